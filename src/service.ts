@@ -143,25 +143,40 @@ export function startService(options: ServiceOptions): Service {
     operations,
   });
   const server = listen(app, config);
-  const sweeper = setInterval(
-    () => sweep().catch(error => log.warn('removing what has expired failed', describeError(error))),
-    sweepEveryMs,
-  );
+  const sweeper = setInterval(() => void sweep(), sweepEveryMs);
+  // Without the database nothing is known of the images; its own lines say so.
+  void hasImages(database).then(media.open, () => undefined);
 
-  /** Forgets what has expired: sessions, known addresses, failed attempts, tokens of mails, idempotent responses, quota windows and, if so set, events. */
+  /**
+   * Forgets what has expired: sessions, known addresses, failed attempts, tokens of mails, idempotent responses, quota windows
+   * and, if so set, events. What fails keeps no other from it.
+   */
   async function sweep(): Promise<void> {
-    const forgotten = await resources.sweep();
-    const attempts = await delays.sweep();
-    const recipients = await database.write(session => limits.sweep(session, clock.now()));
-    const responses = await idempotency.sweep();
-    const counters = await quota.sweep();
-    const past = await events.sweep(stopping.hasBegun);
-    log.debug('swept', { ...forgotten, attempts, recipients, responses, counters, ...past });
+    const steps: Readonly<Record<string, () => Promise<unknown>>> = {
+      resources: () => resources.sweep(),
+      attempts: () => delays.sweep(),
+      recipients: () => database.write(session => limits.sweep(session, clock.now())),
+      responses: () => idempotency.sweep(),
+      counters: () => quota.sweep(),
+      events: () => events.sweep(stopping.hasBegun),
+    };
+    const swept: Record<string, unknown> = {};
+    for (const [what, step] of Object.entries(steps)) {
+      try {
+        swept[what] = await step();
+      } catch (error) {
+        log.warn('removing what has expired failed', { what, ...describeError(error) });
+      }
+    }
+    log.debug('swept', swept);
   }
 
   return {
     address: `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${server.port}`,
-    settle: dispatcher.settle,
+    async settle() {
+      await resources.written();
+      await dispatcher.settle();
+    },
     async stop(delay = 0, hurry) {
       stopping.begin();
       clearInterval(sweeper);
@@ -178,10 +193,16 @@ export function startService(options: ServiceOptions): Service {
       }
       await server.stop(true);
       await dispatcher.stop(Math.max(0, deadline - performance.now()));
+      await resources.written();
       mailer.close();
       loop.stop();
     },
   };
+}
+
+async function hasImages({ read, build }: Database): Promise<boolean> {
+  const query = build.selectFrom('media').select('hash').limit(1);
+  return (await read.first(query.compile())) !== undefined;
 }
 
 /** The current version's description (openapi.json), made without serving: nothing is read from settings or disk. */

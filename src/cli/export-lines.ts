@@ -13,7 +13,7 @@ export type ExportFormat = (typeof exportFormats)[number];
 /** A product with what is beside its representation. */
 export interface Exported {
   readonly product: Product;
-  /** What was written as its price, where variants decide which price is shown. */
+  /** What was written as its price, where it has variants, which decide the price that is shown. */
   readonly basePrice: number | undefined;
   readonly variants: readonly Variant[];
 }
@@ -47,7 +47,7 @@ export function linesOf(format: ExportFormat, attributeKeys: readonly string[], 
 function membersOf({ product, basePrice, variants }: Exported): Record<string, unknown> {
   return {
     ...product,
-    ...(basePrice === undefined || basePrice === product.price ? {} : { basePrice }),
+    ...(basePrice === undefined ? {} : { basePrice }),
     ...(variants.length === 0
       ? {}
       : { variants: variants.map(variant => ({ ...variant, image: imageOf(product, variant) })) }),
@@ -58,7 +58,10 @@ function membersOf({ product, basePrice, variants }: Exported): Record<string, u
 const imageOf = ({ images }: Product, { imageId }: Variant): string | null =>
   images.find(({ id }) => id === imageId)?.url ?? null;
 
-/** What an import takes of a variant, and only what it has: the cell of a product holds all of them. */
+/**
+ * What an import takes of a variant, and only what it has: the cell of a product holds all of them. That it has no price
+ * of its own is written, so that one that it has been given since is taken away again.
+ */
 function shortVariant(product: Product, variant: Variant): object {
   const { sku, gtin, options, price, compareAtPrice, weight, stock, position } = variant;
   const { reserved: _reserved, owed: _owed, ...counted } = stock ?? { reserved: 0 };
@@ -72,7 +75,9 @@ function shortVariant(product: Product, variant: Variant): object {
     stock: stock === null ? null : counted,
   };
   const all = { ...members, image: imageOf(product, variant), position };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
+  return Object.fromEntries(
+    Object.entries(all).filter(([name, value]) => value !== null || name === 'price'),
+  );
 }
 
 const plainColumns = [
@@ -107,7 +112,7 @@ function cellsOf(
   const { attributes, options, images, stock, weight, ...rest } = product;
   const cells: Record<string, unknown> = {
     ...rest,
-    basePrice: basePrice === product.price ? undefined : basePrice,
+    basePrice,
     weight: weight === null ? null : `${weight.value} ${weight.unit}`,
     options: options.length === 0 ? null : JSON.stringify(options),
     images: imagesCell(images),

@@ -34,7 +34,7 @@ catalog import reads all formats, and an import of an export changes nothing, un
 nor externalId: those are created again each time, and how many there are is reported on standard error. id, createdAt,
 updatedAt, rating and what the service makes of the rest are for other readers: import leaves them out, and takes the
 apostrophes back. NDJSON and JSON have each product as the service shows it, with its variants in variants, and in
-basePrice its own price where variants have lower ones. CSV has a column for each attribute (attributes.colour) and
+basePrice the price of its own, for variants without one. CSV has a column for each attribute (attributes.colour) and
 JSON in the cells of options, variants, and images with a text. In CSV an empty cell stands for no value, so an empty
 description comes back as none, and a product without currency gets the default one.
 

@@ -4,7 +4,7 @@ import { isObject } from '../json-object.ts';
 import { readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
 import { readNdjson } from './read-ndjson.ts';
-import type { SourceRecord } from './record.ts';
+import { maxRecordLength, type SourceRecord } from './record.ts';
 
 export type { SourceRecord } from './record.ts';
 
@@ -59,8 +59,8 @@ function readGroups(
 
 /**
  * The format by the file's name (`.csv`, `.tsv`, `.ndjson`, `.jsonl`) and otherwise by how it begins: `[` is a
- * JSON array, `{` an object that holds one or, when the first line is a whole object and more follows, NDJSON;
- * anything else is CSV. `firstBytes` should hold the first line: some KiB.
+ * JSON array, `{` an object that holds one or, when the first line is a whole object and more follows or it is a
+ * record itself, NDJSON; anything else is CSV. `firstBytes` should hold the first line: see `peekFirstLine`.
  */
 export function detectFormat(fileName: string | undefined, firstBytes: Uint8Array): FileFormat {
   const extension = /\.([a-z]+)$/i.exec(fileName ?? '')?.[1]?.toLowerCase();
@@ -72,28 +72,58 @@ export function detectFormat(fileName: string | undefined, firstBytes: Uint8Arra
   return extension === 'json' ? 'json' : 'csv';
 }
 
-/**
- * Whether text that begins with `{` is NDJSON. A single object is when it holds a text or a number and no array of
- * objects: a page of a list that is empty holds arrays and objects only.
- */
+/** Whether text that begins with `{` is NDJSON: several objects, or a single one that is a record. */
 function isNdjson(text: string): boolean {
   const end = text.indexOf('\n');
+  // No record is so long.
+  if (end < 0 && text.length > maxRecordLength) return false;
   try {
     const first: unknown = JSON.parse(end < 0 ? text : text.slice(0, end));
     if (!isObject(first)) return false;
-    if (end >= 0 && text.slice(end).trim() !== '') return true;
-    const members = Object.values(first);
-    const isRecord = members.some(member => typeof member === 'string' || typeof member === 'number');
-    return isRecord && !members.some(member => Array.isArray(member) && isObject(member[0]));
+    return (end >= 0 && text.slice(end).trim() !== '') || isRecord(first);
   } catch {
     return false;
   }
 }
 
-/** The first bytes of a stream, at least `length` of them unless it is shorter, and the stream with them. */
+/** Lists that a product has itself. */
+const ownLists = new Set(['options', 'variants', 'images', 'tags', 'categories']);
+
+/**
+ * Whether an object is a product, and not what stands around a list of them: it has what only a product has, or else a
+ * text or a number and no other array of objects than those of a product. A page of a list that is empty holds arrays
+ * and objects only.
+ */
+function isRecord(object: Readonly<Record<string, unknown>>): boolean {
+  const members = Object.entries(object).map(([name, member]) => [name.toLowerCase(), member] as const);
+  const hasText = (name: string) =>
+    members.some(([own, member]) => own === name && typeof member === 'string');
+  if (hasText('sku') || (hasText('name') && members.some(([name]) => name === 'price'))) return true;
+  return (
+    members.some(([, member]) => typeof member === 'string' || typeof member === 'number') &&
+    !members.some(([name, member]) => Array.isArray(member) && isObject(member[0]) && !ownLists.has(name))
+  );
+}
+
+const newline = 10;
+
+/** As `peek`: of what begins as an object the first line, unless that is longer than any record. */
+export async function peekFirstLine(source: AsyncIterable<Uint8Array>): ReturnType<typeof peek> {
+  const beginning = await peek(source);
+  const { firstBytes } = beginning;
+  const isObjectText = new TextDecoder().decode(firstBytes.subarray(0, 1024)).trimStart().startsWith('{');
+  if (!isObjectText || firstBytes.includes(newline)) return beginning;
+  return peek(beginning.source, maxRecordLength + 1, newline);
+}
+
+/**
+ * The first bytes of a stream, at least `length` of them unless it is shorter, and the stream with them.
+ * @param last the bytes up to this one will do
+ */
 export async function peek(
   source: AsyncIterable<Uint8Array>,
   length = 64 * 1024,
+  last?: number,
 ): Promise<{ firstBytes: Uint8Array; source: AsyncIterable<Uint8Array> }> {
   const chunks = source[Symbol.asyncIterator]();
   const seen: Uint8Array[] = [];
@@ -103,6 +133,7 @@ export async function peek(
     if (next.done) break;
     seen.push(next.value);
     size += next.value.length;
+    if (last !== undefined && next.value.includes(last)) break;
   }
   return { firstBytes: Buffer.concat(seen), source: continued(seen, chunks) };
 }

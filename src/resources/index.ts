@@ -48,6 +48,8 @@ export interface Resources {
   mailSent(session: Transaction, about: Subject): Promise<void>;
   /** Forgets what has expired; gives how much of each kind there was. */
   sweep(): Promise<Record<string, number>>;
+  /** Resolves when what requests have left to be written, without waiting for it, has been. */
+  written(): Promise<void>;
 }
 
 export function createResources(
@@ -112,6 +114,7 @@ export function createResources(
       forgotten.images = await stores.imageFiles.sweep(clock.now());
       return forgotten;
     },
+    written: () => keys.noted(),
     authenticator: {
       bearer: token => stores.tokens.verifyAccess(token),
       apiKey: key => keys.authenticate(key),

@@ -42,6 +42,14 @@ const scenarios: readonly Scenario[] = [
     products: onlyTee,
   },
   {
+    name: 'pieces of a product to which an earlier record of the file gives variants',
+    files: [[other, one, { name: 'Tee', price: 10, externalId: 'tee', stock: { onHand: 4 } }]],
+    says: 'line 3: stock: is counted of each variant, not of a product that has some',
+    status: 2,
+    variants: ['1 S T-1 -', '2 M T-2 -'],
+    products: ['1 OTHER -', '2 - tee'],
+  },
+  {
     name: 'two variants exchange their options',
     files: [[one], [tee('T-2 S 7', 'T-1 M 9'), other]],
     says: '1 created, 1 updated, 0 unchanged, 0 rejected',

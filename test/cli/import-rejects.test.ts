@@ -19,7 +19,8 @@ describeOnDatabases('catalog import on %s', kind => {
     await fresh.runHere(['import', fresh.file('before.csv', 'sku,name,price\nA-1,Before,9\n')]);
     const file = fresh.file('r.csv', lines.join('\n'));
     const ended = await fresh.runHere(['import', file, '--skip', '2']);
-    expect(ended.out).toStartWith('0 created, 1 updated, 0 unchanged, 0 rejected');
+    // The first had waited for the last when the other was stopped.
+    expect(ended.out).toStartWith('0 created, 2 updated, 0 unchanged, 0 rejected');
     expect((await productsOf(fresh)).map(({ name, category }) => [name, category])).toEqual([
       ['Last', 'early'],
     ]);
@@ -46,6 +47,42 @@ describeOnDatabases('catalog import on %s', kind => {
       { line: 3, error: 'has a quotation mark that is not closed', details: [], raw: 'R-2,"open,1' },
     ]);
   });
+
+  test.each([
+    ['a file', 0],
+    ['a file that is read in a thread of its own', 1500],
+  ])(
+    'what the catalog refuses of %s goes there as it was, to be corrected and imported again',
+    async (_, filler) => {
+      const fresh = await createCatalog(kind);
+      const shirt =
+        '{"sku":"P1","name":"Shirt","price":10,"description":"kept","variants":[{"options":{"Size":"S"}}]}';
+      await fresh.runHere(['import', fresh.file('before.ndjson', shirt)]);
+      const refused = shirt
+        .replace('"kept"', '"new"')
+        .replace('"Size":"S"', '"Colour":"R"')
+        .replaceAll(':', ' : ');
+      const others = Array.from({ length: filler }, (_, index) =>
+        JSON.stringify({ sku: `F-${index}`, name: `Filler ${index}`, price: 1 }),
+      );
+      const rejects = join(fresh.folder, 'rejects.ndjson');
+      const file = fresh.file('p.ndjson', [...others, refused, ''].join('\n'));
+      expect((await fresh.runHere(['import', file, '--rejects', rejects])).status).toBe(2);
+      expect(JSON.parse(readFileSync(rejects, 'utf8'))).toMatchObject({
+        ...{ line: filler + 1, raw: refused },
+        error: 'options: are "Colour", but the product has variants with "Size"',
+      });
+      const rows = fresh.file(
+        'p.csv',
+        'sku,name,price,options\r\nP1,"Two\r\nlines",1,"[{""name"":""Colour"",""values"":[""R""]}]"\r\n',
+      );
+      expect((await fresh.runHere(['import', rows, '--rejects', rejects])).status).toBe(2);
+      expect(JSON.parse(readFileSync(rejects, 'utf8'))).toMatchObject({
+        raw: 'P1,"Two\r\nlines",1,"[{""name"":""Colour"",""values"":[""R""]}]"',
+      });
+      fresh.remove();
+    },
+  );
 
   test('of many rejects the first 20 are shown', async () => {
     const ended = await place.runHere(['import', place.file('r.csv', `name,price\n${',1\n'.repeat(25)}`)]);

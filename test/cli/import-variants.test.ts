@@ -176,4 +176,24 @@ describeOnDatabases('catalog import of variants on %s', kind => {
       place.remove();
     });
   }
+
+  test.each([
+    ['some variants', 2],
+    ['more of them than are looked at first', 900],
+  ])('a product with %s is imported from the stream that it is exported to', async (_, count) => {
+    const [source, target] = [await createCatalog(kind), await createCatalog(kind)];
+    const variants = Array.from({ length: count }, (_, index) => ({
+      options: { Size: `${index % 30}`, Colour: `${Math.floor(index / 30)}` },
+    }));
+    await source.runHere(['import', source.file('p.ndjson', lines([shirt({ images }, variants)]))]);
+    const { out } = await source.run(['export', '--format', 'ndjson']);
+    expect(out.trimEnd()).not.toContain('\n');
+    expect(await target.run(['import', '-'], out)).toMatchObject({
+      ...{ status: 0, out: expect.stringMatching(/^1 created, 0 updated, 0 unchanged, 0 rejected/) },
+    });
+    expect((await productsOf(target))[0]).toMatchObject({ sku: 'SHIRT', variantCount: count });
+    expect((await target.runHere(['import', target.file('products', out)])).out).toContain('1 unchanged');
+    source.remove();
+    target.remove();
+  });
 });

@@ -8,9 +8,12 @@ const wooHeader =
 const magentoHeader =
   'sku,product_type,name,product_online,visibility,price,base_image,additional_attributes,configurable_variations';
 
+const metaHeader = 'id,title,availability,price,image_link,fb_product_category,item_group_id,color,status';
+const headers = { woocommerce: wooHeader, magento: magentoHeader, meta: metaHeader };
+
 interface Case {
   readonly name: string;
-  readonly shop: 'woocommerce' | 'magento';
+  readonly shop: keyof typeof headers;
   readonly rows: readonly string[];
   readonly says: readonly string[];
   readonly not?: string;
@@ -21,6 +24,7 @@ interface Case {
 
 const disabled = 'variants that the shop has disabled were left out';
 const allDisabled = 'products were archived: the shop has disabled all of their variants';
+const withoutRow = 'variants that a product names and that have no row were left out';
 const shared =
   'variants are sold without a limit: the shop counts the stock of all together, at their product';
 
@@ -139,6 +143,51 @@ const cases: readonly Case[] = [
       { sku: 'C-3', gtin: null },
     ],
   },
+  {
+    name: 'a variant without a row of its own is left out',
+    shop: 'magento',
+    rows: [
+      'C-1,simple,C S,1,Not Visible Individually,10,,size=S,',
+      'C,configurable,C,1,"Catalog, Search",,,,"sku=C-1,size=S|sku=C-2,size=M"',
+    ],
+    says: [`1 × ${withoutRow}`, '1 created'],
+    product: { status: 'active', price: 10, options: [{ name: 'size', values: ['S'] }] },
+    variants: [{ sku: 'C-1' }],
+  },
+  {
+    name: 'with no variant that has a row the product is archived',
+    shop: 'magento',
+    rows: ['C,configurable,C,1,"Catalog, Search",10,,,"sku=C-1,size=S|sku=C-2,size=M"'],
+    says: [`2 × ${withoutRow}`, '1 created'],
+    product: { status: 'archived', price: 10, options: [] },
+    variants: [],
+  },
+  {
+    name: 'what is archived of a group is left out, and the rest is on sale',
+    shop: 'meta',
+    rows: [
+      'K-1,Bowl Blue,in stock,10 USD,,,K,Blue,archived',
+      'K-2,Bowl Red,in stock,12 USD,,,K,Red,active',
+      'K-3,Bowl Green,in stock,9 USD,,,K,Green,staging',
+    ],
+    says: [`2 × ${disabled}`, '1 created'],
+    product: {
+      ...{ name: 'Bowl', status: 'active', price: 12, options: [{ name: 'Color', values: ['Red'] }] },
+    },
+    variants: [{ sku: 'K-2', options: { Color: 'Red' } }],
+  },
+  {
+    name: 'a group that is archived as a whole stays together',
+    shop: 'meta',
+    rows: [
+      'K-1,Bowl Blue,in stock,10 USD,,,K,Blue,archived',
+      'K-2,Bowl Red,in stock,12 USD,,,K,Red,archived',
+    ],
+    says: [`1 × ${allDisabled}`, '1 created'],
+    not: disabled,
+    product: { name: 'Bowl', status: 'archived', price: 10 },
+    variants: [{ sku: 'K-1' }, { sku: 'K-2' }],
+  },
 ];
 
 async function onCatalog(work: (place: Place) => Promise<void>): Promise<void> {
@@ -151,8 +200,7 @@ const said = ({ out, err }: Ended): string => out + err;
 
 test.each(cases)('$shop: $name', ({ shop, rows, says, not, product, variants }) =>
   onCatalog(async place => {
-    const header = shop === 'magento' ? magentoHeader : wooHeader;
-    const file = place.file('p.csv', [header, ...rows, ''].join('\n'));
+    const file = place.file('p.csv', [headers[shop], ...rows, ''].join('\n'));
     const ended = await place.runHere(['import', file, '--preset', shop]);
     for (const text of says) expect(said(ended)).toContain(text);
     if (not !== undefined) expect(said(ended)).not.toContain(not);

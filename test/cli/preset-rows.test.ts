@@ -214,6 +214,22 @@ test('lines before the header that explain it are left out, and the prices are r
     });
   }));
 
+test.each([
+  ['that differ', 'its name'],
+  ['that are the same', 'a unique id'],
+])('a template with explanations %s before its header is recognized, and its preset proposed', (_, second) =>
+  alone(async place => {
+    const explained = `# Required | a unique id,# Required | ${second},#,,`;
+    const header = 'id,title,price,image_link,fb_product_category';
+    const file = place.file('m.csv', `${explained}\n${header}\nA,Lamp,5 EUR,,\n`);
+    const ended = await place.runHere(['import', file, '--dry-run']);
+    expect(ended.err).toBe(
+      `catalog import: ${file} looks like a catalog of Meta: --preset meta reads all of it\n`,
+    );
+    expect(ended.status).toBe(1);
+  }),
+);
+
 test('what a product may not have of attributes and tags is left out and counted', () =>
   alone(async place => {
     const [long, tags] = ['x'.repeat(1001), Array.from({ length: 60 }, (_, n) => `t${n}`).join(', ')];

@@ -118,6 +118,14 @@ describe('attributes', () => {
     ['サイズ', 'x_30b5_30a4_30ba'],
     ['a.b-c', 'a.b-c'],
     ['__', 'x_5f_5f'],
+    ['Вес', 'x_412_435_441'],
+    ['Вес, кг (1)', 'x_412_435_441_43a_433_1'],
+    ['Dicke (µm)', 'dicke_b5_m'],
+    ['Højde ½', 'hojde_1_2'],
+    ['Temperatur °C', 'temperatur_c'],
+    ['a'.repeat(64), 'a'.repeat(64)],
+    ['a'.repeat(65), `${'a'.repeat(55)}_635361c4`],
+    ['a'.repeat(66), `${'a'.repeat(55)}_ac137fce`],
   ])('the key of %p', (name, key) => {
     expect(attributeKey(name)).toBe(key);
   });

@@ -224,8 +224,10 @@ describeOnDatabases('API keys on %s', kind => {
 
   test('the last use is noted, to the minute', async () => {
     const { id, key } = (await create()).body;
-    const lastUse = async () =>
-      (await call(service, { path: `/v1/keys/${id}`, as: 'admin' })).body.lastUsedAt;
+    const lastUse = async () => {
+      await service.settle();
+      return (await call(service, { path: `/v1/keys/${id}`, as: 'admin' })).body.lastUsedAt;
+    };
     expect(await lastUse()).toBeNull();
     await use(key);
     const first = nowOf(service);

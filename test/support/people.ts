@@ -64,6 +64,8 @@ export type KeyHeaders = { readonly 'X-API-Key': string };
 export async function addKey(service: TestService, ...scopes: readonly string[]): Promise<KeyHeaders> {
   const headers = await addUnusedKey(service, { scopes });
   await call(service, { path: '/v1/me', headers });
+  // The request has not waited for the note of its use.
+  await service.settle();
   return headers;
 }
 

@@ -5,11 +5,13 @@ import { type Mapping, pick, productFields } from '../../files/map.ts';
 import type { SourceRecord } from '../../files/read.ts';
 import type { ErrorDetail } from '../../http/errors.ts';
 import { isObject } from '../../json-object.ts';
+import { attributeKeys } from './presets/attributes.ts';
 import { resolveColumns } from './presets/columns.ts';
-import { membersOf } from './presets/draft.ts';
-import { detectPreset, presetOf, requireColumns } from './presets/index.ts';
+import { membersOf, requireCurrency } from './presets/draft.ts';
+import { templateColumns } from './presets/feeds/template.ts';
+import { presetOf, proposalFor, requireColumns } from './presets/index.ts';
 import { type Joined, joiner } from './presets/join.ts';
-import { type Drafting, type PresetName, type Row, RowProblem } from './presets/preset.ts';
+import { type Draft, type Drafting, type PresetName, type Row, RowProblem } from './presets/preset.ts';
 import { checkArray, type ImportSource } from './source.ts';
 
 export interface CandidateRequest {
@@ -73,12 +75,17 @@ async function* ofRecords(
     for (const record of batch) {
       position += 1;
       notices.rows = position;
-      if (record.fatal === true) throw new Error(`line ${record.line} ${record.error}`);
+      if (record.fatal === true) {
+        const proposal = proposalFor(request.file, (await templateColumns(record, request.file)) ?? []);
+        throw new Error(proposal || `line ${record.line} ${record.error}`);
+      }
       if (position === 1 && source.format === 'json') {
         await checkArray(record, request.file, request.path);
       }
       if (!looked && record.value !== undefined) {
-        checkColumns(record, request, source, notices, mapper);
+        const template = await templateColumns(record, request.file);
+        const proposal = proposalFor(request.file, template ?? record.columns ?? []);
+        checkColumns(record, request, proposal, source, notices, mapper);
         looked = true;
       }
       candidates.push(candidateOf(record, position, request.mapping, mapper));
@@ -119,16 +126,14 @@ function requireMapped({ value: first = {} }: SourceRecord, mapping: Mapping): v
 
 function checkColumns(
   record: SourceRecord,
-  { file, mapping, set }: CandidateRequest,
+  { mapping, set }: CandidateRequest,
+  proposal: string,
   { format }: ImportSource,
   notices: Notices,
   mapper: Mapper,
 ): void {
   const { value: first = {}, columns } = record;
   const names = Object.keys(first).join(', ');
-  const preset = columns === undefined ? undefined : detectPreset(columns);
-  const proposal =
-    preset === undefined ? '' : `${file} looks like ${preset.file}: --preset ${preset.name} reads all of it`;
   requireMapped(record, mapping);
   if (format !== 'csv' || columns === undefined) return;
   for (const field of ['name', 'price']) {
@@ -147,6 +152,7 @@ const draftingOf = ({ cells, imageBase, dropUnknown }: CandidateRequest, { note 
   dropUnknown,
   now: Date.now(),
   skus: new Set(),
+  keyOf: attributeKeys(note),
   note,
 });
 
@@ -194,12 +200,8 @@ async function* ofRows(
   function draftOf(rows: readonly Row[], position: number): Candidate {
     const [{ line, raw } = { line: 0, raw: '' }] = rows;
     try {
-      return {
-        line,
-        raw,
-        fields: withMapped(membersOf(preset.draft(rows, drafting)), rows, mapper),
-        position,
-      };
+      const draft = preset.draft(rows, drafting);
+      return { line, raw, fields: withMapped(draft, rows, mapper), position };
     } catch (error) {
       if (!(error instanceof RowProblem)) throw error;
       return { line: error.line, raw, fields: undefined, ...problemOf(error), position };
@@ -223,15 +225,13 @@ async function* ofRows(
   if (candidates.length > 0) yield candidates;
 }
 
-/** What the command line says of columns and values counts more than the preset. */
-function withMapped(
-  members: Record<string, unknown>,
-  rows: readonly Row[],
-  mapper: Mapper,
-): Record<string, unknown> {
+/** What the command line says of columns and values counts more than the preset. @throws RowProblem */
+function withMapped(draft: Draft, rows: readonly Row[], mapper: Mapper): Record<string, unknown> {
+  const members = membersOf(draft);
   const [own] = rows;
   if (own === undefined) return members;
   const { attributes, ...mapped } = mapper.map(own.value, own.columns.all);
+  requireCurrency(draft, mapped);
   const all =
     isObject(members.attributes) && isObject(attributes)
       ? { ...members.attributes, ...attributes }

@@ -3,6 +3,8 @@
 import { existsSync } from 'node:fs';
 import { type Config, loadConfig } from '../../config.ts';
 import { outboxOf } from '../../events/outbox.ts';
+import type { CellOptions } from '../../files/cells/fields.ts';
+import { definitionStore } from '../../resources/attributes/store.ts';
 import { productImporter } from '../../resources/products/import/index.ts';
 import { planWithout } from '../../resources/products/import/plan.ts';
 import type { BulkLoad, Database } from '../../storage/database.ts';
@@ -35,7 +37,8 @@ async function importIntoDatabase(given: ImportArguments): Promise<number> {
     await migrate(load.database, Date.now);
     const catalog = {
       currency: given.cells.currency ?? config.DEFAULT_CURRENCY,
-      merge: await hasProducts(load.database),
+      gather: await hasProducts(load.database),
+      cells: await typedCells(given, load.database),
     };
     return await importFile(given, catalog, await batchWriter(load), load.transactionMs);
   } finally {
@@ -63,11 +66,12 @@ async function dryRun(given: ImportArguments): Promise<number> {
   const database = await existingDatabase(config);
   try {
     if (database === undefined) {
-      const catalog = { currency, merge: false };
+      const catalog = { currency, gather: false, cells: given.cells };
       return await importFile(given, catalog, async records => planWithout(records));
     }
     const importer = productImporter(database, outboxOf(database));
-    const catalog = { currency, merge: await hasProducts(database) };
+    const cells = await typedCells(given, database);
+    const catalog = { currency, gather: await hasProducts(database), cells };
     return await importFile(given, catalog, records =>
       database.snapshot(session => importer.plan(session, records, 'read')),
     );
@@ -102,9 +106,15 @@ async function hasProducts(database: Database): Promise<boolean> {
   return (await productTotals(database).count(database.read)) > 0;
 }
 
+/** What is said of cells, and what the definitions of attributes say of theirs. */
+async function typedCells({ cells }: ImportArguments, database: Database): Promise<CellOptions> {
+  const definitions = await definitionStore(database, outboxOf(database)).current();
+  return { ...cells, types: new Map([...definitions].map(([key, { type }]) => [key, type])) };
+}
+
 async function importFile(
   given: ImportArguments,
-  catalog: Pick<RecordsRequest, 'currency' | 'merge'>,
+  catalog: Pick<RecordsRequest, 'currency' | 'gather' | 'cells'>,
   write: BatchWriter,
   transactionMs = () => Number.POSITIVE_INFINITY,
 ): Promise<number> {

@@ -20,8 +20,8 @@ Adds the products of a file to the catalog, or updates them. The service may be 
   --map FIELD=COLUMN  where a field is found when its column is not called like it; several with commas:
                       --map name=title,price=UnitPrice,category=details.group,attributes.colour=Farbe
                       fields: sku, name, price, currency, description, category, tags, status, brand, gtin, mpn,
-                      externalId, compareAtPrice, weight, categories, attributes, attributes.KEY, options, images,
-                      stock, stock.tracked, stock.onHand, stock.backorder, variants
+                      externalId, compareAtPrice, basePrice, weight, categories, attributes, attributes.KEY, options,
+                      images, stock, stock.tracked, stock.onHand, stock.backorder, variants
   --set FIELD=VALUE   what all products of the file get, whatever it says; may be repeated: --set brand=Acme
   --decimal MARK      point or comma: what stands before the decimals of amounts. Without it 1,234.50 and
                       1.234,50 are both understood, and what may be either is refused
@@ -35,7 +35,8 @@ Adds the products of a file to the catalog, or updates them. The service may be 
   --dry-run           check every record and count; write nothing to the catalog
   --rejects FILE      write the refused records there, one JSON object a line: line, error, details, raw;
                       without it the first 20 are shown
-  --batch N           records per transaction; without it, as many as take less than a tenth of a second
+  --batch N           records per transaction, those of one sku together where the catalog has products; without it,
+                      as many as take less than a tenth of a second
   --skip N            leave out the first N records: they are done already
   --no-safe-for-spreadsheets
                       takes the cells of a CSV as they are. Without it (--safe-for-spreadsheets) the apostrophes
@@ -46,11 +47,16 @@ by spaces or |. A status is active or archived, or what shops call them (publish
 discontinued may say true/false or 1/0. options, attributes, images and variants may be JSON. A record's variants
 are added to its product or update those with their sku or options; none is deleted.
 
+basePrice is a product's own price, for its variants without one; the price that a product shows is the lowest of its
+variants. Without basePrice a price is the product's own, unless the product shows it anyway, before and after.
+
 The sku says which product is meant, and without one the externalId:
   - no product has it: one is created; fields that are left out get their defaults (currency: DEFAULT_CURRENCY)
   - a product has it: its fields are updated, and it is left alone when none differs; fields that are left out
-    (no column, an empty cell) keep their values, a null in JSON removes them
-  - two records have it: the later wins; how many have the sku of an earlier one is reported
+    (no column, an empty cell) keep their values, a null in JSON removes them. So do the members of a stock, of the
+    product or a variant, and with attributes.KEY the attributes under other keys; attributes replaces all of them
+  - two records have it: what each gives is taken one after another, the later wins; how many have the sku of an
+    earlier one is reported
 A record with neither is a new product each time it is imported.
 
 After an interruption run the same command again: records with a sku or externalId that are in are not written

@@ -11,7 +11,7 @@ import {
   recordPreparer,
 } from '../../resources/products/import/prepared.ts';
 import { type Candidate, type CandidateRequest, candidatesOf, type Notices } from './candidates.ts';
-import { findRepeated, keyOf, merger, repetitions } from './repeats.ts';
+import { type Checked, findRepeated, gatherer, keyOf, repetitions } from './repeats.ts';
 import type { Reject } from './report.ts';
 import { type ImportSource, openSource, spooled } from './source.ts';
 
@@ -25,8 +25,10 @@ export interface RecordsRequest extends CandidateRequest {
   readonly skip: number;
   /** Of products that are created and name none. */
   readonly currency: string;
-  /** Reads a file twice, to write the records of one sku as one: for a catalog that may have the products already. */
-  readonly merge: boolean;
+  /** Reads a file twice, to write the records of one sku together: for a catalog that may have the products already. */
+  readonly gather: boolean;
+  /** Where the text of refused records goes; undefined when it is not wanted. */
+  readonly rejects: string | undefined;
 }
 
 /** Some records in their order, all prepared for one moment. */
@@ -34,12 +36,16 @@ export interface Chunk {
   readonly records: readonly PreparedRecord[];
   /** The distinct words of these records that a search may misspell. */
   readonly words: readonly string[];
-  /** How many records of the source each of these ends: what --skip would take after it. */
+  /**
+   * How many records of the source each of these ends: what --skip would take after it. Those of one position are to
+   * be written in one transaction.
+   */
   readonly positions: readonly number[];
+  /** The own text of each; empty where that is not wanted. */
+  readonly raws: readonly string[];
   readonly rejects: readonly { readonly position: number; readonly reject: Reject }[];
-  /** Records that have the sku of an earlier one, and those that are not here because a later one stands for them. */
+  /** Records that have the sku of an earlier one. */
   readonly repeated: number;
-  readonly merged: number;
   /** How many records of the source the chunk ends, and bytes read so far. */
   readonly end: number;
   readonly bytes: number;
@@ -83,10 +89,10 @@ async function* chunksOfSpooled(request: RecordsRequest, remove: () => void): As
   }
 }
 
-/** The keys that are to be merged. What streams can be read once only: of it, nothing is. */
+/** The keys whose records are to be gathered. What streams can be read once only: of it, none are. */
 async function repeatedIn(source: ImportSource, request: RecordsRequest): Promise<Map<string, number>> {
-  const { merge, preset } = request;
-  if (!merge || source.totalBytes === undefined || preset !== undefined) return new Map();
+  const { gather, preset } = request;
+  if (!gather || source.totalBytes === undefined || preset !== undefined) return new Map();
   return findRepeated((await openFile(request)).records, request);
 }
 
@@ -117,55 +123,57 @@ async function* chunksOf(source: ImportSource, request: RecordsRequest): AsyncGe
   const { file, skip, currency } = request;
   const { prepare, takeWords } = recordPreparer(currency);
   const repeatedKeys = await repeatedIn(source, request);
-  const merging = repeatedKeys.size > 0;
-  const { take, rest } = merger(repeatedKeys);
+  const gathering = repeatedKeys.size > 0;
+  const { take, rest } = gatherer(repeatedKeys);
   const { had } = repetitions();
   const { notices, said, last } = noticeBoard();
   const again = () => openFile(request);
+  const prepared = (all: readonly Checked[]) => {
+    const at = Date.now();
+    return {
+      records: all.map(({ record, line }) => prepare(record, at, line)),
+      raws: all.map(({ raw }) => raw),
+      words: takeWords(),
+    };
+  };
   let position = 0;
   for await (const batch of candidatesOf(source, again, request, notices)) {
-    const at = Date.now();
-    const records: PreparedRecord[] = [];
+    const taken: Checked[] = [];
     const positions: number[] = [];
     const rejects: { position: number; reject: Reject }[] = [];
-    let [repeated, merged] = [0, 0];
+    let repeated = 0;
     for (const candidate of batch) {
       position = candidate.position;
       const done = position <= skip;
-      // What is done already counts only for what follows it.
-      if (done && !merging) continue;
+      // What is done already counts only where it waited for what follows it.
+      if (done && !gathering) continue;
       const checked = check(candidate);
-      const valid = 'error' in checked ? undefined : checked;
-      const whole = merging ? take(keyOf(candidate.fields), valid) : valid;
+      const valid = 'error' in checked ? undefined : sourced(checked, candidate, request);
+      const key = keyOf(candidate.fields);
+      const now = gathering ? take(key, valid) : valid === undefined ? [] : [valid];
       if (done) continue;
       if ('error' in checked) rejects.push({ position, reject: checked });
-      const key = valid === undefined ? undefined : keyOf(valid);
-      if (key !== undefined && had(key)) repeated += 1;
-      if (whole === undefined) {
-        if (valid !== undefined) merged += 1;
-        continue;
+      else if (key !== undefined && had(key)) repeated += 1;
+      for (const one of now) {
+        taken.push(one);
+        positions.push(position);
       }
-      if (valid === undefined) merged -= 1;
-      records.push(prepare(whole, at, candidate.line));
-      positions.push(position);
     }
-    const bytes = source.bytesRead();
-    const counts = { repeated, merged, end: position, bytes };
-    yield {
-      records,
-      words: takeWords(),
-      positions,
-      rejects,
-      ...counts,
-      said: [...source.said(), ...said()],
-    };
+    const counts = { repeated, end: position, bytes: source.bytesRead() };
+    yield { ...prepared(taken), positions, rejects, ...counts, said: [...source.said(), ...said()] };
   }
   if (source.isEmpty() || position === 0) throw new Error(`${file} has no records: ${emptiness(source)}`);
-  const records = rest().map(record => prepare(record, Date.now()));
-  const positions = records.map(() => position);
-  const counts = { repeated: 0, merged: -records.length, end: position, bytes: source.bytesRead() };
-  yield { records, words: takeWords(), positions, rejects: [], ...counts, said: said(), last: last() };
+  const left = rest();
+  const positions = left.map(() => position);
+  const counts = { repeated: 0, end: position, bytes: source.bytesRead() };
+  yield { ...prepared(left), positions, rejects: [], ...counts, said: said(), last: last() };
 }
+
+const sourced = (
+  record: ImportRecord,
+  { line, raw }: Candidate,
+  { rejects }: Pick<RecordsRequest, 'rejects'>,
+): Checked => ({ record, line, raw: rejects === undefined ? '' : raw });
 
 function emptiness(source: ImportSource): string {
   if (source.isEmpty()) return 'it is empty';

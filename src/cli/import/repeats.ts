@@ -1,4 +1,4 @@
-/** Records of one file that have the same sku: counted, and made one where the catalog may have the product already. */
+/** Records of one file that have the same sku: counted, and written together where the catalog may have the product already. */
 import { fullGC } from 'bun:jsc';
 import { type MapOptions, recordMapper } from '../../files/cells/mapper.ts';
 import type { SourceRecord } from '../../files/read.ts';
@@ -42,9 +42,12 @@ export function repetitions(): { had(text: string): boolean } {
   };
 }
 
-/** Keys, and records of theirs, that are kept at most: beyond that a record is taken as it comes. */
+/** Keys that are kept at most, records of theirs, and the length of their text: beyond that a record is taken as it comes. */
 const mostRepeated = 200_000;
 const mostHeld = 20_000;
+const mostText = 16 * 1024 * 1024;
+/** Records and variants of one key that are written together: as many as the largest transaction of an import has. */
+const mostTogether = 6000;
 
 /** What identifies the product that is meant: its sku, or without one what another system calls it. */
 export function keyOf(fields: Readonly<Record<string, unknown>> | undefined): string | undefined {
@@ -77,46 +80,99 @@ export async function findRepeated(
   return repeated;
 }
 
-export interface Merger {
+/** A checked record, and where it comes from. */
+export interface Checked {
+  readonly record: ImportRecord;
+  /** The line of the file on which it starts. */
+  readonly line: number;
+  /** Its own text; empty where that is not wanted. */
+  readonly raw: string;
+}
+
+export interface Gatherer {
   /**
    * Takes a record in its place in the file.
-   * @param record undefined when it was refused
-   * @returns what is to be written now: the record, or all of its key as one; undefined while another one follows
+   * @param checked undefined when it was refused
+   * @returns what is to be written now, one after another in one transaction: the record, or all of its key; nothing
+   * while another one follows
    */
-  take(key: string | undefined, record: ImportRecord | undefined): ImportRecord | undefined;
+  take(key: string | undefined, checked: Checked | undefined): readonly Checked[];
   /** What is left at the end: nothing, unless the file has changed since it was counted. */
-  rest(): ImportRecord[];
+  rest(): Checked[];
+}
+
+/** Records of one key that wait for the last of them. */
+interface Group {
+  /** As text: the objects take several times the memory, and keep the parts of the file alive that they were cut from. */
+  readonly texts: string[];
+  readonly names: Set<string>;
+  weight: number;
 }
 
 /**
- * Makes the records of one key one, in the place of the last of them: the later wins, and what it leaves out the
- * earlier one says. So a file that is imported again changes nothing, where its records one by one would change the
- * product back and forth.
+ * Gathers the records of one key in the place of the last of them, each as it is. Within one transaction what they
+ * change and change back is no change: so a file that is imported again changes nothing, where in transactions of
+ * their own its records would change the product back and forth.
  * @param repeated how often each key comes that comes more than once; used up
  */
-export function merger(repeated: Map<string, number>): Merger {
-  const held = new Map<string, ImportRecord>();
+export function gatherer(repeated: Map<string, number>): Gatherer {
+  const groups = new Map<string, Group>();
+  /** Which group has a record that names a sku or external id. */
+  const named = new Map<string, string>();
+  let [held, length] = [0, 0];
+
+  function hold(key: string, checked: Checked): Group {
+    const group = groups.get(key) ?? { texts: [], names: new Set(), weight: 0 };
+    const text = JSON.stringify(checked);
+    group.texts.push(text);
+    group.weight += 1 + (checked.record.variants?.length ?? 0);
+    for (const name of namesIn(checked.record)) {
+      group.names.add(name);
+      named.set(name, key);
+    }
+    groups.set(key, group);
+    held += 1;
+    length += text.length;
+    return group;
+  }
+
+  function release(key: string): Checked[] {
+    const { texts, names } = groups.get(key) ?? { texts: [], names: [] };
+    groups.delete(key);
+    for (const name of names) named.delete(name);
+    held -= texts.length;
+    for (const text of texts) length -= text.length;
+    // Boundary: hold has made the text, of what the schema lets through.
+    return texts.map(text => JSON.parse(text) as Checked);
+  }
+
+  /** Which of two products has a sku in the end depends on their order: what waits and names it goes first. */
+  function releaseOthers(key: string | undefined, { record }: Checked): Checked[] {
+    if (named.size === 0) return [];
+    const keys = new Set(namesIn(record).flatMap(name => named.get(name) ?? []));
+    return [...keys].flatMap(other => (other === key ? [] : release(other)));
+  }
+
   return {
-    take(key, record) {
+    take(key, checked) {
+      const others = checked === undefined ? [] : releaseOthers(key, checked);
       const left = key === undefined ? undefined : repeated.get(key);
-      if (key === undefined || left === undefined) return record;
-      repeated.set(key, left - 1);
-      const earlier = held.get(key);
-      const merged =
-        earlier !== undefined && record !== undefined ? { ...earlier, ...given(record) } : record;
-      const whole = merged ?? earlier;
-      if (left > 1 && whole !== undefined && (earlier !== undefined || held.size < mostHeld)) {
-        held.set(key, whole);
-        return undefined;
-      }
-      held.delete(key);
-      return whole;
+      if (key === undefined || left === undefined)
+        return checked === undefined ? others : [...others, checked];
+      if (left > 1) repeated.set(key, left - 1);
+      else repeated.delete(key);
+      const group = checked === undefined ? groups.get(key) : hold(key, checked);
+      const hasRoom = held <= mostHeld && length <= mostText && (group?.weight ?? 0) < mostTogether;
+      return left > 1 && hasRoom ? others : [...others, ...release(key)];
     },
-    rest: () => [...held.values()],
+    rest: () => [...groups.keys()].flatMap(release),
   };
 }
 
-/** The fields that a record has itself, be they null. */
-function given(record: ImportRecord): Partial<ImportRecord> {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+/** What a record names of which only one product, or one variant, can be. No sku holds U+0000. */
+function namesIn({ sku, externalId, variants = [] }: ImportRecord): string[] {
+  const names = variants.flatMap(variant => variant.sku ?? []);
+  if (sku != null) names.push(sku);
+  if (externalId != null) names.push(`\0${externalId}`);
+  return names;
 }

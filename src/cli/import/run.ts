@@ -2,7 +2,6 @@
 import type { HttpError } from '../../http/errors.ts';
 import type { ImportCounts, ImportPlan } from '../../resources/products/import/plan.ts';
 import { misspeltWords, type PreparedRecord } from '../../resources/products/import/prepared.ts';
-import { storedProduct } from '../../resources/products/members/stored.ts';
 import type { Chunk } from './records.ts';
 import type { ImportState, Progress, Rejects } from './report.ts';
 
@@ -49,9 +48,11 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
   const { chunks, rejects, progress } = run;
   let size = run.batchSize ?? 1500;
   let batch: PreparedRecord[] = [];
+  /** The own text of the records of the batch. */
+  const raws = new Map<PreparedRecord, string>();
   const words = new Set<string>();
   let bytes = 0;
-  let [repeated, merged] = [0, 0];
+  let repeated = 0;
 
   async function commit(position: number): Promise<void> {
     rejects.flush();
@@ -65,27 +66,22 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
         size = nextSize(size, (weight * run.transactionMs()) / Math.max(milliseconds, 1));
       }
       batch = [];
+      raws.clear();
       words.clear();
       add(state, counts);
     }
     state.repeated += repeated;
-    // What a later record stands for has changed nothing itself.
-    state.unchanged += merged;
-    [repeated, merged] = [0, 0];
+    repeated = 0;
     state.done = position;
     progress.update({ records: state.done, handled: Math.max(0, state.done - run.skip), bytes });
   }
 
   /** A record that turns out not to fit what the catalog has. */
-  function refuse(
-    { line, row, variantCount, images }: PreparedRecord,
-    { message, details = [] }: HttpError,
-  ): void {
-    const raw = JSON.stringify(storedProduct.membersOf(row.document));
-    rejects.add({ line, error: message, details, raw });
+  function refuse(record: PreparedRecord, { message, details = [] }: HttpError): void {
+    rejects.add({ line: record.line, error: message, details, raw: raws.get(record) ?? '' });
     state.products -= 1;
-    state.variants -= variantCount;
-    state.images -= images;
+    state.variants -= record.variantCount;
+    state.images -= record.images;
   }
 
   let position = 0;
@@ -94,7 +90,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     const next = await nextOrStop(chunks, run.stop);
     if (next === undefined) return false;
     if (next.done === true) break;
-    const { records, positions, end, said, last } = next.value;
+    const { records, positions, raws: texts, end, said, last } = next.value;
     for (const line of said) run.say(line);
     if (last !== undefined) Object.assign(state, last);
     const refused = [...next.value.rejects];
@@ -107,7 +103,6 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     };
     bytes = next.value.bytes;
     repeated += next.value.repeated;
-    merged += next.value.merged;
     let first = 0;
     // Only its own words go with a batch: those of records that come later may be in no document yet.
     const addWords = (end: number) => {
@@ -120,11 +115,12 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
       position = positions[index] ?? end;
       report(position);
       batch.push(record);
+      raws.set(record, texts[index] ?? '');
       state.products += 1;
       state.variants += record.variantCount;
       state.images += record.images;
       weight += 1 + record.variantCount;
-      if (weight < size) continue;
+      if (weight < size || positions[index + 1] === position) continue;
       addWords(index + 1);
       await commit(position);
       weight = 0;

@@ -8,6 +8,7 @@ import {
   detectFormat,
   type FileFormat,
   peek,
+  peekFirstLine,
   type ReadOptions,
   readRecords,
   type SourceRecord,
@@ -61,7 +62,7 @@ export async function openSource(
     said.push(
       `${file} is not UTF-8 and is read as Windows-1252; --encoding utf-8 would refuse its lines that are not`,
     );
-  const decoded = await peek(toUtf8(source, encoding, found, file));
+  const decoded = await peekFirstLine(toUtf8(source, encoding, found, file));
   refuse(unreadableKind(decoded.firstBytes, format));
   const name = file === '-' ? undefined : file.replace(/\.gz$/i, '');
   const detected = format ?? detectFormat(name, decoded.firstBytes);

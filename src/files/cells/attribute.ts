@@ -1,20 +1,48 @@
 /** Attributes in a table: their keys made of columns' names, their values of cells. */
 
+import { createHash } from 'node:crypto';
 import { without } from './list.ts';
 
-/** Of any text a key of letters, digits and `_ . -` that begins with a letter; the same for the same text. */
+const longestKey = 64;
+
+/** Latin letters that are no other letter with an accent. */
+const letters: Readonly<Record<string, string>> = {
+  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' },
+};
+
+const codePointOf = (letter: string): string => letter.codePointAt(0)?.toString(16) ?? '';
+
+/**
+ * Of any text a key of letters, digits and `_ . -` that begins with a letter; the same for the same text. Texts that
+ * differ in more than punctuation, case and accents have different keys.
+ */
 export function attributeKey(name: string): string {
-  const latin = name
+  const latin = /^[ -~]*$/.test(name) ? name.toLowerCase() : [...name.normalize('NFC')].map(latinOf).join('');
+  const key = without('_.-', latin.replace(/[^a-z0-9.-]+/g, '_'));
+  // A name without Latin letters or digits becomes its code points, those between its letters among them.
+  const isOther = key === '' || !/[a-z0-9]/i.test(plainLetters(name));
+  const named = isOther ? [...name.trim()].map(codePointOf).join('_') : key;
+  const whole = /^[a-z]/.test(named) && !isOther ? named : `x_${named}`;
+  return whole.length > longestKey ? shortened(whole) : without('_.-', whole);
+}
+
+const plainLetters = (text: string): string =>
+  text
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
     .toLowerCase()
-    .replaceAll('ß', 'ss');
-  const key = without('_.-', latin.replace(/[^a-z0-9.-]+/g, '_'));
-  // A name without Latin letters or digits becomes its code points.
-  const named =
-    key !== '' ? key : [...name.trim()].map(letter => letter.codePointAt(0)?.toString(16)).join('_');
-  const whole = /^[a-z]/.test(named) && key !== '' ? named : `x_${named}`;
-  return without('_.-', whole.slice(0, 64));
+    .replace(/[ßæœøłđðþı]/g, letter => letters[letter] ?? letter);
+
+/** A character by Latin letters; one that has none by its code point, so that it makes a difference. */
+function latinOf(character: string): string {
+  const plain = plainLetters(character);
+  return /[\p{L}\p{N}\p{M}]/u.test(plain.replace(/[a-z0-9]+/g, '')) ? `_${codePointOf(character)}_` : plain;
+}
+
+/** What would be cut off makes a difference, too. */
+function shortened(key: string): string {
+  const hash = createHash('sha256').update(key).digest('hex').slice(0, 8);
+  return `${without('_.-', key.slice(0, longestKey - 1 - hash.length))}_${hash}`;
 }
 
 /** Numbers that are written as programs write them: nothing is lost by taking the text for the number. */

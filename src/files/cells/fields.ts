@@ -1,8 +1,9 @@
 /** How each field of a product is read from a cell of a table or a member of an object. */
 import { isObject } from '../../json-object.ts';
 import { type AmountOptions, type DecimalMark, readAmount } from './amount.ts';
-import { attributeKey, attributeValue } from './attribute.ts';
+import { attributeKey } from './attribute.ts';
 import { splitAddresses, toList, toPath } from './list.ts';
+import { type AttributeTypes, booleanOf, typedValue } from './typed.ts';
 import { readWeight, type WeightUnit } from './weight.ts';
 
 /** What a user says of the cells of a file. */
@@ -16,6 +17,8 @@ export interface CellOptions {
   readonly categorySeparator?: string | undefined;
   /** Of weights that name none. */
   readonly weightUnit?: WeightUnit | undefined;
+  /** Of the attributes that the catalog defines. */
+  readonly types?: AttributeTypes | undefined;
 }
 
 /** A value that cannot be read, and why. */
@@ -189,13 +192,6 @@ const memberReaders: Readonly<Record<string, Reader>> = {
   'weight.unit': text,
 };
 
-function booleanOf(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  const word = value.trim().toLowerCase();
-  if (word === 'true' || word === '1' || word === 'yes') return true;
-  return word === 'false' || word === '0' || word === 'no' ? false : value;
-}
-
 const attributePrefix = 'attributes.';
 const attributeForm = /^[a-z][a-z0-9_.-]{0,63}$/;
 
@@ -214,5 +210,7 @@ export function readerOf(name: string): Reader | undefined {
   // Boundary: Object.hasOwn does not narrow the type of the name that it has found.
   if (Object.hasOwn(fieldReaders, name)) return fieldReaders[name as Field];
   if (Object.hasOwn(memberReaders, name)) return memberReaders[name];
-  return attributeName(name) === name ? attributeValue : undefined;
+  if (attributeName(name) !== name) return undefined;
+  const key = name.slice(attributePrefix.length);
+  return (value, options) => typedValue(value, options.types?.get(key), options);
 }

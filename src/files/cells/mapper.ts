@@ -34,7 +34,8 @@ export interface Mapper {
    * Picks each field from its mapped column, or without one from the column of the same name. A column is found by
    * its exact name, else by its name in another case, else as a dotted path into objects (`dimensions.width`). A
    * field whose column is missing, null or an empty string is absent from the result. What cannot be converted stays
-   * as it is, or as `Unreadable`, so that validation names it.
+   * as it is, or as `Unreadable`, so that validation names it. `attributesByKey` says that the attributes come from
+   * columns of their own (`attributes.colour`): what a product has under other keys is not theirs to change.
    * @param columns of a table, the same array for all its records: where they are is then found out once
    */
   map(record: Readonly<Record<string, unknown>>, columns?: readonly string[]): Record<string, unknown>;
@@ -87,7 +88,9 @@ export function recordMapper({ mapping, set = new Map(), cells = {}, only }: Map
         for (const source of rest) put(mapped, source, record[source.column]);
       }
       for (const [field, value] of constants) place(mapped, field, structuredClone(value));
-      return withOwnPrice(withoutCurrencies(mapped));
+      // The rows of a preset say of attributes all there is to say.
+      if (only !== undefined) delete mapped.attributesByKey;
+      return withoutCurrencies(mapped);
     },
     unused(columns) {
       const used = new Set(sourcesOf(columns).map(({ column }) => column));
@@ -133,12 +136,16 @@ function place(mapped: Record<string, unknown>, field: string, value: unknown): 
   const dot = field.indexOf('.');
   if (dot < 0) {
     mapped[field] = value;
+    if (field === 'attributes') delete mapped.attributesByKey;
     return;
   }
   const name = field.slice(0, dot);
   const members = mapped[name];
   if (isObject(members)) members[field.slice(dot + 1)] = value;
-  else mapped[name] = { [field.slice(dot + 1)]: value };
+  else {
+    mapped[name] = { [field.slice(dot + 1)]: value };
+    if (name === 'attributes') mapped.attributesByKey = true;
+  }
 }
 
 /** Amounts as numbers, and the currency beside them as that of the product, where that says nothing else. */
@@ -157,13 +164,6 @@ function withoutCurrencies(mapped: Record<string, unknown>): Record<string, unkn
       variant.compareAtPrice = bareAmount(mapped, variant.compareAtPrice);
   }
   return mapped;
-}
-
-/** Where variants have lower prices than the product itself, what an export shows as its price is one of theirs. */
-function withOwnPrice(mapped: Record<string, unknown>): Record<string, unknown> {
-  if (mapped.basePrice === undefined) return mapped;
-  const { basePrice, ...rest } = mapped;
-  return { ...rest, price: basePrice };
 }
 
 function bareAmount(mapped: Record<string, unknown>, amount: AmountIn): unknown {

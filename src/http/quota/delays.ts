@@ -49,7 +49,12 @@ interface Counted extends Charge {
 
 /** Everything is forgiven within a day. */
 const keptMs = 86_400_000;
+/** By so much the clocks of replicas may differ: what lies further ahead is of a clock that has been set back since. */
+const skewMs = 60_000;
 const untouched: Counter = { failures: 0, failed_at: 0, failed_before: 0 };
+
+/** As in Retry-After: so each wait is over when its Retry-After and its reset say so. */
+const wholeSecond = (now: number): number => now - (now % 1000);
 
 /** How long after so many failures the next attempt may be made, in milliseconds. */
 const waitAfter = (failures: number, { limit, longest }: DelayRule): number =>
@@ -57,6 +62,16 @@ const waitAfter = (failures: number, { limit, longest }: DelayRule): number =>
 
 const dueAt = ({ failures, failed_at }: Counter, rule: DelayRule): number =>
   failed_at + waitAfter(failures, rule);
+
+/** Whether its last failure lies in a future that has been taken back. */
+const isAhead = ({ failed_at }: Counter, now: number): boolean => failed_at > now + skewMs;
+
+/** A failure that has not happened yet happens now: its wait begins again, and is no longer than it was. */
+function caughtUp(counter: Counter, now: number): Counter {
+  if (!isAhead(counter, now)) return counter;
+  const { failures, failed_before } = counter;
+  return { failures, failed_at: wholeSecond(now), failed_before: Math.min(failed_before, wholeSecond(now)) };
+}
 
 /** What is left of a counter: once its wait is over, failures are forgiven. */
 function forgiven(counter: Counter, rule: DelayRule, now: number): Counter {
@@ -71,8 +86,7 @@ function forgiven(counter: Counter, rule: DelayRule, now: number): Counter {
 
 const withFailure = ({ failures, failed_at }: Counter, now: number): Counter => ({
   failures: failures + 1,
-  // In whole seconds, as in Retry-After: so each is over when its Retry-After and its reset say so.
-  failed_at: now - (now % 1000),
+  failed_at: wholeSecond(now),
   failed_before: failed_at,
 });
 
@@ -84,7 +98,8 @@ const withoutLast = ({ failures, failed_before }: Counter): Counter => ({
 
 function stateOf({ rule, counter }: Counted, now: number): QuotaState {
   const due = dueAt(counter, rule);
-  const allowed = due <= now;
+  // Where nothing has to be waited for, it does not matter when the last failure was.
+  const allowed = due <= now || waitAfter(counter.failures, rule) === 0;
   return {
     allowed,
     limit: rule.limit,
@@ -126,10 +141,10 @@ export function growingDelays(counters: Counters, clock: Clock): Delays {
   const count = (charges: readonly Charge[], found: ReadonlyMap<string, Counter>, now: number): Counted[] =>
     charges.map(charge => ({
       ...charge,
-      counter: forgiven(found.get(hashOf(charge)) ?? untouched, charge.rule, now),
+      counter: forgiven(caughtUp(found.get(hashOf(charge)) ?? untouched, now), charge.rule, now),
     }));
 
-  /** Changes all of them, or none when it is refused. */
+  /** Changes all of them, or counts against none when it is refused. */
   const update = (
     charges: readonly Charge[],
     change: (counter: Counter, now: number) => Counter,
@@ -139,7 +154,12 @@ export function growingDelays(counters: Counters, clock: Clock): Delays {
       const now = clock.now();
       const counted = count(charges, found, now);
       const standing = tightest(counted, now);
-      if (isRefused(standing)) return { result: standing };
+      if (isRefused(standing)) {
+        // What was ahead is kept as it is now: so its wait begins again once, and not with each attempt.
+        return anyAhead(found, now)
+          ? { next: counted.map(({ counter }) => counter), result: standing }
+          : { result: standing };
+      }
       const changed = counted.map(one => ({ ...one, counter: change(one.counter, now) }));
       const { rule, state } = tightest(changed, now);
       return {
@@ -148,13 +168,17 @@ export function growingDelays(counters: Counters, clock: Clock): Delays {
       };
     });
   const mustWait = ({ state }: Charged): boolean => !state.allowed;
+  const anyAhead = (found: ReadonlyMap<string, Counter>, now: number): boolean =>
+    [...found.values()].some(counter => isAhead(counter, now));
 
   return {
     async charge(charges) {
       const now = clock.now();
-      const standing = tightest(count(charges, await counters.read(charges.map(hashOf)), now), now);
+      const found = await counters.read(charges.map(hashOf));
+      const standing = tightest(count(charges, found, now), now);
       // Anyone who does not wait is not worth a write.
-      return mustWait(standing) ? standing : update(charges, withFailure, mustWait);
+      if (mustWait(standing) && !anyAhead(found, now)) return standing;
+      return update(charges, withFailure, mustWait);
     },
     refund: charges => update(charges, withoutLast),
     sweep: () => counters.sweep(clock.now() - keptMs),

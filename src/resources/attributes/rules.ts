@@ -94,9 +94,11 @@ function brokenRule(
         : { code: 'format', message: 'must be a date (2026-01-31) or a moment (2026-01-31T12:00:00Z)' };
     case 'choice': {
       const shown = `${choices.slice(0, 20).join(', ')}${choices.length > 20 ? ', …' : ''}`;
+      // The number 38 is not the choice 38.
+      const whole = all(value => typeof value === 'string') ? '' : 'a text, ';
       return all(value => typeof value === 'string' && choices.includes(value))
         ? undefined
-        : { code: 'enum', message: `must be one of ${shown}` };
+        : { code: 'enum', message: `must be ${whole}one of ${shown}` };
     }
     case 'text':
       return all(value => typeof value === 'string')

@@ -5,17 +5,18 @@
  * guesses of many addresses at one account, and of one address at many accounts, are slowed as well.
  */
 import type { Input } from '../../http/endpoint.ts';
+import { HttpError } from '../../http/errors.ts';
 import type { Charge, DelayRule, Delays } from '../../http/quota/delays.ts';
 import { usedUp } from '../../http/quota/index.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Database } from '../../storage/database.ts';
+import { type Database, StorageError } from '../../storage/database.ts';
 import type { KnownAddresses } from './known-addresses.ts';
 
 type From = Pick<Input<unknown, unknown, unknown>, 'showQuota' | 'address'>;
 
 /**
- * Makes an attempt when there may be another, and counts it as a failure when it throws; the response's quota headers
- * show how many may fail before they have to be waited for.
+ * Makes an attempt when there may be another, and counts it as a failure when the request is refused; a failure of the
+ * service is no failed attempt. The response's quota headers show how many may fail before they have to be waited for.
  * @param subject the account by `emailKey`, whether or not there is such a user; or the token that is tried
  * @throws HttpError 429
  */
@@ -56,6 +57,16 @@ export function createGuards(
 ): Guards {
   const inTurn = turns();
 
+  /** What the attempt has done, or why it could do nothing, is what the client is to know: this may fail. */
+  async function giveBack(from: From, charges: readonly Charge[]): Promise<void> {
+    try {
+      const { rule, state } = await delays.refund(charges);
+      from.showQuota(rule, state);
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+    }
+  }
+
   /** @param chargesOf the first is the narrowest */
   function guard(
     chargesOf: (subject: string, address: string) => Promise<Charge[]> | Charge[],
@@ -70,10 +81,14 @@ export function createGuards(
         const { rule, state } = await delays.charge(charges);
         from.showQuota(rule, state);
         if (!state.allowed) throw usedUp(refusal, state, clock.now());
-        const made = await attempt();
-        if (keeps) return made;
-        const refunded = await delays.refund(charges);
-        from.showQuota(refunded.rule, refunded.state);
+        let made: Awaited<ReturnType<typeof attempt>>;
+        try {
+          made = await attempt();
+        } catch (error) {
+          if (!isRefusal(error)) await giveBack(from, charges);
+          throw error;
+        }
+        if (!keeps) await giveBack(from, charges);
         return made;
       });
     };
@@ -115,6 +130,9 @@ export function createGuards(
     ),
   };
 }
+
+/** Whether it is the attempt that has failed; a disk without room, or a database that is away, says nothing of it. */
+const isRefusal = (error: unknown): boolean => error instanceof HttpError && error.status < 500;
 
 function rule(name: string, [limit, window, longest]: readonly [number, number, number]): DelayRule {
   return { name, limit, window, longest };

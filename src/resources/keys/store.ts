@@ -35,7 +35,10 @@ export interface KeyStore {
   ): Promise<{ row: StoredKey; key: string }>;
   /** Revokes a key that is locked. */
   remove(session: Transaction, before: StoredKey, cause: Cause): Promise<void>;
+  /** Notes the use of the key, to the minute, without waiting for it: see `noted`. */
   authenticate(key: string): Promise<Caller | ErrorCode>;
+  /** Resolves when every use so far has been noted, or could not be. */
+  noted(): Promise<void>;
 }
 
 const columns = [
@@ -51,6 +54,11 @@ const columns = [
 const lastUseResolution = 60_000;
 
 const hashOf = (key: string) => new Bun.CryptoHasher('sha256').update(key).digest('hex');
+
+/** A key is good without the note: a database that can only be read still serves reads. The next request notes its use. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof StorageError)) throw error;
+}
 
 export function apiKeyOf(row: StoredKey): ApiKey {
   return {
@@ -77,14 +85,17 @@ export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyS
 
   const changeOf = changesOf<StoredKey>('key', row => JSON.stringify(apiKeyOf(row)));
 
-  async function noteUse(row: StoredKey, now: number): Promise<void> {
-    if (row.last_used_at !== null && now - row.last_used_at < lastUseResolution) return;
-    try {
-      await database.write(session => rows.update(session, row.id, { last_used_at: now }));
-    } catch (error) {
-      // A key is good without the note: a database that can only be read still serves reads.
-      if (!(error instanceof StorageError)) throw error;
-    }
+  /** The notes under way, by the ids of their keys. */
+  const noting = new Map<number, Promise<void>>();
+
+  /** In the background, one at a time for each key: requests that read do not wait for the writer. */
+  function noteUse({ id, last_used_at }: StoredKey, now: number): void {
+    if (noting.has(id) || (last_used_at !== null && now - last_used_at < lastUseResolution)) return;
+    const note = database
+      .write(session => rows.update(session, id, { last_used_at: now }))
+      .catch(unlessRefused)
+      .finally(() => noting.delete(id));
+    noting.set(id, note);
   }
 
   return {
@@ -126,7 +137,7 @@ export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyS
       const row = await database.read.first(byHash({ hash: hashOf(key) }));
       const now = clock.now();
       if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) return 'UNAUTHORIZED';
-      await noteUse(row, now);
+      noteUse(row, now);
       return {
         kind: 'key',
         subject: `key:${row.id}`,
@@ -134,6 +145,9 @@ export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyS
         scopes: new Set(parseStored<string[]>(row.scopes)),
         rateLimit: row.rate_limit ?? undefined,
       };
+    },
+    async noted() {
+      await Promise.allSettled(noting.values());
     },
   };
 }

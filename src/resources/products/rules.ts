@@ -21,7 +21,10 @@ export function refuseImpossible(before: Product | undefined, { stock, images }:
 }
 
 /** @throws HttpError 400 for pieces of a product that has variants, other than it has had since before it had some */
-export function refuseOwnStock(before: Product | undefined, stock: StockFields | null): void {
+export function refuseOwnStock(
+  before: Pick<Product, 'variantCount' | 'stock'> | undefined,
+  stock: StockFields | null,
+): void {
   if (before === undefined || before.variantCount === 0 || stock === null || isSame(before.stock, stock))
     return;
   throw invalid('stock', 'variants', 'is counted of each variant, not of a product that has some');

@@ -63,6 +63,9 @@ export function createConnector(address: Address, application: string, given: Po
       }
       throw translate(error, description);
     }
+    // The pool, which limits the statements of its connections, does not have this one yet.
+    const patience = limits.statement_timeout;
+    const timer = patience === 0 ? undefined : setTimeout(connection.close, patience);
     try {
       if (pooler === 'session') await connection.run(settingsText('set', limits));
       const [row] = await connection.run(checkText);
@@ -80,6 +83,8 @@ export function createConnector(address: Address, application: string, given: Po
     } catch (error) {
       connection.close();
       throw translate(error, description);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -155,9 +155,11 @@ function sharedGroup(limit: number, open: () => Promise<Connection>) {
   };
 }
 
+/** One that waits, until it has a connection, an error, or no patience left. */
 interface Waiting {
-  readonly resolve: (connection: Connection) => void;
-  readonly reject: (error: unknown) => void;
+  /** @returns false when it waits no longer: the connection is not taken */
+  give(connection: Connection): boolean;
+  fail(error: unknown): void;
 }
 
 /** Connections that one user at a time has; the one used last is used next. */
@@ -186,32 +188,57 @@ function exclusiveGroup(limit: number, patience: number, open: () => Promise<Con
     }
   }
 
+  /** Takes out of the queue who has waited longest. */
+  function takeNext(): Waiting | undefined {
+    const [next] = queue;
+    if (next !== undefined) queue.delete(next);
+    return next;
+  }
+
   /** A place has become free that has no connection: it is opened for anyone who waits longest. */
   function serveNext(): void {
-    const [next] = queue;
+    const next = takeNext();
     if (next === undefined) return;
-    queue.delete(next);
-    openOne().then(next.resolve, next.reject);
+    openOne().then(connection => {
+      // Opening may take longer than its patience: then the connection is that of anyone who waits, or free.
+      if (!next.give(connection)) giveBack(connection);
+    }, next.fail);
   }
 
   function wait(): Promise<Connection> {
     const { promise, resolve, reject } = Promise.withResolvers<Connection>();
+    let waits = true;
+    const end = () => {
+      waits = false;
+      clearTimeout(timer);
+      queue.delete(waiting);
+    };
     const waiting: Waiting = {
-      resolve(connection) {
-        clearTimeout(timer);
+      give(connection) {
+        if (!waits) return false;
+        end();
         resolve(connection);
+        return true;
       },
-      reject(error) {
-        clearTimeout(timer);
+      fail(error) {
+        end();
         reject(error);
       },
     };
-    const timer = setTimeout(() => {
-      queue.delete(waiting);
-      reject(new StorageError('unavailable', `No connection has become free within ${patience / 1000} s.`));
-    }, patience);
+    const refusal = `No connection has become free within ${patience / 1000} s.`;
+    const timer = setTimeout(() => waiting.fail(new StorageError('unavailable', refusal)), patience);
     queue.add(waiting);
     return promise;
+  }
+
+  function giveBack(connection: Connection): void {
+    if (!connection.isUsable()) {
+      count--;
+      serveNext();
+      return;
+    }
+    // Those in the queue wait still.
+    if (takeNext()?.give(connection) !== true) free.push(connection);
   }
 
   return {
@@ -220,19 +247,6 @@ function exclusiveGroup(limit: number, patience: number, open: () => Promise<Con
       if (connection !== undefined) return Promise.resolve(connection);
       return count < limit ? openOne() : wait();
     },
-    giveBack(connection: Connection): void {
-      if (!connection.isUsable()) {
-        count--;
-        serveNext();
-        return;
-      }
-      const [next] = queue;
-      if (next === undefined) {
-        free.push(connection);
-        return;
-      }
-      queue.delete(next);
-      next.resolve(connection);
-    },
+    giveBack,
   };
 }

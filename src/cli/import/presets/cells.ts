@@ -1,59 +1,15 @@
-/** Cells of shops' files: amounts, sales, weights, stock, GTINs, addresses of images. */
+/** Cells of shops' files: weights, stock, GTINs, tags, addresses of images. */
 import { readAmount } from '../../../files/cells/amount.ts';
 import { isAddress, splitAddresses, splitList, toPath } from '../../../files/cells/list.ts';
 import { readWeight, type Weight, type WeightUnit } from '../../../files/cells/weight.ts';
 import { isGtin } from '../../../resources/products/members/gtin.ts';
+import { withoutEntities } from '../../../storage/search/text/html.ts';
 import { type Drafting, type Row, RowProblem, type Stock } from './preset.ts';
 
-const columnOf = (row: Row, name: string): string => row.columns.found.get(name) ?? name;
+export const columnOf = (row: Row, name: string): string => row.columns.found.get(name) ?? name;
 
-/** An amount and the currency beside it; undefined when the cell is empty. */
-export function amountOf(row: Row, name: string, { cells }: Drafting) {
-  const text = row.text(name);
-  if (text === '') return undefined;
-  const read = readAmount(text, cells);
-  if (typeof read === 'string') throw new RowProblem(row, columnOf(row, name), read, text);
-  if (read.value < 0) throw new RowProblem(row, columnOf(row, name), 'must be 0 or more', text);
-  return read;
-}
-
-export interface Prices {
-  readonly price: number | undefined;
-  readonly compareAtPrice: number | undefined;
-  readonly currency: string | undefined;
-}
-
-/** What it costs, and what it costs without a sale that is on. */
-export function salePrices(
-  row: Row,
-  regularName: string,
-  saleName: string,
-  drafting: Drafting,
-  isOn: boolean,
-): Prices {
-  const regular = amountOf(row, regularName, drafting);
-  const sale = amountOf(row, saleName, drafting);
-  const currency = regular?.currency ?? sale?.currency;
-  if (regular !== undefined && sale?.currency !== undefined && sale.currency !== currency) {
-    throw new RowProblem(
-      row,
-      columnOf(row, saleName),
-      `is in ${sale.currency}, the price in ${currency}`,
-      row.text(saleName),
-    );
-  }
-  const isLower = sale !== undefined && (regular === undefined || sale.value < regular.value);
-  if (!isOn || !isLower) return { price: regular?.value, compareAtPrice: undefined, currency };
-  return { price: sale.value, compareAtPrice: regular?.value, currency };
-}
-
-/** Whether now is between two moments, either of which may be open. */
-export function isBetween(from: string, to: string, now: number): boolean {
-  const [start, end] = [Date.parse(from), Date.parse(to)];
-  // A day as such lasts until its end.
-  const last = /[T:]/.test(to) ? end : end + 24 * 3600 * 1000;
-  return !(start > now) && !(last <= now);
-}
+/** Text in which a shop has written characters as entities; HTML, which holds tags, stays as it is. */
+export const plainText = (text: string): string => (text.includes('<') ? text : withoutEntities(text));
 
 /** @param unit of a number that names none */
 export function weightOf(

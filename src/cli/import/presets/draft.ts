@@ -1,9 +1,6 @@
-/** What the drafts of all shops have in common: attributes of columns without a place, options, images in order. */
-import { attributeKey } from '../../../files/cells/attribute.ts';
-import type { Draft, Drafting, Row, Variant } from './preset.ts';
-
-/** What a product may have of attributes: more of it would have the product refused. */
-const [mostKeys, mostValues, longestText] = [100, 50, 1000];
+/** What the drafts of all shops have in common: options, images in order, one currency. */
+import { type Draft, type Drafting, RowProblem, type Variant } from './preset.ts';
+import { oneCurrency } from './prices.ts';
 
 /** Of a page for several products, which are bought one by one: an order for it would have no price. */
 export const groupedLeftOut =
@@ -28,71 +25,6 @@ export function leaveOutDisabled<T>(
   return { enabled, isArchived: false };
 }
 
-/** Attributes as they come together: of a key with several values a list of them. */
-export function attributeSet({ note }: Drafting) {
-  const values = new Map<string, unknown[]>();
-  const isShort = (text: string): boolean => {
-    if (text.length > longestText)
-      note(`values of more than ${longestText} characters were left out of attributes`);
-    return text.length <= longestText && text !== '';
-  };
-  return {
-    /** Adds a value, unless the key has it. */
-    add(name: string, given: string | readonly string[]): void {
-      const items = (typeof given === 'string' ? [given] : given).filter(isShort).map(shopValue);
-      if (items.length === 0) return;
-      const key = attributeKey(name);
-      if (!values.has(key) && values.size >= mostKeys) {
-        note(`attributes beyond ${mostKeys} were left out`);
-        return;
-      }
-      const had = values.get(key) ?? [];
-      for (const item of items) if (!had.includes(item) && had.length < mostValues) had.push(item);
-      values.set(key, had);
-    },
-    /** Takes a text out; undefined where there is none. */
-    take(name: string): string | undefined {
-      const key = attributeKey(name);
-      const had = values.get(key);
-      if (had?.length !== 1) return undefined;
-      values.delete(key);
-      return String(had[0]);
-    },
-    /** A single value as it is, several as texts. */
-    all(): Record<string, unknown> {
-      return Object.fromEntries(
-        [...values].map(([key, all]) => [key, all.length === 1 ? all[0] : all.map(String)]),
-      );
-    },
-  };
-}
-
-/** Shops write numbers as their databases do, `1.0000`; what begins with 0 or is very long is a code. */
-function shopValue(text: string): unknown {
-  if (/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?$/.test(text)) return Number(text);
-  const word = text.toLowerCase();
-  return word === 'true' || word === 'false' ? word === 'true' : text;
-}
-
-export type AttributeSet = ReturnType<typeof attributeSet>;
-
-/**
- * Adds what has no place: of each column the values of the product's own rows, or where these are empty those of the
- * others.
- */
-export function addRest(
-  attributes: AttributeSet,
-  { own, others = [] }: { readonly own: readonly Row[]; readonly others?: readonly Row[] },
-  { dropUnknown }: Drafting,
-  columns = own[0]?.columns.rest ?? [],
-): void {
-  if (dropUnknown) return;
-  for (const column of columns) {
-    const rows = own.some(row => row.cell(column) !== '') ? own : others;
-    for (const row of rows) attributes.add(column, row.cell(column));
-  }
-}
-
 /** The options of variants, in the order in which their names and values come. */
 function optionsOf(variants: readonly Variant[], order: readonly string[] = []) {
   const values = new Map<string, Set<string>>(order.map(name => [name, new Set()]));
@@ -115,13 +47,15 @@ export function imageList(entries: readonly { readonly url: string; readonly alt
   return [...byUrl].map(([url, alt]) => (alt === undefined ? { url } : { url, alt }));
 }
 
-/** The members of a product that the rest of an import takes, variants among them. */
+/** The members of a product that the rest of an import takes, variants among them. @throws RowProblem */
 export function membersOf(draft: Draft): Record<string, unknown> {
   const { fields, variants, images, attributes, options } = draft;
   const members: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined && value !== '') members[name] = value;
   }
+  const currency = oneCurrency([fields.currency, ...variants.map(variant => variant.currency)]);
+  if (currency !== undefined) members.currency = currency.code;
   members.attributes = attributes;
   if (images.length > 0) members.images = images;
   if (variants.length === 0) return members;
@@ -131,8 +65,27 @@ export function membersOf(draft: Draft): Record<string, unknown> {
   return members;
 }
 
-const defined = (variant: Variant): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(variant).filter(([, value]) => value !== undefined && value !== ''));
+/**
+ * Amounts of a draft are in the currency beside them, not in another one that the command line gives.
+ * @param given what it says, in place of the draft's own members
+ * @throws RowProblem
+ */
+export function requireCurrency({ fields, variants }: Draft, given: Readonly<Record<string, unknown>>): void {
+  if (typeof given.currency !== 'string') return;
+  const isOwn = (name: 'price' | 'compareAtPrice') => given[name] === undefined && fields[name] !== undefined;
+  const own = isOwn('price') || isOwn('compareAtPrice') ? [fields.currency] : [];
+  const named = [...own, ...(given.variants === undefined ? variants.map(({ currency }) => currency) : [])];
+  const other = named.find(one => one !== undefined && one.code !== given.currency);
+  if (other === undefined) return;
+  const problem = `is in ${other.code}, but the currency is ${given.currency}`;
+  throw new RowProblem(other, other.column, problem, other.text);
+}
+
+function defined({ currency: _currency, ...variant }: Variant): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(variant).filter(([, value]) => value !== undefined && value !== ''),
+  );
+}
 
 function lowest(variants: readonly Variant[]): number | undefined {
   let least: number | undefined;

@@ -1,8 +1,8 @@
 /** The presets, and which of them a file's header shows. */
 import { looksLike, missingColumns } from './columns.ts';
-import { google } from './google.ts';
+import { google } from './feeds/google.ts';
+import { meta } from './feeds/meta.ts';
 import { magento } from './magento.ts';
-import { meta } from './meta.ts';
 import type { Preset, PresetName } from './preset.ts';
 import { shopify } from './shopify.ts';
 import { woocommerce } from './woocommerce/index.ts';
@@ -18,8 +18,16 @@ const inOrder = [shopify, woocommerce, magento, meta, google];
 const isForeign = (column: string): boolean => /[^\p{ASCII}]/u.test(column);
 
 /** The preset for a file with these columns; undefined when it is of no shop that is known. */
-export const detectPreset = (columns: readonly string[]): Preset | undefined =>
+const detectPreset = (columns: readonly string[]): Preset | undefined =>
   inOrder.find(preset => looksLike(preset, columns));
+
+/** Which preset reads a file with these columns, as a line for people; empty when it is of no shop that is known. */
+export function proposalFor(file: string, columns: readonly string[]): string {
+  const preset = detectPreset(columns);
+  return preset === undefined
+    ? ''
+    : `${file} looks like ${preset.file}: --preset ${preset.name} reads all of it`;
+}
 
 /** @throws Error with one line when a file with these columns is something else */
 export function requireColumns(preset: Preset, columns: readonly string[], file: string): void {

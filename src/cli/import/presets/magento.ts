@@ -1,15 +1,10 @@
 /** Products as Magento 2 exports them: configurable ones name the rows of their variants. */
 import { isAddress, orderedPaths, splitAddresses, splitList } from '../../../files/cells/list.ts';
-import { addressesOf, gtinOf, isBetween, pathOf, piecesOf, salePrices, weightOf } from './cells.ts';
-import {
-  type AttributeSet,
-  addRest,
-  attributeSet,
-  groupedLeftOut,
-  imageList,
-  leaveOutDisabled,
-} from './draft.ts';
+import { type AttributeSet, addRest, attributeSet } from './attributes.ts';
+import { addressesOf, columnOf, gtinOf, pathOf, piecesOf, weightOf } from './cells.ts';
+import { groupedLeftOut, imageList, leaveOutDisabled } from './draft.ts';
 import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from './preset.ts';
+import { salePrices } from './prices.ts';
 
 /** The root of each tree, which no shop shows. */
 const root = /^default category(?: > |$)/i;
@@ -63,14 +58,11 @@ export const magento: Preset = {
     const attributes = attributeSet(drafting);
     const bySku = new Map(rows.filter(row => row !== own).map(row => [row.text('sku'), row]));
     const labels = labelsOf(own);
-    const all = isConfigurable(own) ? variationsOf(own) : [];
-    const isOff = ({ sku }: Variation) => isDisabled(bySku.get(sku));
-    const { enabled: variations, isArchived } = leaveOutDisabled(all, isOff, drafting);
-    const codes = new Set(variations.flatMap(({ values }) => Object.keys(values)));
-    const variants = variations.map(variation =>
-      variantOf(variation, bySku.get(variation.sku), labels, drafting),
-    );
-    const children = variations.flatMap(({ sku }) => bySku.get(sku) ?? []);
+    const all = isConfigurable(own) ? withRows(variationsOf(own), bySku, drafting) : [];
+    const { enabled, isArchived } = leaveOutDisabled(all, ({ row }) => isDisabled(row), drafting);
+    const codes = new Set(enabled.flatMap(({ values }) => Object.keys(values)));
+    const variants = enabled.map(variation => variantOf(variation, labels, drafting, attributes));
+    const children = enabled.map(({ row }) => row);
     addAdditional(attributes, own, codes);
     addImagePaths(attributes, own, drafting);
     if (own.text('description') !== '') attributes.add('short_description', own.text('short'));
@@ -87,7 +79,7 @@ export const magento: Preset = {
       addAdditional(attributes, child, new Set([...codes, ...gtinCodesOf(child, drafting)]));
     return {
       fields: {
-        ...soldAs(own, drafting),
+        ...soldAs(own, drafting, attributes),
         ...(variants.length > 0 ? { stock: undefined } : {}),
         gtin,
         name: own.text('name'),
@@ -95,7 +87,7 @@ export const magento: Preset = {
         brand: attributes.take('brand') ?? attributes.take('manufacturer'),
         category,
         categories,
-        status: isArchived ? 'archived' : statusOf(own),
+        status: isArchived || lacksVariants(own, variants) ? 'archived' : statusOf(own),
       },
       variants,
       images: imagesOf([own, ...children], drafting),
@@ -167,30 +159,48 @@ function moveGtin(attributes: AttributeSet, drafting: Drafting): string | undefi
   return undefined;
 }
 
-function soldAs(row: Row, drafting: Drafting) {
-  const isOn = isBetween(row.text('specialFrom'), row.text('specialTo'), drafting.now);
+function soldAs(row: Row, drafting: Drafting, attributes: AttributeSet) {
+  const [from, to] = [row.text('specialFrom'), row.text('specialTo')];
+  attributes.add(columnOf(row, 'specialFrom'), from);
+  attributes.add(columnOf(row, 'specialTo'), to);
   return {
     sku: row.text('sku'),
-    ...salePrices(row, 'price', 'special', drafting, isOn),
+    ...salePrices(row, { regular: 'price', sale: 'special', from, to }, drafting, attributes),
     // Magento says in its settings only which unit it is; as delivered it is pounds.
     weight: weightOf(row, 'weight', drafting.cells.weightUnit ?? 'lb', drafting),
     stock: stockOf(row, drafting),
   };
 }
 
+/** Variations with the rows of their own: what is sold without one cannot be known. */
+function withRows(
+  variations: readonly Variation[],
+  bySku: ReadonlyMap<string, Row>,
+  { note }: Drafting,
+): (Variation & { readonly row: Row })[] {
+  return variations.flatMap(variation => {
+    const row = bySku.get(variation.sku);
+    if (row === undefined) note('variants that a product names and that have no row were left out');
+    return row === undefined ? [] : [{ ...variation, row }];
+  });
+}
+
+/** Of a product of variants, without any it would be sold by itself. */
+const lacksVariants = (row: Row, variants: readonly Variant[]): boolean =>
+  isConfigurable(row) && row.text('variations') !== '' && variants.length === 0;
+
 function variantOf(
-  { sku, values }: Variation,
-  row: Row | undefined,
+  { values, row }: Variation & { readonly row: Row },
   labels: ReadonlyMap<string, string>,
   drafting: Drafting,
+  attributes: AttributeSet,
 ): Variant {
   const options = Object.fromEntries(
     Object.entries(values).map(([code, value]) => [labels.get(code) ?? code, value]),
   );
-  if (row === undefined) return { sku, options };
   const gtins = Object.entries(pairsOf(row.text('additional'))).filter(([code]) => gtinCodes.includes(code));
   const gtin = gtins.map(([, value]) => gtinOf(value, drafting)).find(one => one !== undefined);
-  const { currency: _currency, ...sold } = soldAs(row, drafting);
+  const sold = soldAs(row, drafting, attributes);
   return { ...sold, gtin, options, image: addressesOf(row.text('baseImage'), quiet(drafting))[0] };
 }
 
@@ -205,7 +215,7 @@ function stockOf(row: Row, drafting: Drafting): Stock | undefined {
 }
 
 /** 1 is enabled, 2 disabled; some tools write 0. */
-const isDisabled = (row: Row | undefined): boolean => /^[02]$/.test(row?.text('online') ?? '');
+const isDisabled = (row: Row): boolean => /^[02]$/.test(row.text('online'));
 
 /** What cannot be found in the shop by itself, and is no variant of anything, is not shown here either. */
 function statusOf(row: Row): string {

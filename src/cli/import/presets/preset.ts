@@ -40,12 +40,23 @@ export type Place =
   /** Not to be imported. */
   | { readonly leftOut: string };
 
+/** The currency that stands beside an amount, and where. */
+export interface NamedCurrency {
+  readonly code: string;
+  readonly line: number;
+  readonly column: string;
+  /** All that is in the cell. */
+  readonly text: string;
+}
+
 export interface Variant {
   readonly sku?: string | undefined;
   readonly gtin?: string | undefined;
   readonly options: Readonly<Record<string, string>>;
   readonly price?: number | undefined;
   readonly compareAtPrice?: number | undefined;
+  /** Of its amounts. */
+  readonly currency?: NamedCurrency | undefined;
   readonly weight?: { readonly value: number; readonly unit: string } | undefined;
   readonly stock?: Stock | undefined;
   /** The address of one of the product's images. */
@@ -61,7 +72,7 @@ export interface Stock {
 /** A product as the rows of a shop describe it. */
 export interface Draft {
   /** Members of a product that is to be created; checked later. */
-  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fields: Readonly<Record<string, unknown>> & { readonly currency?: NamedCurrency | undefined };
   readonly variants: readonly Variant[];
   readonly images: readonly { readonly url: string; readonly alt?: string }[];
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -99,6 +110,8 @@ export interface Drafting {
   readonly now: number;
   /** Those that products and variants of the file have so far, where a shop lets several have one. */
   readonly skus: Set<string>;
+  /** The key of an attribute or column: in one file those of different names are different. */
+  keyOf(name: string): string;
   /** Counts something that the user should know. */
   note(text: string): void;
 }

@@ -1,6 +1,7 @@
 /** Products as Shopify exports them: a row for each variant and each image, joined by their handle. */
-import { addressesOf, amountOf, gtinOf, pathOf, piecesOf, tagsOf, weightOf } from './cells.ts';
-import { addRest, attributeSet, imageList } from './draft.ts';
+import { type AttributeSet, addRest, attributeSet } from './attributes.ts';
+import { addressesOf, gtinOf, pathOf, piecesOf, tagsOf, weightOf } from './cells.ts';
+import { imageList } from './draft.ts';
 import {
   type Draft,
   type Drafting,
@@ -10,6 +11,7 @@ import {
   type Stock,
   type Variant,
 } from './preset.ts';
+import { amountOf, oneCurrency } from './prices.ts';
 
 /** What Shopify calls the one option, and its value, of a product without any. */
 const noOption = 'Default Title';
@@ -158,21 +160,19 @@ function requireValues(rows: readonly Row[]): void {
 
 const columnOf = (row: Row, name: string, usual: string): string => row.columns.found.get(name) ?? usual;
 
-function soldAs(
-  row: Row,
-  drafting: Drafting,
-  attributes: ReturnType<typeof attributeSet>,
-): Omit<Variant, 'options'> {
+function soldAs(row: Row, drafting: Drafting, attributes: AttributeSet): Omit<Variant, 'options'> {
   const price = amountOf(row, 'price', drafting);
-  const compareAt = amountOf(row, 'compareAt', drafting);
+  const before = amountOf(row, 'compareAt', drafting);
+  // Shopify writes 0 where there is none.
+  const compareAt = before?.value === 0 ? undefined : before;
   const gtin = gtinOf(row.text('barcode'), drafting);
   if (gtin === undefined) attributes.add('Variant Barcode', row.text('barcode'));
   return {
     sku: row.text('sku').replace(/^'/, ''),
     gtin,
     price: price?.value,
-    // Shopify writes 0 where there is none.
-    compareAtPrice: compareAt?.value === 0 ? undefined : compareAt?.value,
+    compareAtPrice: compareAt?.value,
+    currency: oneCurrency([price?.currency, compareAt?.currency]),
     weight: weightOf(row, 'grams', 'g', drafting),
     stock: stockOf(row, drafting),
     image: addressesOf(row.text('variantImage'), drafting)[0],
@@ -183,7 +183,7 @@ function variantOf(
   row: Row,
   names: readonly string[],
   drafting: Drafting,
-  attributes: ReturnType<typeof attributeSet>,
+  attributes: AttributeSet,
 ): Variant {
   const options: Record<string, string> = {};
   for (const [index, number] of optionNumbers.entries()) {

@@ -4,13 +4,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Attributed } from '../../attributes/rules.ts';
 import type { StoredVariant } from '../../variants/row.ts';
 import type { VariantFields } from '../../variants/schema.ts';
-import { placed } from '../categories.ts';
 import { type Image, imagesOf, mediaPath } from '../members/images.ts';
-import { keptStock, type Stock, stockOf } from '../members/stock.ts';
+import { keptStock, type Stock, stockOf, wholeStock } from '../members/stock.ts';
 import { type LockedProduct, productOf, fieldsOf as writtenOf } from '../row.ts';
 import { refuseBelowReserved, refuseOwnStock } from '../rules.ts';
 import type { Product, ProductFields } from '../schema.ts';
-import { isGiven, optional, type PreparedRecord } from './prepared.ts';
+import { fieldsAfter } from './fields.ts';
+import { isGiven, type PreparedRecord } from './prepared.ts';
+import type { VariantRecord } from './variant-records.ts';
 import {
   completeOptions,
   isChanged,
@@ -18,7 +19,6 @@ import {
   type Slot,
   slotsOf,
   summaryOf,
-  type VariantRecord,
   withoutLostImages,
 } from './variants.ts';
 
@@ -88,12 +88,15 @@ export function merged(
     return { prepared: record, fields: undefined, slots: undefined };
   }
   const before = isNew ? undefined : fieldsOf(entry);
-  const { own, variants } = withSkuMoved(entry, mergedFields(entry, before, record), record, given);
+  const fields = mergedFields(entry, before, record);
+  const { own, variants } = withSkuMoved(fields, stockNow(entry, before), record, given);
   const { slots, options } = withVariants(entry, before, own, variants);
-  const after = { ...own, options };
+  const price = ownPrice(entry, before, record, { price: own.price, slots });
+  const after = { ...own, price, options };
   requireFit(after, before);
-  refuseOwnStock(entry.stored?.product, after.stock);
-  refuseBelowReserved(stockNow(entry), after.stock);
+  const stock = stockNow(entry, before);
+  if (before !== undefined) refuseOwnStock({ variantCount: entry.slots?.length ?? 0, stock }, after.stock);
+  refuseBelowReserved(stock, after.stock);
   const isSame = before !== undefined && sameFields(after, before);
   if (isSame && (slots === entry.slots || !slots?.some(isChanged))) return undefined;
   return { prepared: undefined, fields: after, slots };
@@ -107,10 +110,11 @@ const variantsOf = ({ variants }: PreparedRecord): VariantRecord[] => JSON.parse
 /**
  * A product without options may be given some: then one of its variants has the sku that it had itself. The pieces
  * there are go with the sku, but for a product of which orders have reserved some.
+ * @param had the stock of the product before the record
  */
 function withSkuMoved(
-  entry: Entry,
   own: ProductFields,
+  had: Stock | null,
   record: PreparedRecord,
   variants: readonly VariantRecord[] | undefined,
 ): { own: ProductFields; variants: readonly VariantRecord[] | undefined } {
@@ -118,29 +122,34 @@ function withSkuMoved(
   if (variants === undefined || isMoved !== true) return { own, variants };
   const { sku, stock } = own;
   const left = { ...own, sku: null };
-  if (stock === null || isGiven(record, 'stock') || keptStock(stockNow(entry)).reserved > 0)
+  if (stock === null || isGiven(record, 'stock') || keptStock(had).reserved > 0)
     return { own: left, variants };
   return {
     own: { ...left, stock: null },
-    variants: variants.map(one => (one.sku === sku && one.stock === undefined ? { ...one, stock } : one)),
+    variants: variants.map(one =>
+      one.sku === sku && one.stock !== null ? { ...one, stock: wholeStock(one.stock ?? {}, stock) } : one,
+    ),
   };
 }
 
-/** The stock of a product as the records so far leave it, with what orders have reserved. */
-const stockNow = (entry: Entry): Stock | null =>
-  entry.stored === undefined ? null : stockOf(fieldsOf(entry).stock, keptStock(entry.stored.product.stock));
+/**
+ * The stock of a product as the records so far leave it, with what orders have reserved.
+ * @param before undefined for a new product
+ */
+const stockNow = ({ stored }: Entry, before: ProductFields | undefined): Stock | null =>
+  before === undefined ? null : stockOf(before.stock, keptStock(stored?.product.stock ?? null));
 
 /** The images of a product as the records so far leave it. */
 const imagesNow = ({ stored }: Entry, before: ProductFields | undefined): Image[] =>
   imagesOf(stored?.product.images ?? [], before?.images ?? []);
 
-/** The price that is shown of it then: with variants the lowest of theirs. */
-const priceNow = ({ slots = [] }: Entry, { price }: ProductFields): number =>
+/** @param own the price that variants without one have */
+const priceShown = (slots: readonly Slot[] = [], own: number): number =>
   slots.length === 0
-    ? price
+    ? own
     : summaryOf(
         slots.map(({ fields }) => fields),
-        price,
+        own,
       ).prices.min;
 
 function withVariants(
@@ -195,7 +204,7 @@ export function lostUploadsOf(entry: Entry, record: PreparedRecord): number {
   return preparedFields(record).images.filter(({ url }) => !isHere(url, had)).length;
 }
 
-/** A field left out keeps its value; an explicit null removes it. @param before undefined for a new product */
+/** The fields of a product once a record is in, but for what its variants decide. @param before undefined for a new one */
 function mergedFields(
   entry: Entry,
   before: ProductFields | undefined,
@@ -207,17 +216,24 @@ function mergedFields(
   const sent = own.images
     .filter(({ url }) => isHere(url, had))
     .map(({ url, alt }) => ({ url, alt: alt ?? undefined }));
-  const images = imagesOf(had, sent);
-  if (before === undefined) return { ...own, images };
-  const kept = optional.filter(field => !isGiven(record, field)).map(field => [field, before[field]]);
-  return placed({
-    ...own,
-    images,
-    // The price that is shown for its variants is not another one of its own.
-    price: own.price === priceNow(entry, before) ? before.price : own.price,
-    ...Object.fromEntries(kept),
-    sku: own.sku ?? before.sku,
-  });
+  const whole = { ...own, images: imagesOf(had, sent) };
+  return before === undefined ? whole : fieldsAfter(before, record, whole);
+}
+
+/**
+ * The price that is then a product's own. A record without `basePrice` has the price that is shown, with variants the
+ * lowest of theirs: it says nothing of the product’s own where the product shows it before and after. Else it is
+ * what the variants without a price cost.
+ */
+function ownPrice(
+  { slots }: Entry,
+  before: ProductFields | undefined,
+  record: PreparedRecord,
+  after: { readonly price: number; readonly slots: readonly Slot[] | undefined },
+): number {
+  if (before === undefined || isGiven(record, 'isOwnPrice')) return after.price;
+  const isShown = [slots, after.slots].every(all => priceShown(all, before.price) === after.price);
+  return isShown ? before.price : after.price;
 }
 
 function sameFields(a: ProductFields, b: ProductFields): boolean {

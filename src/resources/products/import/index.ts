@@ -163,7 +163,7 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
         updates.map(async update => {
           const { stored, before, after, product } = update;
           const { id } = stored;
-          const next = await summarize(session, stored, product, after);
+          const next = await summarize(session, stored, product, after, product.variantCount, after.price);
           await search.change(session, 'product', searchTextOf(before), { id, ...searchTextOf(after) });
           const row = rowOf(next.fields, momentOfChange(now, stored.updated_at), next.kept);
           await session.run(updateRow({ id, ...row, ...categoryColumnsOf(after, known) }));

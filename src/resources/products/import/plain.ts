@@ -10,18 +10,31 @@ import {
 } from '../../../storage/categories/names.ts';
 import { isGtin } from '../members/gtin.ts';
 import { longestSku } from '../members/sku.ts';
+import type { StockPart } from '../members/stock.ts';
 import type { createProduct } from '../schema.ts';
-import type { VariantRecord } from './variants.ts';
+import type { VariantRecord } from './variant-records.ts';
 
-/** The checked fields of one record; a field that the record leaves out is absent. */
-export type ImportRecord = z.output<typeof createProduct> & { readonly variants?: readonly VariantRecord[] };
+/** Fields that are the same wherever they are sent. */
+type PlainRecord = Omit<z.output<typeof createProduct>, 'stock'>;
+
+/** The checked fields of one record; a field that the record leaves out is absent, as is a member of its stock. */
+export interface ImportRecord extends PlainRecord {
+  /** Whether the price was sent as `basePrice`: else it may be the one that is shown, which variants decide. */
+  readonly isOwnPrice?: boolean;
+  readonly stock?: StockPart | null | undefined;
+  /** Whether what a product has under other keys stays. */
+  readonly attributesByKey?: boolean;
+  readonly variants?: readonly VariantRecord[];
+}
 
 /**
  * True for records that the create schema would give back just as they are: decided by rules that are
  * stricter than the schema's, so false says nothing. A property test compares both.
  * @param input has no other members than the schema's
  */
-export function plainRecord(input: Readonly<Record<string, unknown>>): input is ImportRecord {
+export function plainRecord(
+  input: Readonly<Record<string, unknown>>,
+): input is PlainRecord & Readonly<Record<string, unknown>> {
   const { name, price, currency, status, description, sku, category, tags } = input;
   return (
     isPlainWithin(input) &&

@@ -5,11 +5,12 @@ import type { AttributeValues } from '../../../storage/attributes/values.ts';
 import { canBeMisspelt, isNoWord, splitDocument } from '../../../storage/search/text/words.ts';
 import { placed } from '../categories.ts';
 import { mediaPath } from '../members/images.ts';
+import { stockPart, wholeStock } from '../members/stock.ts';
 import { type ProductRow, rowOf } from '../row.ts';
 import { completeFields, createProduct } from '../schema.ts';
 import { searchTextOf } from '../search-text.ts';
 import { type ImportRecord, plainRecord } from './plain.ts';
-import { checkVariants, isVariantDetails, optionsOf } from './variants.ts';
+import { checkVariants, isVariantDetails, optionsOf } from './variant-records.ts';
 
 export interface PreparedRecord {
   /** The row of a new product with just the fields of this record. */
@@ -20,7 +21,7 @@ export interface PreparedRecord {
   readonly category: string | null;
   readonly categories: readonly string[];
   readonly attributes: AttributeValues;
-  /** Which fields the record has itself, for a product that exists: see `isGiven`. */
+  /** What the record has itself, for a product that exists: see `isGiven`. */
   readonly given: number;
   /** Its variants as JSON text, empty where it says nothing of them; their number and skus. */
   readonly variants: string;
@@ -33,7 +34,7 @@ export interface PreparedRecord {
   readonly line: number;
 }
 
-/** Those that a record may leave out; the place of each is its bit in `given`. */
+/** Those that a record may leave out. */
 export const optional = [
   'currency',
   'status',
@@ -53,9 +54,21 @@ export const optional = [
   'stock',
 ] as const;
 
-/** Whether the record has the field, be it as an explicit null, which its row no longer distinguishes from none. */
-export function isGiven({ given }: PreparedRecord, field: (typeof optional)[number]): boolean {
-  return (given & (1 << optional.indexOf(field))) !== 0;
+/** What a record may say of itself; the place of each is its bit in `given`. */
+const sayings = [
+  ...optional,
+  'isOwnPrice',
+  'attributesByKey',
+  'stock.tracked',
+  'stock.onHand',
+  'stock.backorder',
+] as const;
+type Saying = (typeof sayings)[number];
+const bitOf = (saying: Saying): number => 1 << sayings.indexOf(saying);
+
+/** Whether the record says it, be it by an explicit null, which its row no longer distinguishes from none. */
+export function isGiven({ given }: PreparedRecord, saying: Saying): boolean {
+  return (given & bitOf(saying)) !== 0;
 }
 
 function givenOf(record: ImportRecord): number {
@@ -64,13 +77,24 @@ function givenOf(record: ImportRecord): number {
     const field = optional[bit];
     if (field !== undefined && record[field] !== undefined) given |= 1 << bit;
   }
+  const { isOwnPrice, attributesByKey, stock } = record;
+  if (isOwnPrice === true) given |= bitOf('isOwnPrice');
+  if (attributesByKey === true) given |= bitOf('attributesByKey');
+  if (stock == null) return given;
+  for (const member of ['tracked', 'onHand', 'backorder'] as const)
+    if (stock[member] !== undefined) given |= bitOf(`stock.${member}`);
   return given;
 }
+
+const importedProduct = createProduct.extend({
+  basePrice: createProduct.shape.price.nullish(),
+  stock: stockPart.nullish(),
+});
 
 /** Checks one mapped record with the create schema: its fields, or what is wrong with it. */
 export function checkRecord(input: Readonly<Record<string, unknown>>): ImportRecord | readonly ErrorDetail[] {
   const { variants: given, ...own } = input;
-  if (given === undefined || given === null) return checkOwn(input);
+  if (given === undefined || given === null) return checkOwn(own);
   const variants = checkVariants(given);
   const checked = checkOwn(
     own.options == null && !isVariantDetails(variants) ? { ...own, options: optionsOf(variants) } : own,
@@ -82,9 +106,18 @@ export function checkRecord(input: Readonly<Record<string, unknown>>): ImportRec
 }
 
 function checkOwn(input: Readonly<Record<string, unknown>>): ImportRecord | readonly ErrorDetail[] {
-  if (plainRecord(input)) return input;
-  const result = createProduct.safeParse(input);
-  return result.success ? result.data : detailsOf(result.error);
+  if (input.basePrice === undefined && plainRecord(input)) return input;
+  const { basePrice, attributesByKey, ...own } = input;
+  // The price that is shown may be left out where the product's own is given.
+  const shown = own.price ?? (basePrice == null ? undefined : 0);
+  const result = importedProduct.safeParse({ ...own, basePrice, price: shown });
+  if (!result.success) return detailsOf(result.error);
+  const { basePrice: ownPrice, ...record } = result.data;
+  return {
+    ...record,
+    ...(ownPrice == null ? {} : { price: ownPrice, isOwnPrice: true }),
+    ...(attributesByKey === true ? { attributesByKey } : {}),
+  };
 }
 
 function variantParts({ variants }: ImportRecord) {
@@ -119,7 +152,9 @@ export function recordPreparer(defaultCurrency: string): Preparer {
   return {
     prepare(record, at, line = 0) {
       // An explicit null is kept, also as the currency.
-      const fields = placed(completeFields(record, record.currency === null ? null : defaultCurrency));
+      const currency = record.currency === null ? null : defaultCurrency;
+      const stock = record.stock == null ? null : wholeStock(record.stock, null);
+      const fields = placed(completeFields({ ...record, stock }, currency));
       const { text, words } = splitDocument(searchTextOf(fields));
       addMisspelt(fields.status, words, had);
       const { tags, attributes, images, category, categories } = fields;

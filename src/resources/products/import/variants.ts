@@ -1,84 +1,14 @@
-/** Variants within the records of an import: checked by themselves, and against what a product has. */
+/** Variants within the records of an import, against what a product has. */
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
-import { type ErrorDetail, invalid } from '../../../http/errors.ts';
-import { detailsOf } from '../../../http/schema.ts';
+import { invalid } from '../../../http/errors.ts';
+import { largestId } from '../../../storage/database.ts';
 import { fieldsOf, type StoredVariant, variantOf } from '../../variants/row.ts';
-import { createVariant, type VariantFields } from '../../variants/schema.ts';
-import type { Option } from '../members/options.ts';
-import { keptStock, type Stock, stockOf } from '../members/stock.ts';
+import type { VariantFields } from '../../variants/schema.ts';
+import { mostValues, type Option } from '../members/options.ts';
+import { keptStock, type Stock, type StockFields, stockOf, wholeStock } from '../members/stock.ts';
 import { refuseBelowReserved } from '../rules.ts';
 import type { ProductFields } from '../schema.ts';
-
-const records = z.array(
-  createVariant.extend({
-    /** The address of one of the product's images, which says in another catalog what `imageId` says in its own. */
-    image: z.string().max(2048).nullish(),
-  }),
-);
-
-/** A variant as a record has it; what it leaves out is absent. */
-export type VariantRecord = z.output<typeof records>[number];
-
-const combinationOf = (options: VariantRecord['options']): string =>
-  JSON.stringify(Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1)));
-
-/** A combination as people read it: `Size M, Colour Red`. */
-const shownOptions = (options: VariantRecord['options']): string =>
-  Object.entries(options)
-    .map(([name, value]) => `${name} ${value}`)
-    .join(', ');
-
-/** Checks what a record says of its variants, for itself: each of its own combination and sku, of the same options. */
-export function checkVariants(given: unknown): VariantRecord[] | ErrorDetail[] {
-  const result = records.safeParse(given);
-  if (!result.success) return detailsOf(result.error, ['variants']);
-  const [first] = result.data;
-  const names = new Set(Object.keys(first?.options ?? {}));
-  const had = new Map<string, number>();
-  const details: ErrorDetail[] = [];
-  const refuse = (index: number, field: string, code: string, message: string) =>
-    details.push({
-      field: `variants.${index}.${field}`,
-      pointer: `#/variants/${index}/${field}`,
-      ...{ code, message },
-    });
-  for (const [index, { options, sku }] of result.data.entries()) {
-    const own = Object.keys(options);
-    if (own.length !== names.size || own.length === 0 || !own.every(name => names.has(name))) {
-      refuse(index, 'options', 'options', 'must name the same options as the first variant');
-    }
-    for (const [field, key, shown] of [
-      ['options', combinationOf(options), shownOptions(options)],
-      ['sku', sku == null ? undefined : `\0${sku}`, `"${sku}"`],
-    ] as const) {
-      if (key === undefined) continue;
-      const other = had.get(key);
-      if (other !== undefined)
-        refuse(
-          index,
-          field,
-          'uniqueItems',
-          `must not be ${shown}, which variant ${other + 1} of the product has`,
-        );
-      else had.set(key, index);
-    }
-  }
-  return details.length > 0 ? details : result.data;
-}
-
-export const isVariantDetails = (checked: VariantRecord[] | ErrorDetail[]): checked is ErrorDetail[] =>
-  checked[0] !== undefined && 'pointer' in checked[0];
-
-/** The options that variants have, in the order in which names and values come. */
-export function optionsOf(variants: readonly Pick<VariantRecord, 'options'>[]): Option[] {
-  const values = new Map<string, Set<string>>();
-  for (const { options } of variants) {
-    for (const [name, value] of Object.entries(options))
-      values.set(name, (values.get(name) ?? new Set()).add(value));
-  }
-  return [...values].map(([name, all]) => ({ name, values: [...all] }));
-}
+import { combinationOf, optionsOf, shownOptions, type VariantRecord } from './variant-records.ts';
 
 /** A variant while a batch is planned: as it will be once the records so far are in. */
 export interface Slot {
@@ -112,7 +42,7 @@ export function mergedSlots(
   for (const [index, record] of records.entries()) {
     const at = places[index];
     const slot = at === undefined ? undefined : slots[at];
-    const position = record.position ?? slot?.fields.position ?? last + 1;
+    const position = record.position ?? slot?.fields.position ?? Math.min(last + 1, largestId);
     last = Math.max(last, position);
     const fields = { ...mergedVariant(slot?.fields, record, product, index), position };
     refuseBelowReserved(stockNow(slot), fields.stock);
@@ -170,10 +100,13 @@ function mergedVariant(
     price: kept('price') ?? null,
     compareAtPrice: kept('compareAtPrice') ?? null,
     weight: kept('weight') ?? null,
-    stock: kept('stock') ?? null,
+    stock: mergedStock(before?.stock ?? null, record.stock),
     imageId: imageIdOf(before, record, product, index),
   };
 }
+
+const mergedStock = (before: StockFields | null, part: VariantRecord['stock']): StockFields | null =>
+  part === undefined ? before : part === null ? null : wholeStock(part, before);
 
 function imageIdOf(
   before: VariantFields | undefined,
@@ -210,7 +143,7 @@ function refuseSame(slots: readonly Slot[]): void {
 /**
  * The options of a product with variants: those that the record gives, and of what its other variants have the values
  * that it does not list. In their order as they are where the record lists nothing else.
- * @throws HttpError when variants have no value of an option, or one of another
+ * @throws HttpError when variants have no value of an option, or one of another, or more values than it may have
  */
 export function completeOptions(
   before: readonly Option[],
@@ -225,13 +158,17 @@ export function completeOptions(
     const [theirs, ours] = [own, names].map(all => all.map(name => `"${name}"`).join(', '));
     throw invalid('options', 'inUse', `are ${ours}, but the product has variants with ${theirs}`);
   }
-  return given.map(({ name, values }) => {
+  return given.map(({ name, values }, index) => {
     const all = new Set([...values, ...(used.find(option => option.name === name)?.values ?? [])]);
     const had = before.find(option => option.name === name)?.values ?? [];
     const isSame = had.length === all.size && had.every(value => all.has(value));
+    if (all.size > mostValues && !isSame)
+      throw invalid(['options', index, 'values'], 'maxItems', tooManyValues);
     return { name, values: isSame && all.size > values.length ? had : [...all] };
   });
 }
+
+const tooManyValues = `must have ${mostValues} items or fewer, with those that variants of the product have`;
 
 /** What the variants of a new product come to. @param price its own, for variants without one */
 export function summaryOf(variants: readonly VariantFields[], price: number) {

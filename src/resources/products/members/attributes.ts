@@ -6,7 +6,7 @@ import { isObject } from '../../../json-object.ts';
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 export type Attributes = Record<string, z.output<typeof value>>;
 
-const mostKeys = 100;
+export const mostKeys = 100;
 const longestText = 1000;
 const mostTexts = 50;
 const keyForm = /^[a-z][a-z0-9_.-]{0,63}$/;

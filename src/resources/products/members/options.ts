@@ -2,6 +2,9 @@
 import { z } from 'zod';
 import { text } from '../../../http/schema.ts';
 
+/** Values that an option may have. */
+export const mostValues = 200;
+
 const areUnique = (values: readonly string[]): boolean => new Set(values).size === values.length;
 const twice = { params: { rule: 'uniqueItems' } };
 
@@ -13,7 +16,7 @@ const option = z.object({
   values: z
     .array(text(100))
     .min(1)
-    .max(200)
+    .max(mostValues)
     .refine(areUnique, { error: 'must not name a value twice', ...twice })
     .describe('Those that variants may have.')
     .meta({ uniqueItems: true, examples: [['S', 'M', 'L']] }),

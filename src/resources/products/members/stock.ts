@@ -35,11 +35,7 @@ export const sentStock = z
     onHand: members.onHand.describe('Pieces there are; 0 when it is left out.'),
     backorder: members.backorder.describe('Whether it is sold beyond what there is; false when left out.'),
   })
-  .transform(({ tracked, onHand, backorder }) => ({
-    tracked: tracked ?? true,
-    onHand: onHand ?? 0,
-    backorder: backorder ?? false,
-  }))
+  .transform(sent => wholeStock(sent, null))
   .meta({ id: 'SentStock' });
 
 /** A part of it, for PATCH: what is left out of a stock that there is stays as it is. */
@@ -52,8 +48,37 @@ export const changedStock = z
   })
   .meta({ id: 'ChangedStock' });
 
+/** A part of it, in a record of an import: what it comes to depends on what there is, see `wholeStock`. */
+export const stockPart = z
+  .object(members)
+  .transform(({ tracked, onHand, backorder }): StockPart => ({ tracked, onHand, backorder }));
+
 export type Stock = z.output<typeof stock>;
-export type StockFields = z.output<typeof sentStock>;
+
+/** What is left out of a part is undefined; null stands for what is usual. */
+export interface StockPart {
+  readonly tracked?: boolean | null | undefined;
+  readonly onHand?: number | null | undefined;
+  readonly backorder?: boolean | null | undefined;
+}
+
+/** What clients write of a stock, complete. */
+export interface StockFields {
+  readonly tracked: boolean;
+  readonly onHand: number;
+  readonly backorder: boolean;
+}
+
+/** What a part of a stock comes to. @param before the stock there is, whose members stay where the part leaves them out */
+export function wholeStock(part: StockPart, before: StockFields | null): StockFields {
+  const usual = { tracked: true, onHand: 0, backorder: false };
+  const kept = before ?? usual;
+  return {
+    tracked: part.tracked === undefined ? kept.tracked : (part.tracked ?? usual.tracked),
+    onHand: part.onHand === undefined ? kept.onHand : (part.onHand ?? usual.onHand),
+    backorder: part.backorder === undefined ? kept.backorder : (part.backorder ?? usual.backorder),
+  };
+}
 
 /** What the service keeps of a stock, whatever clients write. */
 export interface KeptStock {

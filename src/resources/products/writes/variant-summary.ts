@@ -27,28 +27,34 @@ export function variantSummaries({ build }: Pick<Database, 'build'>) {
       case when exists (select 1 ${own} and available = 1) then 1 else 0 end as available`;
   });
 
-  /** @param count of its variants, where that is another one now */
+  /**
+   * @param count of its variants, where that is another one now
+   * @param ownPrice what variants without a price cost, where the fields may not have the price that is shown instead
+   */
   return async (
     session: Session,
     before: LockedProduct,
     old: Product,
     fields: ProductFields,
     count: number = old.variantCount,
+    ownPrice: number = ownPriceOf(before, old, fields),
   ): Promise<{ fields: ProductFields; kept: Kept }> => {
     if (count === 0 && old.variantCount === 0) return { fields, kept: keptOf(old) };
-    // The price that is shown for its variants is not what a client has written.
-    const price = fields.price === old.price ? (before.base_price ?? old.price) : fields.price;
-    const written = { ...fields, price };
+    const written = { ...fields, price: ownPrice };
     if (count === 0) {
       const variants = { count, prices: undefined, available: false };
       return { fields: written, kept: { ...keptOf(old), variants } };
     }
     const { low, high, inherits, available } = (await session.first(ends({ id: before.id }))) ?? nothing;
-    const all = [low, high, inherits === 1 ? price : null].filter(one => one !== null);
+    const all = [low, high, inherits === 1 ? ownPrice : null].filter(one => one !== null);
     const prices = all.length === 0 ? undefined : { min: Math.min(...all), max: Math.max(...all) };
     const variants = { count, prices, available: available === 1 };
     return { fields: written, kept: { ...keptOf(old), variants } };
   };
 }
+
+/** The price that is shown for its variants is not what a client has written. */
+const ownPriceOf = (before: LockedProduct, old: Product, { price }: ProductFields): number =>
+  price === old.price ? (before.base_price ?? old.price) : price;
 
 const nothing: Ends = { low: null, high: null, inherits: 0, available: 0 };

@@ -1,27 +1,22 @@
 /** Products as WooCommerce exports them: variations in rows of their own that name their parent. */
 import { orderedPaths, splitList } from '../../../../files/cells/list.ts';
 import { type WeightUnit, weightUnit } from '../../../../files/cells/weight.ts';
+import { type AttributeSet, addRest, attributeSet } from '../attributes.ts';
 import {
   addressesOf,
+  columnOf,
   gtinOf,
-  isBetween,
   outOfStock,
   pathOf,
   piecesOf,
-  salePrices,
+  plainText,
   tagsOf,
   weightOf,
   withLineEnds,
 } from '../cells.ts';
-import {
-  type AttributeSet,
-  addRest,
-  attributeSet,
-  groupedLeftOut,
-  imageList,
-  leaveOutDisabled,
-} from '../draft.ts';
+import { groupedLeftOut, imageList, leaveOutDisabled } from '../draft.ts';
 import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from '../preset.ts';
+import { salePrices } from '../prices.ts';
 import { columnsInEnglish } from './columns.ts';
 
 export const woocommerce: Preset = {
@@ -70,7 +65,7 @@ export const woocommerce: Preset = {
     if (parent === undefined) throw new Error('variations without their product');
     const all = rows.filter(row => row !== parent);
     const { enabled: variations, isArchived } = leaveOutDisabled(all, isDisabled, drafting);
-    const attributes = attributeSet(drafting);
+    const attributes = attributeSet(drafting, plainText);
     const named = new Set(variations.flatMap(row => ownAttributes(row).map(({ name }) => name)));
     const described = ownAttributes(parent);
     const options = described.map(({ name }) => name).filter(name => named.has(name));
@@ -79,23 +74,23 @@ export const woocommerce: Preset = {
     const images = [parent, ...variations].flatMap(row => addressesOf(row.text('images'), drafting));
     const description = withLineEnds(parent.text('description'));
     const short = withLineEnds(parent.text('short'));
-    if (description !== '') attributes.add('Short description', short);
+    if (description !== '') attributes.addAsItIs('Short description', short);
     const [category, ...categories] = orderedPaths(
-      splitList(parent.text('categories'), ',').map(path => pathOf(path, '>', drafting)),
+      splitList(plainText(parent.text('categories')), ',').map(path => pathOf(path, '>', drafting)),
     );
-    const [brand, ...brands] = splitList(parent.text('brands'), ',');
+    const [brand, ...brands] = splitList(plainText(parent.text('brands')), ',');
     attributes.add('Brands', brands);
     addRest(attributes, { own: [parent], others: variations }, drafting);
     return {
       fields: {
         ...{ ...soldAs(parent, drafting, attributes), image: undefined },
         externalId: parent.text('id'),
-        name: parent.text('name'),
+        name: plainText(parent.text('name')),
         description: description === '' ? short : description,
         brand,
         category,
         categories,
-        tags: tagsOf(parent.text('tags'), ',', drafting),
+        tags: tagsOf(plainText(parent.text('tags')), ',', drafting),
         status: isArchived ? 'archived' : statusOf(parent),
         ...(variants.length > 0 ? { stock: undefined, price: undefined } : {}),
       },
@@ -116,9 +111,9 @@ function ownAttributes(row: Row): { readonly name: string; readonly values: read
   return [...english].flatMap(([called, column]) => {
     const number = /^attribute (\d{1,3}) name$/.exec(called)?.[1];
     if (number === undefined) return [];
-    const name = row.cell(column);
+    const name = plainText(row.cell(column));
     const values = english.get(`attribute ${number} value(s)`);
-    const all = values === undefined ? [] : splitList(row.cell(values), ',');
+    const all = values === undefined ? [] : splitList(plainText(row.cell(values)), ',');
     return name === '' || all.length === 0 ? [] : [{ name, values: all }];
   });
 }
@@ -140,20 +135,16 @@ function variantOf(
   return { ...sold, image: addressesOf(row.text('images'), drafting)[0], options };
 }
 
-function soldAs(
-  row: Row,
-  drafting: Drafting,
-  attributes: AttributeSet,
-): Omit<Variant, 'options'> & { currency?: string | undefined } {
-  const isOn = isBetween(row.text('saleFrom'), row.text('saleTo'), drafting.now);
+function soldAs(row: Row, drafting: Drafting, attributes: AttributeSet): Omit<Variant, 'options'> {
   const gtin = gtinOf(row.text('gtin'), drafting);
   if (gtin === undefined) attributes.add('GTIN, UPC, EAN, or ISBN', row.text('gtin'));
-  for (const name of ['saleFrom', 'saleTo'])
-    attributes.add(row.columns.found.get(name) ?? name, row.text(name));
+  const [from, to] = [row.text('saleFrom'), row.text('saleTo')];
+  attributes.add(columnOf(row, 'saleFrom'), from);
+  attributes.add(columnOf(row, 'saleTo'), to);
   return {
     sku: row.text('sku'),
     gtin,
-    ...salePrices(row, 'regular', 'sale', drafting, isOn),
+    ...salePrices(row, { regular: 'regular', sale: 'sale', from, to }, drafting, attributes),
     weight: weightOf(row, 'weight', unitOf(row, drafting), drafting),
     stock: stockOf(row, drafting),
   };

@@ -1,18 +1,11 @@
 /** What feeds for Google Merchant Center and catalogs of Meta have in common: a row for each variant. */
-import { orderedPaths, splitList } from '../../../files/cells/list.ts';
-import {
-  addressesOf,
-  gtinOf,
-  isBetween,
-  outOfStock,
-  pathOf,
-  piecesOf,
-  salePrices,
-  tagsOf,
-  weightOf,
-} from './cells.ts';
-import { type AttributeSet, addRest, attributeSet, imageList } from './draft.ts';
-import type { Draft, Drafting, Place, Row, Stock, Variant } from './preset.ts';
+import { type AttributeSet, addRest, attributeSet } from '../attributes.ts';
+import { addressesOf, gtinOf, outOfStock, piecesOf, plainText, tagsOf, weightOf } from '../cells.ts';
+import { datesOfPeriod } from '../dates.ts';
+import { imageList, leaveOutDisabled } from '../draft.ts';
+import type { Draft, Drafting, Place, Row, Stock, Variant } from '../preset.ts';
+import { salePrices } from '../prices.ts';
+import { categoriesOf } from './categories.ts';
 
 export const feedColumns = {
   id: ['id'],
@@ -52,13 +45,14 @@ export function placeInFeed(row: Row): Place {
   return { product: id === '' ? `line:${row.line}` : `id:${id}` };
 }
 
-export function draftOfFeed(rows: readonly Row[], drafting: Drafting): Draft {
+export function draftOfFeed(all: readonly Row[], drafting: Drafting): Draft {
+  const { rows, isArchived } = withoutHidden(all, drafting);
   const [first] = rows;
   if (first === undefined) throw new Error('a product without rows');
-  const attributes = attributeSet(drafting);
+  const attributes = attributeSet(drafting, plainText);
   const group = first.text('group');
-  const differing = differingColumns(rows);
-  const isGroup = group !== '' && (rows.length > 1 || differing.length > 0);
+  const differing = differingColumns(all);
+  const isGroup = group !== '' && (all.length > 1 || differing.length > 0);
   const variants = isGroup ? variantsOf(rows, differing, drafting, attributes) : [];
   const own = isGroup ? {} : soldAs(first, drafting, attributes);
   addRest(
@@ -71,22 +65,30 @@ export function draftOfFeed(rows: readonly Row[], drafting: Drafting): Draft {
   return {
     fields: {
       ...{ ...own, image: undefined },
-      currency: salesOf(first, drafting).currency,
       externalId: group === '' ? first.text('id') : group,
-      name: isGroup ? commonTitle(rows.map(row => row.text('title'))) : first.text('title'),
+      name: isGroup ? commonTitle(all.map(titleOf)) : titleOf(first),
       description: first.text('description'),
-      brand: first.text('brand'),
+      brand: plainText(first.text('brand')),
       mpn: first.text('mpn'),
       category,
       categories,
       tags: tagsIn(first, drafting),
-      status: statusOf(first),
+      status: isArchived ? 'archived' : statusOf(first),
     },
     variants,
     images: imageList(rows.flatMap(row => imagesIn(row, drafting)).map(url => ({ url }))),
     attributes: attributes.all(),
   };
 }
+
+/** Of a group what is on sale; a product by itself may be hidden as such. */
+function withoutHidden(all: readonly Row[], drafting: Drafting) {
+  if (all.length === 1) return { rows: all, isArchived: false };
+  const { enabled, isArchived } = leaveOutDisabled(all, isHidden, drafting);
+  return { rows: enabled, isArchived };
+}
+
+const titleOf = (row: Row): string => plainText(row.text('title'));
 
 /** The columns of options in which the rows differ; of a single row those that it has. */
 function differingColumns(rows: readonly Row[]): string[] {
@@ -106,7 +108,7 @@ const capitalised = (column: string): string => {
 /** The options of each row; where no column distinguishes two of them their ids do. */
 function optionsOf(rows: readonly Row[], columns: readonly string[]): Record<string, string>[] {
   const all = rows.map(row =>
-    Object.fromEntries(columns.map(column => [capitalised(column), row.cell(column) || 'None'])),
+    Object.fromEntries(columns.map(column => [capitalised(column), plainText(row.cell(column)) || 'None'])),
   );
   const isDistinct =
     new Set(all.map(options => JSON.stringify(options))).size === rows.length && columns.length > 0;
@@ -122,25 +124,21 @@ function variantsOf(
   attributes: AttributeSet,
 ): Variant[] {
   const options = optionsOf(rows, columns);
-  return rows.map((row, index) => {
-    const { currency: _currency, ...sold } = soldAs(row, drafting, attributes);
-    return { ...sold, options: options[index] ?? {} };
-  });
-}
-
-function salesOf(row: Row, drafting: Drafting) {
-  const [from = '', to = ''] = row.text('saleDates').split('/');
-  return salePrices(row, 'price', 'sale', drafting, isBetween(from.trim(), to.trim(), drafting.now));
+  return rows.map((row, index) => ({
+    ...soldAs(row, drafting, attributes),
+    options: options[index] ?? {},
+  }));
 }
 
 function soldAs(row: Row, drafting: Drafting, attributes: AttributeSet) {
   const gtin = gtinOf(row.text('gtin'), drafting);
   if (gtin === undefined) attributes.add('gtin', row.text('gtin'));
+  const sale = { regular: 'price', sale: 'sale', ...datesOfPeriod(row.text('saleDates')) };
   attributes.add('sale_price_effective_date', row.text('saleDates'));
   return {
     sku: row.text('id'),
     gtin,
-    ...salesOf(row, drafting),
+    ...salePrices(row, sale, drafting, attributes),
     weight: weightOf(row, 'shippingWeight', drafting.cells.weightUnit ?? 'kg', drafting),
     stock: stockOf(row, drafting),
     image: imagesIn(row, drafting)[0],
@@ -172,30 +170,18 @@ function numbered(row: Row, columns: RegExp): string[] {
 }
 
 function tagsIn(row: Row, drafting: Drafting): string[] | undefined {
-  const tags = numbered(row, /^product_tags\[\d\d?\]$/i).flatMap(text => tagsOf(text, ',', drafting));
+  const tags = numbered(row, /^product_tags\[\d\d?\]$/i).flatMap(text =>
+    tagsOf(plainText(text), ',', drafting),
+  );
   return tags.length === 0 ? undefined : [...new Set(tags)];
 }
 
-/** The shop's own types; Google's category, which may be a number alone, where there are none. */
-function categoriesOf(
-  row: Row,
-  drafting: Drafting,
-  attributes: AttributeSet,
-): [main: string | undefined, further: string[]] {
-  const paths = splitList(row.text('productType'), ',').map(path => pathOf(path, '>', drafting));
-  const [own, ...further] = orderedPaths(paths);
-  const theirs = [
-    ['google_product_category', row.text('googleCategory')],
-    ['fb_product_category', row.text('facebookCategory')],
-  ] as const;
-  const path = own === undefined ? theirs.find(([, text]) => text !== '' && !/^\d+$/.test(text)) : undefined;
-  for (const [name, text] of theirs) if (text !== path?.[1]) attributes.add(name, text);
-  return path === undefined ? [own, further] : [pathOf(path[1], '>', drafting), []];
-}
+const hidden = /^(?:archived|hidden|staging|draft)$/i;
+const isHidden = (row: Row): boolean =>
+  hidden.test(row.text('status')) || hidden.test(row.text('visibility'));
 
 function statusOf(row: Row): string | undefined {
-  const hidden = /^(?:archived|hidden|staging|draft)$/i;
-  if (hidden.test(row.text('status')) || hidden.test(row.text('visibility'))) return 'archived';
+  if (isHidden(row)) return 'archived';
   return row.text('status') === '' && row.text('visibility') === '' ? undefined : 'active';
 }
 

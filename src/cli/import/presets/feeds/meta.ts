@@ -1,6 +1,7 @@
 /** Catalogs of Meta (Facebook, Instagram), as tables. */
+
+import type { Preset } from '../preset.ts';
 import { draftOfFeed, feedColumns, placeInFeed } from './feed.ts';
-import type { Preset } from './preset.ts';
 
 export const meta: Preset = {
   name: 'meta',

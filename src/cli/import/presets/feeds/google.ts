@@ -1,6 +1,7 @@
 /** Feeds for Google Merchant Center, as tables. */
+
+import type { Preset } from '../preset.ts';
 import { draftOfFeed, feedColumns, placeInFeed } from './feed.ts';
-import type { Preset } from './preset.ts';
 
 export const google: Preset = {
   name: 'google',

@@ -1,0 +1,108 @@
+/** Attributes of columns and values without a place of their own. */
+import { attributeKey } from '../../../files/cells/attribute.ts';
+import { typedText } from '../../../files/cells/typed.ts';
+import type { Drafting, Row } from './preset.ts';
+
+/** What a product may have of attributes: more of it would have the product refused. */
+const [mostKeys, mostValues, longestText] = [100, 50, 1000];
+
+/** With a number behind it a key has at most 64 characters. */
+const longestPlain = 58;
+
+const numbered = 'attributes whose names come to the key of another one got a key with a number at its end';
+
+/** The key of one name is not that of another: the later one gets a number. */
+export function attributeKeys(note: Drafting['note']): (name: string) => string {
+  const keys = new Map<string, string>();
+  const owners = new Map<string, string>();
+  return name => {
+    const known = keys.get(name);
+    if (known !== undefined) return known;
+    const plain = attributeKey(name);
+    // The same attribute may be `Material` in one product and `material` in another.
+    const owner = name.trim().toLowerCase();
+    const isFree = (key: string): boolean => (owners.get(key) ?? owner) === owner;
+    let key = plain;
+    for (let number = 2; !isFree(key); number += 1) key = `${plain.slice(0, longestPlain)}_${number}`;
+    if (key !== plain && !owners.has(key)) note(numbered);
+    owners.set(key, owner);
+    keys.set(name, key);
+    return key;
+  };
+}
+
+const asItIs = (text: string): string => text;
+
+/**
+ * Attributes as they come together: of a key with several values a list of them.
+ * @param read makes texts of what is in cells
+ */
+export function attributeSet({ note, keyOf, cells }: Drafting, read: (text: string) => string = asItIs) {
+  const values = new Map<string, unknown[]>();
+  const isShort = (text: string): boolean => {
+    if (text.length > longestText)
+      note(`values of more than ${longestText} characters were left out of attributes`);
+    return text.length <= longestText && text !== '';
+  };
+  function addAsItIs(name: string, given: string | readonly string[]): void {
+    const texts = (typeof given === 'string' ? [given] : given).filter(isShort);
+    if (texts.length === 0) return;
+    const key = keyOf(name);
+    const type = cells.types?.get(key);
+    const items = texts.map(text => (type === undefined ? shopValue(text) : typedText(text, type, cells)));
+    if (!values.has(key) && values.size >= mostKeys) {
+      note(`attributes beyond ${mostKeys} were left out`);
+      return;
+    }
+    const had = values.get(key) ?? [];
+    for (const item of items) if (!had.includes(item) && had.length < mostValues) had.push(item);
+    values.set(key, had);
+  }
+  return {
+    /** Adds a value, unless the key has it. */
+    add(name: string, given: string | readonly string[]): void {
+      addAsItIs(name, typeof given === 'string' ? read(given) : given.map(text => read(text)));
+    },
+    addAsItIs,
+    /** Takes a text out; undefined where there is none. */
+    take(name: string): string | undefined {
+      const key = keyOf(name);
+      const had = values.get(key);
+      if (had?.length !== 1) return undefined;
+      values.delete(key);
+      return String(had[0]);
+    },
+    /** A single value as it is, several as texts. */
+    all(): Record<string, unknown> {
+      return Object.fromEntries(
+        [...values].map(([key, all]) => [key, all.length === 1 ? all[0] : all.map(String)]),
+      );
+    },
+  };
+}
+
+/** Shops write numbers as their databases do, `1.0000`; what begins with 0 or is very long is a code. */
+function shopValue(text: string): unknown {
+  if (/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?$/.test(text)) return Number(text);
+  const word = text.toLowerCase();
+  return word === 'true' || word === 'false' ? word === 'true' : text;
+}
+
+export type AttributeSet = ReturnType<typeof attributeSet>;
+
+/**
+ * Adds what has no place: of each column the values of the product's own rows, or where these are empty those of the
+ * others.
+ */
+export function addRest(
+  attributes: AttributeSet,
+  { own, others = [] }: { readonly own: readonly Row[]; readonly others?: readonly Row[] },
+  { dropUnknown }: Drafting,
+  columns = own[0]?.columns.rest ?? [],
+): void {
+  if (dropUnknown) return;
+  for (const column of columns) {
+    const rows = own.some(row => row.cell(column) !== '') ? own : others;
+    for (const row of rows) attributes.add(column, row.cell(column));
+  }
+}

@@ -1,0 +1,105 @@
+/** The dates of sales, as shops write them in their own countries. */
+import type { Drafting } from './preset.ts';
+
+interface Moment {
+  /** Epoch milliseconds; what names no offset is in UTC. */
+  readonly at: number;
+  /** Whether it has no time: a day as such lasts until its end. */
+  readonly isDay: boolean;
+}
+
+type DayFirst = boolean;
+
+const unreadable = 'sales whose dates cannot be read count as over: the regular price was taken';
+const eitherWay = 'dates of sales that can be read in two ways were read with the month first';
+
+/** Whether a sale is on between two dates, either of which may be empty: then it is open. */
+export function isSaleOn(
+  dates: { readonly from: string; readonly to: string },
+  { now, note }: Pick<Drafting, 'now' | 'note'>,
+): boolean {
+  const dayFirst = isDayFirst(dates.from) || isDayFirst(dates.to);
+  const isOn = isBetween(dates, dayFirst, now);
+  if (isOn === undefined) note(unreadable);
+  else if (!dayFirst && isBetween(dates, true, now) === !isOn) note(eitherWay);
+  return isOn === true;
+}
+
+/** Undefined when a date cannot be read. */
+function isBetween(
+  { from, to }: { readonly from: string; readonly to: string },
+  dayFirst: DayFirst,
+  now: number,
+): boolean | undefined {
+  const [start, end] = [readDate(from, dayFirst), readDate(to, dayFirst)];
+  if ((from !== '' && start === undefined) || (to !== '' && end === undefined)) return undefined;
+  const last = end === undefined ? Number.POSITIVE_INFINITY : end.at + (end.isDay ? day : 0);
+  return (start?.at ?? Number.NEGATIVE_INFINITY) <= now && now < last;
+}
+
+const day = 24 * 3600 * 1000;
+const longest = 40;
+/** Three numbers with the same sign between them, and perhaps a time. */
+const dateForm = /^(\d{1,4})([-./])(\d{1,2})\2(\d{1,4})(?:(?:,?\s+|T)(\S.*))?$/i;
+const timeForm =
+  /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?(?:\s?([ap])\.?m\.?)?\s?(?:z|utc|gmt|([+-])(\d{2}):?(\d{2})?)?$/i;
+
+/** `25/12/24`: the month cannot be 25. */
+function isDayFirst(text: string): DayFirst {
+  const [, first = '', sign] = dateForm.exec(text.slice(0, longest)) ?? [];
+  return sign === '/' && first.length <= 2 && Number(first) > 12;
+}
+
+/** `2024-03-01`, `01.03.24, 00:00`, `3/1/24`, `2024-02-24T13:00-0800`; undefined when it is none of these. */
+function readDate(text: string, dayFirst: DayFirst): Moment | undefined {
+  const found = text.length > longest ? null : dateForm.exec(text);
+  if (found === null) return undefined;
+  const [, first = '', sign = '', second = '', third = '', time] = found;
+  const at = dayOf([first, second, third], sign, dayFirst);
+  const passed = time === undefined ? 0 : readTime(time);
+  if (at === undefined || passed === undefined) return undefined;
+  return { at: at + passed, isDay: time === undefined };
+}
+
+function dayOf(
+  [first, second, third]: readonly [string, string, string],
+  sign: string,
+  dayFirst: DayFirst,
+): number | undefined {
+  if (first.length === 4 && third.length <= 2) return utcDay(first, second, third);
+  if (first.length > 2 || (third.length !== 2 && third.length !== 4)) return undefined;
+  // With hyphens either may come first, and none says which.
+  if (sign === '-') return undefined;
+  return sign === '.' || dayFirst ? utcDay(third, second, first) : utcDay(third, first, second);
+}
+
+/** Undefined for a day that the month does not have. */
+function utcDay(year: string, month: string, date: string): number | undefined {
+  const at = Date.UTC(Number(year.length === 2 ? `20${year}` : year), Number(month) - 1, Number(date));
+  const there = new Date(at);
+  const isThere = there.getUTCMonth() === Number(month) - 1 && there.getUTCDate() === Number(date);
+  return isThere ? at : undefined;
+}
+
+/** Milliseconds since the beginning of the day in UTC. */
+function readTime(text: string): number | undefined {
+  const found = timeForm.exec(text);
+  if (found === null) return undefined;
+  const [, hours, minutes, seconds = '0', half = '', sign = '+', offsetHours = '0', offsetMinutes = '0'] =
+    found;
+  const hour = half === '' ? Number(hours) : (Number(hours) % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
+  if (hour > 23 || Number(minutes) > 59 || Number(seconds) > 59) return undefined;
+  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === '-' ? -1 : 1);
+  return ((hour * 60 + Number(minutes) - offset) * 60 + Number(seconds)) * 1000;
+}
+
+/**
+ * The two dates of a period such as `2024-02-24/2024-02-29`, in which `/` may stand within them, too. One date alone is
+ * its beginning.
+ */
+export function datesOfPeriod(text: string): { readonly from: string; readonly to: string } {
+  const parts = text.split('/');
+  const half = parts.length / 2;
+  if (half !== 1 && half !== 3) return { from: text, to: '' };
+  return { from: parts.slice(0, half).join('/').trim(), to: parts.slice(half).join('/').trim() };
+}

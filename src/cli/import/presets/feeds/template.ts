@@ -1,0 +1,20 @@
+/** Templates of Meta and Google, whose first lines explain the columns: they are no header. */
+import type { SourceRecord } from '../../../../files/read.ts';
+import { openSource } from '../../source.ts';
+
+/**
+ * The header behind lines that begin with `#`.
+ * @param first the first record of a file that was read as if such a line were its header
+ * @param file `-` is standard input, which cannot be read again
+ * @returns undefined when there is no such line
+ */
+export async function templateColumns(
+  { columns, raw }: SourceRecord,
+  file: string,
+): Promise<readonly string[] | undefined> {
+  const isExplained = columns === undefined ? /^"?#/.test(raw) : columns[0]?.startsWith('#') === true;
+  if (!isExplained || file === '-') return undefined;
+  const { records } = await openSource(file, 'csv', { comments: true });
+  for await (const [record] of records) return record?.columns;
+  return undefined;
+}

@@ -1,0 +1,65 @@
+/** Amounts in shops' files, the currency beside them, and which of two prices counts. */
+import { readAmount } from '../../../files/cells/amount.ts';
+import type { AttributeSet } from './attributes.ts';
+import { columnOf } from './cells.ts';
+import { isSaleOn } from './dates.ts';
+import { type Drafting, type NamedCurrency, type Row, RowProblem } from './preset.ts';
+
+interface NamedAmount {
+  readonly value: number;
+  readonly currency: NamedCurrency | undefined;
+}
+
+/** An amount and the currency beside it; undefined when the cell is empty. @throws RowProblem */
+export function amountOf(row: Row, name: string, { cells }: Drafting): NamedAmount | undefined {
+  const text = row.text(name);
+  if (text === '') return undefined;
+  const column = columnOf(row, name);
+  const read = readAmount(text, cells);
+  if (typeof read === 'string') throw new RowProblem(row, column, read, text);
+  if (read.value < 0) throw new RowProblem(row, column, 'must be 0 or more', text);
+  const { value, currency: code } = read;
+  return { value, currency: code === undefined ? undefined : { code, line: row.line, column, text } };
+}
+
+/** The currency that amounts name: a product has one. @throws RowProblem where one of them names another */
+export function oneCurrency(all: readonly (NamedCurrency | undefined)[]): NamedCurrency | undefined {
+  const named = all.filter(one => one !== undefined);
+  const [first] = named;
+  for (const one of named) {
+    if (first === undefined || one.code === first.code) continue;
+    throw new RowProblem(one, one.column, `is in ${one.code}, the price in ${first.code}`, one.text);
+  }
+  return first;
+}
+
+interface Prices {
+  readonly price: number | undefined;
+  readonly compareAtPrice: number | undefined;
+  readonly currency: NamedCurrency | undefined;
+}
+
+/** Where a row says what it costs in a sale, and when; either date may be empty. */
+interface Sale {
+  readonly regular: string;
+  readonly sale: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What it costs, and what it costs without a sale that is on. The price of one that is not is kept as an attribute. */
+export function salePrices(
+  row: Row,
+  { regular: regularName, sale: saleName, ...dates }: Sale,
+  drafting: Drafting,
+  attributes: AttributeSet,
+): Prices {
+  const regular = amountOf(row, regularName, drafting);
+  const sale = amountOf(row, saleName, drafting);
+  const currency = oneCurrency([regular?.currency, sale?.currency]);
+  const isLower = sale !== undefined && (regular === undefined || sale.value < regular.value);
+  if (isLower && isSaleOn(dates, drafting))
+    return { price: sale.value, compareAtPrice: regular?.value, currency };
+  if (isLower) attributes.add(columnOf(row, saleName), row.text(saleName));
+  return { price: regular?.value, compareAtPrice: undefined, currency };
+}

@@ -1,0 +1,47 @@
+/** Attributes that are defined: the cells of a table have no types, so that each is read as its definition says. */
+import { type AmountOptions, readAmount } from './amount.ts';
+import { attributeValue } from './attribute.ts';
+
+export type AttributeType = 'text' | 'number' | 'boolean' | 'date' | 'choice';
+
+/** Of each attribute that is defined, by its key. */
+export type AttributeTypes = ReadonlyMap<string, AttributeType>;
+
+/**
+ * The value in a cell. What the type does not allow stays a text, so that the rule that refuses it shows it as it is
+ * written; a list or a text that is written as JSON is read as such.
+ * @param type undefined where the attribute is not defined: read as it looks
+ */
+export function typedValue(cell: unknown, type: AttributeType | undefined, options: AmountOptions): unknown {
+  const plain = attributeValue(cell);
+  if (type === undefined || typeof cell !== 'string') return plain;
+  if (Array.isArray(plain)) return plain.map(item => typedText(String(item), type, options));
+  return typedText(isQuoted(cell) && typeof plain === 'string' ? plain : cell, type, options);
+}
+
+const isQuoted = (cell: string): boolean => cell.trim().startsWith('"');
+
+/** The value that a text stands for, as its type says. */
+export function typedText(text: string, type: AttributeType, options: AmountOptions): unknown {
+  switch (type) {
+    case 'text':
+      return text;
+    case 'date':
+    case 'choice':
+      return text.trim();
+    case 'boolean':
+      return booleanOf(text);
+    case 'number': {
+      const read = readAmount(text, options);
+      return typeof read === 'string' || read.currency !== undefined ? text : read.value;
+    }
+  }
+}
+
+/** True or false where a value says so in any of the usual ways; otherwise the value. */
+export function booleanOf(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const word = value.trim().toLowerCase();
+  if (word === 'true' || word === '1' || word === 'yes') return true;
+  return word === 'false' || word === '0' || word === 'no' ? false : value;
+}

@@ -1,0 +1,54 @@
+/** The fields of a product that exists once a record is in. */
+import { invalid } from '../../../http/errors.ts';
+import { placed } from '../categories.ts';
+import { mostKeys } from '../members/attributes.ts';
+import type { StockFields } from '../members/stock.ts';
+import type { ProductFields } from '../schema.ts';
+import { isGiven, optional, type PreparedRecord } from './prepared.ts';
+
+/**
+ * A field left out keeps its value, as do members of the stock and attributes of columns of their own; an explicit null
+ * removes it.
+ * @param own what the record would make a new product of
+ * @throws HttpError for more attributes than a product may have
+ */
+export function fieldsAfter(
+  before: ProductFields,
+  record: PreparedRecord,
+  own: ProductFields,
+): ProductFields {
+  const kept = optional.filter(field => !isGiven(record, field)).map(field => [field, before[field]]);
+  const merged: ProductFields = {
+    ...own,
+    attributes: attributesAfter(before, record, own),
+    stock: stockAfter(before.stock, record, own.stock),
+    ...Object.fromEntries(kept),
+    sku: own.sku ?? before.sku,
+  };
+  return placed(merged);
+}
+
+function attributesAfter(
+  { attributes: before }: ProductFields,
+  record: PreparedRecord,
+  { attributes: own }: ProductFields,
+): ProductFields['attributes'] {
+  if (!isGiven(record, 'attributesByKey')) return own;
+  const all = { ...before, ...own };
+  if (Object.keys(all).length > mostKeys)
+    throw invalid('attributes', 'maxProperties', `must have ${mostKeys} keys or fewer, with those there are`);
+  return all;
+}
+
+function stockAfter(
+  before: StockFields | null,
+  record: PreparedRecord,
+  own: StockFields | null,
+): StockFields | null {
+  if (before === null || own === null) return own;
+  return {
+    tracked: isGiven(record, 'stock.tracked') ? own.tracked : before.tracked,
+    onHand: isGiven(record, 'stock.onHand') ? own.onHand : before.onHand,
+    backorder: isGiven(record, 'stock.backorder') ? own.backorder : before.backorder,
+  };
+}

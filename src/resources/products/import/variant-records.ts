@@ -1,0 +1,78 @@
+/** Variants within the records of an import, checked by themselves. */
+import { z } from 'zod';
+import type { ErrorDetail } from '../../../http/errors.ts';
+import { detailsOf } from '../../../http/schema.ts';
+import { createVariant } from '../../variants/schema.ts';
+import type { Option } from '../members/options.ts';
+import { stockPart } from '../members/stock.ts';
+
+const records = z.array(
+  createVariant.extend({
+    stock: stockPart.nullish(),
+    /** The address of one of the product's images, which says in another catalog what `imageId` says in its own. */
+    image: z.string().max(2048).nullish(),
+  }),
+);
+
+/** A variant as a record has it; what it leaves out is absent. */
+export type VariantRecord = z.output<typeof records>[number];
+
+export const combinationOf = (options: VariantRecord['options']): string =>
+  JSON.stringify(Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** A combination as people read it: `Size M, Colour Red`. */
+export const shownOptions = (options: VariantRecord['options']): string =>
+  Object.entries(options)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+
+/** Checks what a record says of its variants, for itself: each of its own combination and sku, of the same options. */
+export function checkVariants(given: unknown): VariantRecord[] | ErrorDetail[] {
+  const result = records.safeParse(given);
+  if (!result.success) return detailsOf(result.error, ['variants']);
+  const [first] = result.data;
+  const names = new Set(Object.keys(first?.options ?? {}));
+  const had = new Map<string, number>();
+  const details: ErrorDetail[] = [];
+  const refuse = (index: number, field: string, code: string, message: string) =>
+    details.push({
+      field: `variants.${index}.${field}`,
+      pointer: `#/variants/${index}/${field}`,
+      ...{ code, message },
+    });
+  for (const [index, { options, sku }] of result.data.entries()) {
+    const own = Object.keys(options);
+    if (own.length !== names.size || own.length === 0 || !own.every(name => names.has(name))) {
+      refuse(index, 'options', 'options', 'must name the same options as the first variant');
+    }
+    for (const [field, key, shown] of [
+      ['options', combinationOf(options), shownOptions(options)],
+      ['sku', sku == null ? undefined : `\0${sku}`, `"${sku}"`],
+    ] as const) {
+      if (key === undefined) continue;
+      const other = had.get(key);
+      if (other !== undefined)
+        refuse(
+          index,
+          field,
+          'uniqueItems',
+          `must not be ${shown}, which variant ${other + 1} of the product has`,
+        );
+      else had.set(key, index);
+    }
+  }
+  return details.length > 0 ? details : result.data;
+}
+
+export const isVariantDetails = (checked: VariantRecord[] | ErrorDetail[]): checked is ErrorDetail[] =>
+  checked[0] !== undefined && 'pointer' in checked[0];
+
+/** The options that variants have, in the order in which names and values come. */
+export function optionsOf(variants: readonly Pick<VariantRecord, 'options'>[]): Option[] {
+  const values = new Map<string, Set<string>>();
+  for (const { options } of variants) {
+    for (const [name, value] of Object.entries(options))
+      values.set(name, (values.get(name) ?? new Set()).add(value));
+  }
+  return [...values].map(([name, all]) => ({ name, values: [...all] }));
+}

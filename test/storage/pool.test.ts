@@ -1,0 +1,165 @@
+/** Connections to PostgreSQL that are slow to open, or never come to be: none is lost to those who come later. */
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { parseAddress } from '../../src/storage/postgres/address.ts';
+import type { Connection } from '../../src/storage/postgres/connection.ts';
+import { createConnector } from '../../src/storage/postgres/connector.ts';
+import { openPool, type PostgresPool } from '../../src/storage/postgres/pool.ts';
+import { createDatabase, hasPostgres } from '../support/postgres.ts';
+
+/** Milliseconds: of those that wait for a connection, and of a statement. */
+const patience = 300;
+
+/** What stands between the service and PostgreSQL, and stands still as the test wants it. */
+interface Between {
+  readonly url: string;
+  /** From now on new connections are taken, and nothing of what they send goes on. */
+  hold(): void;
+  /** The same for those that send this text, with which a new connection is checked. */
+  holdFrom(text: string): void;
+  /** Lets everything go on that has been held. */
+  release(): void;
+  /** Ends the connections that are held. */
+  cut(): void;
+  close(): void;
+}
+
+async function standBetween(target: string): Promise<Between> {
+  const { hostname, port } = new URL(target);
+  const held = new Set<{ socket: Socket; goOn(): void }>();
+  const sockets = new Set<Socket>();
+  let holds: (data: string | Buffer) => boolean = () => false;
+  const server: Server = createServer(client => {
+    const onward = connect(Number(port), hostname);
+    let waiting: (string | Buffer)[] | undefined;
+    for (const socket of [client, onward]) {
+      sockets.add(socket);
+      socket.on('error', () => socket.destroy());
+    }
+    client.on('close', () => onward.destroy());
+    onward.on('close', () => client.destroy());
+    onward.on('data', data => client.write(data));
+    client.on('data', data => {
+      if (waiting === undefined && holds(data)) {
+        waiting = [];
+        held.add({
+          socket: client,
+          goOn() {
+            for (const part of waiting ?? []) onward.write(part);
+            waiting = undefined;
+          },
+        });
+      }
+      if (waiting === undefined) onward.write(data);
+      else waiting.push(data);
+    });
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('it listens on a port');
+  const own = new URL(target);
+  own.hostname = '127.0.0.1';
+  own.port = String(address.port);
+  return {
+    url: own.href,
+    hold() {
+      holds = () => true;
+    },
+    holdFrom(text) {
+      holds = data => data.includes(text);
+    },
+    release() {
+      holds = () => false;
+      for (const { goOn } of held) goOn();
+      held.clear();
+    },
+    cut() {
+      holds = () => false;
+      for (const { socket } of held) socket.destroy();
+      held.clear();
+    },
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+const session = { statement_timeout: patience, lock_timeout: 0, idle_in_transaction_session_timeout: 0 };
+const limits = { reads: session, writes: session, groups: session, counts: session, snapshots: session };
+
+describe.skipIf(!hasPostgres)('a pool whose connections open slowly', () => {
+  let target: string;
+  let between: Between;
+  let pool: PostgresPool;
+  beforeAll(async () => {
+    target = await createDatabase();
+  });
+  beforeEach(async () => {
+    between = await standBetween(target);
+    const connector = createConnector(parseAddress(between.url), 'pool test', 'none');
+    // Four connections: one of each kind.
+    pool = openPool({ size: 4, connector, limits, patience });
+  });
+  afterEach(async () => {
+    await pool.close(1);
+    between.close();
+  });
+
+  const write = () => pool.use('writes', connection => connection.run('select 1 as one'));
+  const unavailable = expect.objectContaining({ kind: 'unavailable' });
+  const outcome = (work: Promise<unknown>) =>
+    work.then(
+      () => 'done',
+      (error: unknown) => error,
+    );
+
+  /** Loses the only connection while others wait, and what is opened for them is held. @returns their outcomes */
+  async function loseWhileOthersWait(others: number): Promise<unknown[]> {
+    const { promise: lent, resolve: isLent } = Promise.withResolvers<Connection>();
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const first = outcome(
+      pool.use('writes', async connection => {
+        isLent(connection);
+        await ended;
+      }),
+    );
+    const connection = await lent;
+    const waiting = Array.from({ length: others }, () => outcome(write()));
+    between.hold();
+    connection.close();
+    end();
+    await first;
+    return Promise.all(waiting);
+  }
+
+  test('a connection that opens when no one waits for it any more is used by the next', async () => {
+    expect(await loseWhileOthersWait(3)).toEqual([unavailable, unavailable, unavailable]);
+    between.release();
+    for (let turn = 0; turn < 3; turn++) expect(await outcome(write())).toBe('done');
+  });
+
+  test('and by one that waits meanwhile', async () => {
+    expect(await loseWhileOthersWait(1)).toEqual([unavailable]);
+    const next = outcome(write());
+    between.release();
+    expect(await next).toBe('done');
+  });
+
+  test('a connection that is cut while it is opened, after all patience, leaves its place', async () => {
+    expect(await loseWhileOthersWait(2)).toEqual([unavailable, unavailable]);
+    const next = outcome(write());
+    between.cut();
+    expect(await next).toBe('done');
+    expect(await outcome(write())).toBe('done');
+  });
+
+  test('a server that takes connections, and says nothing to the first statement, is given up', async () => {
+    between.holdFrom('pg_is_in_recovery');
+    expect(await outcome(write())).toEqual(unavailable);
+    expect(await outcome(pool.query('select 1', []))).toEqual(unavailable);
+    between.cut();
+    expect(await outcome(write())).toBe('done');
+    expect(await outcome(pool.query('select 1', []))).toBe('done');
+  });
+});
