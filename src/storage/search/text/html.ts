@@ -70,8 +70,12 @@ const longestName = 43;
 /** Text without markup; what holds none is given as it is. Linear, whatever the text. */
 export function textOfHtml(text: string): string {
   const plain = text.includes('<') ? withoutTags(text) : text;
-  return plain.includes('&') ? plain.replace(entity, characterOf) : plain;
+  return withoutEntities(plain);
 }
+
+/** Text with the characters that entities such as `&amp;` and `&#8211;` stand for. Linear, whatever the text. */
+export const withoutEntities = (text: string): string =>
+  text.includes('&') ? text.replace(entity, characterOf) : text;
 
 function withoutTags(text: string): string {
   let result = '';
