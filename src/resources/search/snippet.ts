@@ -8,6 +8,11 @@ import type { QueryWord } from './query/word.ts';
 /** Characters before the first word found, and in all; words are not cut unless they are longer themselves. */
 const before = 60;
 const length = 160;
+/**
+ * Words that are looked at before one is found, of texts whose words have to be folded: each takes some microseconds, and
+ * a single letter may stand for several words. What is found further on is shown by the beginning of the text.
+ */
+const mostFolded = 2000;
 /** Characters of a text in which words that stand apart are looked for: each with those beside it. */
 const longestJoined = 2000;
 
@@ -94,8 +99,13 @@ function pieceAround(text: string, marker: Marker): string | undefined {
   const starts: number[] = [];
   const marks: Marked[] = [];
   let end = 0;
+  let left = isPlain(text) ? Number.POSITIVE_INFINITY : mostFolded;
   for (const run of runsOf(text)) {
-    if (first === undefined) starts.push(run.start);
+    if (first === undefined) {
+      starts.push(run.start);
+      left -= run.words.length;
+      if (left < 0) return undefined;
+    }
     const hit = marker(run);
     first ??= hit;
     if (first === undefined) continue;

@@ -1,6 +1,6 @@
 /** The texts of what is in the index, read from the tables of the resources themselves. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
-import { slices } from '../../slices.ts';
+import { mapInSlices, slices } from '../../slices.ts';
 import { productsWithPaths, type ReadProduct, readColumns, shownOf } from '../../storage/categories/shown.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import {
@@ -18,6 +18,8 @@ import { type Article, articleText, type Item, orderText, type User, userText } 
 
 /** A document with what a hit is ranked by besides its words. */
 interface FoundDocument extends SearchDocument {
+  /** Characters that are stored of it, of which its texts may be a small part; without it those of its texts. */
+  readonly size?: number;
   readonly product?: Omit<Product, 'id'>;
   /** From 0 to 1: what those say who have bought it, as far as they are some. */
   readonly rating: number;
@@ -55,7 +57,14 @@ function productDocument({
 }): FoundDocument {
   const product = storedProduct.membersOf(document);
   const rating = ratingOf(product.rating);
-  return { id, ...searchTextOf(product), product, rating, available: product.available };
+  return {
+    id,
+    size: document.length,
+    ...searchTextOf(product),
+    product,
+    rating,
+    available: product.available,
+  };
 }
 
 function searchSources({
@@ -88,8 +97,9 @@ function searchSources({
     ids =>
       sql`select products.id, ${readColumns(dialect)} from ${productsWithPaths} where products.id in (${ids})`,
   );
+  // Markup takes long to be taken out of long descriptions.
   const products: Source = async (session, ids) =>
-    (await productRows(session, ids)).map(row => productDocument(shownOf(row)));
+    mapInSlices(await productRows(session, ids), row => productDocument(shownOf(row)));
   return {
     product: products,
     archived: products,
@@ -181,6 +191,6 @@ const lengthAtOnce = 400_000;
 
 /** @returns how many documents as long as these are read in one piece */
 function paceOf(documents: readonly FoundDocument[]): number {
-  const length = documents.reduce((sum, { body }) => sum + body.length, 1);
+  const length = documents.reduce((sum, { body, size }) => sum + (size ?? body.length), 1);
   return Math.max(1, Math.min(mostAtOnce, Math.floor((lengthAtOnce * documents.length) / length)));
 }

@@ -83,12 +83,12 @@ function withoutTags(text: string): string {
   /** Where there is no `>` any more, and so no tag. */
   const lastEnd = text.lastIndexOf('>');
   for (let open = text.indexOf('<'); open >= 0 && open < lastEnd; open = text.indexOf('<', open)) {
-    const end = tagEnd(text, open);
+    const name = nameAt(text, open);
+    const end = tagEnd(text, open, name);
     if (end === undefined) {
       open += 1;
       continue;
     }
-    const name = nameAt(text, open);
     result += text.slice(at, open);
     if (!inline.has(name) && !result.endsWith(' ')) result += ' ';
     at = hidden.has(name) && text[open + 1] !== '/' ? contentEnd(text, name, end) : end;
@@ -101,12 +101,11 @@ const nameAt = (text: string, open: number): string =>
   tagName.exec(text.slice(open + 1, open + 1 + longestName))?.[1]?.toLowerCase() ?? '';
 
 /** Behind the tag or comment that begins here; undefined where none does. */
-function tagEnd(text: string, open: number): number | undefined {
+function tagEnd(text: string, open: number, name: string): number | undefined {
   if (text.startsWith('<!--', open)) {
     const end = text.indexOf('-->', open + 4);
     return end < 0 ? text.length : end + 3;
   }
-  const name = nameAt(text, open);
   if (!elements.has(name) && !name.includes('-') && !name.includes(':')) return undefined;
   const end = text.indexOf('>', open);
   return end < 0 ? undefined : end + 1;

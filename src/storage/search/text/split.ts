@@ -7,6 +7,8 @@ import { hasDigit, isDigit, type Joiner, joiner, numeral } from './joined.ts';
 
 /** Longer words are cut: queries do not have them, and PostgreSQL's index takes 2,046 bytes at most. */
 const longestWord = 64;
+/** Characters of a run whose words are looked for in the text. */
+const longestRun = 500;
 
 const run = /[\p{L}\p{N}\p{M}]+/gu;
 const asciiText = /^[\0-\x7f]*$/;
@@ -40,7 +42,10 @@ export interface Run {
   readonly words: readonly string[];
 }
 
-/** The runs of a text one after another, and the marks for inches, for as long as they are requested. */
+/**
+ * The runs of a text one after another, and the marks for inches, for as long as they are requested. Of a very long run the
+ * words at its beginning: it is as long as the text where that has neither blanks nor punctuation.
+ */
 export function* runsOf(text: string): Generator<Run> {
   const marks = inchMarks(text);
   if (marks.length === 0) {
@@ -61,7 +66,10 @@ function* unmarkedRuns(text: string, offset: number): Generator<Run> {
   if (!isPlain(text)) {
     for (const { 0: found, index } of text.matchAll(run)) {
       const start = offset + index;
-      yield { start, end: start + found.length, words: foldedWords(found) };
+      const words = foldedWords(
+        found.length > longestRun ? found.slice(0, longestRun).toWellFormed() : found,
+      );
+      yield { start, end: start + found.length, words };
     }
     return;
   }
