@@ -1041,7 +1041,9 @@ export interface paths {
         };
         /**
          * List the orders of a user
-         * @description Access: the roles admin, editor, user; API keys with the scope `orders:read`.
+         * @description `sort=total` is by the number of minor units (cents), whatever the currency: orders of one currency are sorted by what they cost, and those of several do not compare (JPY 500 is before EUR 6.00).
+         *
+         *     Access: the roles admin, editor, user; API keys with the scope `orders:read`.
          */
         get: operations["listUserOrders"];
         put?: never;
@@ -1114,7 +1116,9 @@ export interface paths {
         };
         /**
          * List the orders of all users
-         * @description Access: the roles admin, editor; API keys with the scope `orders:read`.
+         * @description `sort=total` is by the number of minor units (cents), whatever the currency: orders of one currency are sorted by what they cost, and those of several do not compare (JPY 500 is before EUR 6.00).
+         *
+         *     Access: the roles admin, editor; API keys with the scope `orders:read`.
          */
         get: operations["listOrders"];
         put?: never;
@@ -1425,7 +1429,7 @@ export interface paths {
         put?: never;
         /**
          * Send an invoice by e-mail
-         * @description To the address the customer had when the order was placed, with the PDF attached; customers who have not confirmed that address get a mail to do so, and no PDF. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.
+         * @description To the address the customer had when the order was placed, with the PDF attached; customers who have not confirmed that address, or have another by now, get a mail that says so, and no PDF. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `invoices:write`.
          */

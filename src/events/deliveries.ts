@@ -39,6 +39,8 @@ export interface Deliveries {
   next(session: Session, queue: string, now: number): Promise<Claimed | undefined>;
   /** Keeps others away until then, beyond the transaction; gives the claim as it is now. */
   hold(session: Session, claimed: Claimed, until: number): Promise<Claimed>;
+  /** The same for a claim that is held already. @returns undefined when someone else has the delivery by now */
+  renew(session: Session, claimed: Claimed, until: number): Promise<Claimed | undefined>;
   /** @returns false when someone else has it by now */
   remove(session: Session, claimed: Claimed): Promise<boolean>;
   /** @returns false when someone else has it by now */
@@ -66,6 +68,13 @@ export function deliveries({ build, dialect }: Pick<Database, 'build' | 'dialect
   const hold = prepared<{ id: number; until: number }, unknown>(build, argument =>
     build.updateTable('deliveries').set({ due_at: argument.until }).where('id', '=', argument.id),
   );
+  const renew = prepared<{ id: number; claim: number; until: number }, unknown>(build, argument =>
+    build
+      .updateTable('deliveries')
+      .set({ due_at: argument.until })
+      .where('id', '=', argument.id)
+      .where('due_at', '=', argument.claim),
+  );
   const remove = prepared<{ id: number; claim: number }, unknown>(build, argument =>
     build.deleteFrom('deliveries').where('id', '=', argument.id).where('due_at', '=', argument.claim),
   );
@@ -87,6 +96,10 @@ export function deliveries({ build, dialect }: Pick<Database, 'build' | 'dialect
     async hold(session, claimed, until) {
       await session.run(hold({ id: claimed.id, until }));
       return { ...claimed, due_at: until };
+    },
+    async renew(session, claimed, until) {
+      const renewed = await session.run(renew({ id: claimed.id, claim: claimed.due_at, until }));
+      return renewed > 0 ? { ...claimed, due_at: until } : undefined;
     },
     remove: async (session, { id, due_at }) => (await session.run(remove({ id, claim: due_at }))) > 0,
     postpone: async (session, { id, due_at }, postponed) =>

@@ -5,6 +5,7 @@
 import { describeError, type Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../storage/database.ts';
+import { claimMs, createAttempts, defaultAttemptMs, defaultSlowMs } from './attempts.ts';
 import { type Backlog, type Claimed, deliveries } from './deliveries.ts';
 
 /** Does the work of one queue. Whatever it throws means: not yet; PermanentFailure means: never. */
@@ -17,12 +18,16 @@ export type Consumer = { readonly queue: string } & (
   | {
       /** Speaks to the world outside. */
       readonly kind: 'external';
-      /** @param signal aborts before the claim ends, or when the service stops: drop the connection then */
+      /** What one attempt may take, in milliseconds; 20 seconds unless this says otherwise. */
+      readonly attemptMs?: number;
+      /** @param signal aborts when that time is over, or when the service stops: drop the connection then */
       deliver(payload: string, signal: AbortSignal): Promise<void>;
       /** Runs in the transaction that removes the delivery once it has been made: exactly once. */
       delivered?(session: Transaction, payload: string): Promise<void>;
     }
 );
+
+type External = Extract<Consumer, { kind: 'external' }>;
 
 /** A delivery that no repetition can make succeed: an address that does not exist. */
 export class PermanentFailure extends Error {}
@@ -54,6 +59,15 @@ export interface DispatcherOptions {
   readonly consumers: readonly Consumer[];
   /** How long what other processes have queued, and what has become due again, may go unnoticed. */
   readonly pollMs?: number;
+  /** After how long an external delivery no longer keeps others of its queue from being made. */
+  readonly slowMs?: number;
+}
+
+interface Lane {
+  /** Called when something is due. */
+  onFound(): void;
+  /** Called when its delivery takes long. */
+  onSlow(): void;
 }
 
 interface Lanes {
@@ -63,20 +77,16 @@ interface Lanes {
   readonly underWay: ReadonlySet<Promise<void>>;
 }
 
-/** How long a replica has an external delivery to itself: after this it is taken for dead. */
-export const claimMs = 30_000;
-/** What one attempt may take: it must be over before another replica begins its own. */
-const attemptMs = 20_000;
 const defaultPollMs = 1000;
 const longestPauseMs = 60 * 60 * 1000;
 /** About five days, as long as mail is to be tried (RFC 5321 §4.5.4.1). */
 export const attemptsLimit = 130;
 /** External deliveries under way at once in a queue: one slow receiver does not hold up all others. */
 const lanes = 4;
+/** How many more there may be for those that are slow: as many connections as a receiver that is slow has at most. */
+const slowLanes = 12;
 
-export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { database, clock, log, consumers } = options;
-  const stored = deliveries(database);
+function countersOf(consumers: readonly Consumer[]) {
   const numbers = new Map<string, QueueNumbers>(
     consumers.map(({ queue }) => [queue, { queue, delivered: 0, failed: 0 }]),
   );
@@ -84,9 +94,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const known = numbers.get(queue);
     if (known !== undefined) known[what]++;
   };
+  return { numbers, count };
+}
+
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { database, clock, log, consumers } = options;
+  const stored = deliveries(database);
+  const { numbers, count } = countersOf(consumers);
   let stopped = false;
   const unreached = new Set<string>();
-  const underWay = new Set<AbortController>();
+  const outside = createAttempts(stored, { database, clock, slowMs: options.slowMs ?? defaultSlowMs });
 
   /** The next delivery; none once it stops, even when the stop came during the search. */
   async function take(session: Session, queue: string): Promise<Claimed | undefined> {
@@ -94,12 +111,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return stopped ? undefined : found;
   }
 
-  /** @param onFound called when something is due; @returns whether there was anything to deliver */
-  async function deliverNext(consumer: Consumer, onFound: () => void): Promise<boolean> {
+  /** @returns whether there was anything to deliver */
+  async function deliverNext(consumer: Consumer, { onFound, onSlow }: Lane): Promise<boolean> {
     // Most polls find nothing: they must not wait for the writer.
     if (!(await stored.isDue(database.read, consumer.queue, clock.now()))) return false;
     onFound();
-    return consumer.kind === 'internal' ? deliverInside(consumer) : deliverOutside(consumer);
+    return consumer.kind === 'internal' ? deliverInside(consumer) : deliverOutside(consumer, onSlow);
   }
 
   async function deliverInside(consumer: Consumer & { kind: 'internal' }): Promise<boolean> {
@@ -122,16 +139,17 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return claimed !== undefined;
   }
 
-  async function deliverOutside(consumer: Consumer & { kind: 'external' }): Promise<boolean> {
-    const claimed = await database.write(async session => {
-      const found = await take(session, consumer.queue);
-      return found && stored.hold(session, found, clock.now() + claimMs);
+  async function deliverOutside(consumer: External, onSlow: () => void): Promise<boolean> {
+    const { attemptMs } = consumer;
+    const found = await database.write(async session => {
+      const next = await take(session, consumer.queue);
+      return next && stored.hold(session, next, clock.now() + claimMs);
     });
-    if (claimed === undefined) return false;
-    try {
-      await withinTime(signal => consumer.deliver(claimed.payload, signal));
-    } catch (error) {
-      await postpone(consumer.queue, claimed, error);
+    if (found === undefined) return false;
+    const deliver = async (signal: AbortSignal) => consumer.deliver(found.payload, signal);
+    const { claimed, outcome } = await outside.make({ claimed: found, attemptMs, onSlow, deliver });
+    if (outcome.status === 'rejected') {
+      await postpone(consumer.queue, claimed, outcome.reason);
       return true;
     }
     count(consumer.queue, 'delivered');
@@ -140,22 +158,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       if (await stored.remove(session, claimed)) await consumer.delivered?.(session, claimed.payload);
     });
     return true;
-  }
-
-  async function withinTime(attempt: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(new Error('the attempt took too long')), attemptMs);
-    underWay.add(controller);
-    try {
-      await attempt(controller.signal);
-    } finally {
-      clearTimeout(timer);
-      underWay.delete(controller);
-    }
-  }
-
-  function abortAll(): void {
-    for (const controller of underWay) controller.abort(new Error('the service stops'));
   }
 
   async function postpone(queue: string, claimed: Claimed, error: unknown): Promise<void> {
@@ -178,28 +180,47 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   /**
    * The lanes of one queue. Each takes one delivery after another as long as anything is due; anyone who finds
-   * something opens another lane, so that what takes long holds up no more than its own.
+   * something opens another lane, so that what takes long holds up no more than its own. Those where a delivery takes
+   * very long do not count.
    */
   function lanesOf(consumer: Consumer): Lanes {
     const most = consumer.kind === 'internal' ? 1 : lanes;
     const underWay = new Set<Promise<void>>();
     let open = 0;
+    let slow = 0;
     let wakes = 0;
+    const allowed = () => (stopped ? 0 : most + Math.min(slow, slowLanes));
 
     function wake(): void {
       wakes++;
-      if (stopped || open === most) return;
+      if (open >= allowed()) return;
       open++;
       const lane = run().finally(() => underWay.delete(lane));
       underWay.add(lane);
     }
 
+    /** One delivery; @returns whether there was any */
+    async function step(): Promise<boolean> {
+      let isSlow = false;
+      const onSlow = () => {
+        isSlow = true;
+        slow++;
+        wake();
+      };
+      try {
+        return await deliverNext(consumer, { onFound: wake, onSlow });
+      } finally {
+        if (isSlow) slow--;
+      }
+    }
+
     async function run(): Promise<void> {
       let any = false;
       try {
-        for (let seen = -1; !stopped && seen !== wakes; ) {
+        // Where a slow delivery has ended, there may be more lanes than there are to be.
+        for (let seen = -1; seen !== wakes && open <= allowed(); ) {
           seen = wakes;
-          while (!stopped && (await deliverNext(consumer, wake))) any = true;
+          while (open <= allowed() && (await step())) any = true;
         }
         // With nothing to wait for since `wakes` was last read: otherwise a wake could be lost here.
         open--;
@@ -250,10 +271,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       wakeAll();
       return idle();
     },
-    async stop(graceMs = attemptMs) {
+    async stop(graceMs = defaultAttemptMs) {
       stopped = true;
       clearInterval(poll);
-      const grace = setTimeout(abortAll, graceMs);
+      const grace = setTimeout(outside.abortAll, graceMs);
       await idle();
       clearTimeout(grace);
     },

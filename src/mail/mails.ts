@@ -41,6 +41,8 @@ export interface Mails {
 }
 
 const mailQueue = 'mail';
+/** A server may take that long over one mail (RFC 5321 §4.5.3.2; see ports/mail.ts). */
+const attemptMs = 15 * 60_000;
 
 interface Payload {
   readonly mail: Mail;
@@ -99,6 +101,7 @@ export function mailConsumer(
   return {
     queue: mailQueue,
     kind: 'external',
+    attemptMs,
     deliver: (payload, signal) => mailer.send(read(payload).mail, signal),
     async delivered(session, payload) {
       const { about } = read(payload);

@@ -14,7 +14,7 @@ export function composeMail(
   name: string | undefined,
   paragraphs: readonly Paragraph[],
 ): MailText {
-  const greeting = name === undefined ? 'Hello,' : `Hello ${name.replaceAll(/\s+/g, ' ')},`;
+  const greeting = name === undefined ? 'Hello,' : `Hello ${name.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()},`;
   const parts = [greeting, ...paragraphs];
   const html = parts.map(part => {
     if (typeof part === 'string') return `<p>${Bun.escapeHTML(part)}</p>`;

@@ -1,5 +1,6 @@
 /** Mail as it leaves the service: through SMTP, or into files where there is no mail server. */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { PermanentFailure } from '../events/dispatcher.ts';
@@ -30,8 +31,40 @@ export interface Mailer {
   close(): void;
 }
 
-/** Of each step; what all steps together may take is limited by the signal. */
-const timeouts = { connectionTimeout: 5000, greetingTimeout: 5000, socketTimeout: 10_000, dnsTimeout: 5000 };
+/**
+ * Of each step; what all steps together may take is limited by the signal. A server may take five minutes for its
+ * greeting, and ten for the response to a message (RFC 5321 §4.5.3.2): one that has taken the message but was not waited
+ * for gets it again.
+ */
+const timeouts = {
+  // Up to the greeting, which is a part of it to the library; how long connecting alone may take, see `connectSoon`.
+  connectionTimeout: 310_000,
+  greetingTimeout: 300_000,
+  socketTimeout: 600_000,
+};
+const connectMs = 5000;
+
+/** A connection to the mail server, in a few seconds or not at all: the library would wait as long as for a greeting. */
+function connectSoon(
+  { host, port }: { readonly host: string; readonly port: number },
+  done: (error: Error | null, made: { connection: Socket } | false) => void,
+): void {
+  const connection = connect({ host, port, autoSelectFamily: true });
+  const timer = setTimeout(
+    () => connection.destroy(new Error(`the mail server took no connection within ${connectMs} ms`)),
+    connectMs,
+  );
+  const fail = (error: Error) => {
+    clearTimeout(timer);
+    done(error, false);
+  };
+  connection.once('error', fail);
+  connection.once('connect', () => {
+    clearTimeout(timer);
+    connection.removeListener('error', fail);
+    done(null, { connection });
+  });
+}
 
 /**
  * Certificates are verified, with smtps:// as with STARTTLS, which is used wherever the server offers it. A
@@ -42,10 +75,14 @@ function smtpMailer(url: string, from: string): Mailer {
   const { protocol, hostname, port, username, password } = new URL(url);
   const secure = protocol === 'smtps:';
   const auth = { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  const address = {
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: port === '' ? (secure ? 465 : 587) : Number(port),
+  };
   const transport = whenNeeded(({ createTransport }) =>
     createTransport({
-      host: hostname.replace(/^\[(.*)\]$/, '$1'),
-      port: port === '' ? (secure ? 465 : 587) : Number(port),
+      ...address,
+      getSocket: (_, done) => connectSoon(address, done),
       secure,
       requireTLS: username !== '' && !secure && !isLoopback(hostname),
       ...(username === '' ? {} : { auth }),
@@ -108,7 +145,7 @@ function messageOf({ messageId, to, subject, text, html, attachments }: Mail, fr
     disableUrlAccess: true,
     messageId,
     from,
-    to,
+    to: { ...to, name: to.name.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim() },
     subject,
     text,
     html,

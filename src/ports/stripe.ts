@@ -3,6 +3,7 @@ import type Stripe from 'stripe';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
 import { PermanentFailure } from '../events/dispatcher.ts';
+import { isObject } from '../json-object.ts';
 import { exponentOf } from '../money.ts';
 import type { Clock } from './clock.ts';
 import {
@@ -13,7 +14,7 @@ import {
   type Payments,
 } from './payment.ts';
 
-/** What a customer can be kept waiting for; well within the time a delivery is claimed for (dispatcher.ts). */
+/** What a customer can be kept waiting for; well within what an attempt at a delivery may take (events/attempts.ts). */
 const timeoutMs = 5000;
 const hourMs = 3_600_000;
 
@@ -52,7 +53,7 @@ function stripeProvider(secretKey: string, url: string): PaymentProvider {
       host: hostname,
       port: port === '' ? (secure ? 443 : 80) : Number(port),
       protocol: secure ? 'https' : 'http',
-      httpClient: Library.createFetchHttpClient(),
+      httpClient: Library.createFetchHttpClient(Object.assign(fetchObject, fetch)),
       timeout: timeoutMs,
       // Anyone who waits repeats the request; the queue repeats what no request waits for.
       maxNetworkRetries: 0,
@@ -65,10 +66,10 @@ function stripeProvider(secretKey: string, url: string): PaymentProvider {
   };
 
   /** The intent made before, unless it can lead to nothing any more. */
-  async function known(reference: string | null): Promise<Stripe.PaymentIntent | undefined> {
+  async function known(reference: string | null): Promise<Intent | undefined> {
     if (reference === null) return undefined;
     try {
-      const intent = await (await stripe()).paymentIntents.retrieve(reference);
+      const intent = intentOf(await (await stripe()).paymentIntents.retrieve(reference));
       return intent.status === 'canceled' ? undefined : intent;
     } catch (error) {
       if (codeOf(error) === 'resource_missing') return undefined;
@@ -89,17 +90,17 @@ function stripeProvider(secretKey: string, url: string): PaymentProvider {
       try {
         const intent =
           (await known(reference)) ??
-          (await (
-            await stripe()
-          ).paymentIntents.create(
-            {
-              amount,
-              currency,
-              metadata: { orderId: String(due.orderId) },
-              automatic_payment_methods: { enabled: true },
-            },
-            { idempotencyKey: idempotencyKeyOf(due, reference) },
-          ));
+          intentOf(
+            await (await stripe()).paymentIntents.create(
+              {
+                amount,
+                currency,
+                metadata: { orderId: String(due.orderId) },
+                automatic_payment_methods: { enabled: true },
+              },
+              { idempotencyKey: idempotencyKeyOf(due, reference) },
+            ),
+          );
         const succeeded =
           intent.status === 'succeeded' && intent.amount_received === amount && intent.currency === currency;
         return { reference: intent.id, clientSecret: succeeded ? null : intent.client_secret, succeeded };
@@ -112,12 +113,11 @@ function stripeProvider(secretKey: string, url: string): PaymentProvider {
       const { paymentIntents } = await stripe();
       const idempotencyKey = `cancel-${reference}`;
       try {
-        await paymentIntents.cancel(reference, {}, { idempotencyKey });
-        return true;
+        return intentOf(await paymentIntents.cancel(reference, {}, { idempotencyKey })).status === 'canceled';
       } catch (error) {
         // Paid or cancelled meanwhile: if paid, the report of it decides.
         if (codeOf(error) !== 'payment_intent_unexpected_state') throw final(error);
-        return (await paymentIntents.retrieve(reference)).status === 'canceled';
+        return intentOf(await paymentIntents.retrieve(reference)).status === 'canceled';
       }
     },
 
@@ -125,12 +125,53 @@ function stripeProvider(secretKey: string, url: string): PaymentProvider {
       const { refunds } = await stripe();
       const idempotencyKey = `refund-${reference}`;
       try {
-        await refunds.create({ payment_intent: reference }, { idempotencyKey });
+        const made = await refunds.create({ payment_intent: reference }, { idempotencyKey });
+        if (!refund.safeParse(made).success) throw unintelligible('refund');
       } catch (error) {
         if (codeOf(error) !== 'charge_already_refunded') throw final(error);
       }
     },
   };
+}
+
+/**
+ * Has the library take what is no JSON object for what cannot be read: it would wait for ever where the body is a text
+ * or a number.
+ */
+async function fetchObject(...request: Parameters<typeof fetch>): Promise<Response> {
+  const response = await fetch(...request);
+  const text = await response.text();
+  const { status, headers } = response;
+  return new Response(isJsonObject(text) ? text : '', { status, headers });
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    return isObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
+/** What is read of responses: a proxy on the way, or another server, can send 200 with anything. */
+const paymentIntent = z.object({
+  id: z.string().min(1),
+  status: z.string(),
+  amount_received: z.int(),
+  currency: z.string(),
+  client_secret: z.string().nullable(),
+});
+type Intent = z.output<typeof paymentIntent>;
+const refund = z.object({ id: z.string().min(1), object: z.literal('refund') });
+
+const unintelligible = (what: string, cause?: unknown) =>
+  new PaymentError('unavailable', `the response of Stripe is no ${what}`, cause);
+
+/** @throws PaymentError */
+function intentOf(response: unknown): Intent {
+  const read = paymentIntent.safeParse(response);
+  if (!read.success) throw unintelligible('payment intent', read.error);
+  return read.data;
 }
 
 /** What is read of an event; a signature proves who sent it, not what it is. */
@@ -194,13 +235,13 @@ function final(error: unknown): unknown {
   return new PermanentFailure('Stripe knows no such payment', { cause: error });
 }
 
-async function translated(error: unknown): Promise<unknown> {
+async function translated(error: unknown): Promise<PaymentError> {
+  if (error instanceof PaymentError) return error;
   const { errors } = (await import('stripe')).default;
   if (error instanceof errors.StripeCardError)
     return new PaymentError('declined', 'Stripe declines the payment', error);
   if (error instanceof errors.StripeInvalidRequestError)
     return new PaymentError('impossible', 'Stripe refuses the payment', error);
-  if (error instanceof errors.StripeError)
-    return new PaymentError('unavailable', 'Stripe cannot be reached, or cannot answer', error);
-  return error;
+  // Also what the library itself throws at a response that it cannot read.
+  return new PaymentError('unavailable', 'Stripe cannot be reached, or cannot answer', error);
 }

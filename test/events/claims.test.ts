@@ -1,6 +1,7 @@
 /** Deliveries that several processes could make: each is made by the one that has claimed it. */
 import { expect, test } from 'bun:test';
-import { type Consumer, claimMs } from '../../src/events/dispatcher.ts';
+import { claimMs } from '../../src/events/attempts.ts';
+import type { Consumer } from '../../src/events/dispatcher.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { deliveriesOn, external, turn } from './deliveries.ts';
 

@@ -24,7 +24,7 @@ export interface Deliveries {
   /** @param pollMs never, unless the test is about polling: what is not woken for stays undone */
   dispatcherOf(
     consumers: readonly Consumer[],
-    options?: { readonly pollMs?: number; readonly database?: Database },
+    options?: { readonly pollMs?: number; readonly slowMs?: number; readonly database?: Database },
   ): Dispatcher;
   add(queue: string, ...keysAndPayloads: readonly (readonly [key: string, payload: string])[]): Promise<void>;
   /** What is still there; a turn later, since a reader shows one state of the data for a turn. */
@@ -55,13 +55,14 @@ export function deliveriesOn(kind: TestService['kind']): Deliveries {
       return service;
     },
     newQueue: () => `test-${++queues}`,
-    dispatcherOf(consumers, { pollMs = never, database = service.database } = {}) {
+    dispatcherOf(consumers, { pollMs = never, slowMs = never, database = service.database } = {}) {
       logged = [];
       const collect = (text: string) => {
         for (const line of text.split('\n')) if (line !== '') logged.push(JSON.parse(line));
       };
       const log = createLog('info', collect, service.clock.now);
-      const dispatcher = createDispatcher({ database, clock: service.clock, log, consumers, pollMs });
+      const { clock } = service;
+      const dispatcher = createDispatcher({ database, clock, log, consumers, pollMs, slowMs });
       dispatchers.push(dispatcher);
       return { ...dispatcher, settle: () => dispatcher.settle().then(() => log.flush()) };
     },

@@ -136,6 +136,39 @@ describeOnDatabases('deliveries on %s', kind => {
     expect(delivered).toEqual(['done']);
   });
 
+  test('deliveries that take very long do not keep others waiting, up to a number of them', async () => {
+    const queue = newQueue();
+    const [first, all] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const end = Promise.withResolvers<void>();
+    const delivered: string[] = [];
+    let slow = 0;
+    const dispatcher = dispatcherOf(
+      [
+        external(queue, async payload => {
+          delivered.push(payload);
+          if (payload.startsWith('quick')) return first.resolve();
+          if (++slow === 16) all.resolve();
+          await end.promise;
+        }),
+      ],
+      { slowMs: 1 },
+    );
+    const slowOnes = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, n) => [`s${from + n}`, `slow ${from + n}`] as const);
+    await add(queue, ...slowOnes(0, 4), ['q', 'quick']);
+    dispatcher.wake();
+    await first.promise;
+    expect(delivered.slice().sort()).toEqual(['quick', 'slow 0', 'slow 1', 'slow 2', 'slow 3']);
+    await add(queue, ...slowOnes(4, 20));
+    dispatcher.wake();
+    await all.promise;
+    for (let turns = 0; turns < 50; turns++) await left(queue);
+    expect(slow).toBe(16);
+    end.resolve();
+    await dispatcher.settle();
+    expect([slow, await left(queue)]).toEqual([20, []]);
+  });
+
   test('settling covers what one queue’s deliveries have given another to do', async () => {
     const [first, second] = [newQueue(), newQueue()];
     const delivered: string[] = [];

@@ -6,7 +6,7 @@
  */
 import { expect, test } from 'bun:test';
 import { random } from '../../bench/random.ts';
-import { claimMs } from '../../src/events/dispatcher.ts';
+import { claimMs } from '../../src/events/attempts.ts';
 import { createPlace } from '../cli/program.ts';
 import { letPass, queueIsEmpty } from '../cli/queue.ts';
 import { describeOnDatabases } from '../support/databases.ts';

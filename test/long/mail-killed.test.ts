@@ -1,6 +1,6 @@
 /** Mail and kill -9: what is queued is sent by the next life; what was taken but not noted comes once more. */
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { claimMs } from '../../src/events/dispatcher.ts';
+import { claimMs } from '../../src/events/attempts.ts';
 import { createPlace, waitFor } from '../cli/program.ts';
 import { letPass, queueIsEmpty } from '../cli/queue.ts';
 import { describeOnDatabases } from '../support/databases.ts';

@@ -46,6 +46,18 @@ describeOnDatabases('what is mailed on %s', kind => {
     expect(await deliveries(service)).toEqual([]);
   });
 
+  test('the name of a recipient is on one line', async () => {
+    const server = await smtp();
+    const service = await serviceWith(kind, urlOf(server));
+    await queue(service, {
+      to: { name: ' Ada\r\n\tBcc:\u0000 Winter\u0085ß\u2028 ', address: 'ada@shop.example' },
+    });
+    await service.settle();
+    const [received] = server.received;
+    expect(received?.email.to).toEqual([{ name: 'Ada Bcc: Winter ß', address: 'ada@shop.example' }]);
+    expect(received?.raw).not.toMatch(/=0[0-9AD]|=E2=80=A8|=C2=85/);
+  });
+
   test('nothing that a client can write adds a header, a recipient or a part', async () => {
     const server = await smtp();
     const service = await serviceWith(kind, urlOf(server));

@@ -112,6 +112,23 @@ describeOnDatabases('an invoice as PDF on %s', kind => {
     expect(await compressed.bytes()).toEqual(bytes);
   });
 
+  test('the same bytes whatever has been drawn before it, and its text can be copied', async () => {
+    const named = (name: string) => invoiced(service, 'user', [{ name, price: 1, quantity: 1 }]);
+    // The shapes of accented letters are made of those of the letters.
+    const others = [await named('Éric Ñandú ÀÈÌÒÙ'), await named('ffi Ç Å 東京 カ\u309a')];
+    const invoice = await named('ERIC EWE NAOU ffi');
+    await using replica = await service.replica();
+    const alone = await get(replica, invoice.id);
+    const drawn: Record<number, Uint8Array> = {};
+    for (const { id } of others) drawn[id] = await (await get(service, id)).bytes();
+    const after = await get(service, invoice.id);
+    expect(after.headers.get('ETag')).toBe(alone.headers.get('ETag'));
+    const bytes = await after.bytes();
+    expect(bytes).toEqual(await alone.bytes());
+    expect(textsOf(await readPdf(bytes))).toContain('ERIC EWE NAOU ffi');
+    for (const { id } of others.reverse()) expect(drawn[id]).toEqual(await (await get(replica, id)).bytes());
+  });
+
   test.each([
     ['application/pdf;q=0.5, application/json', 'application/json'],
     ['application/pdf, application/json;q=0.5', pdf],

@@ -5,7 +5,7 @@ import { eventsOf } from '../support/events.ts';
 import { call } from '../support/http.ts';
 import { invoiced } from '../support/invoices.ts';
 import { readPdf } from '../support/pdf.ts';
-import { addKey } from '../support/people.ts';
+import { addKey, addPerson, signInAs } from '../support/people.ts';
 import { hasPostgres } from '../support/postgres.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -138,6 +138,35 @@ describeOnDatabases('sending an invoice on %s', kind => {
       'invoice.sent',
       'invoice.sent',
     ]);
+  });
+
+  test('an address that is the account’s no more gets a mail that says so, and not to confirm it', async () => {
+    const person = await addPerson(service);
+    const { headers } = person;
+    const product = { name: 'Lamp', price: 1 };
+    const made = await call(service, { method: 'POST', path: '/v1/products', as: 'admin', body: product });
+    const body = { items: [{ productId: made.body.id, quantity: 1 }] };
+    const order = await call(service, { method: 'POST', path: `${person.path}/orders`, headers, body });
+    await call(service, { method: 'POST', path: `/v1/orders/${order.body.id}/payment`, headers });
+    const listed = await call(service, { path: `/v1/invoices?orderId=${order.body.id}`, headers });
+    const sent = async (headers: Readonly<Record<string, string>>) => {
+      await service.settle();
+      server.received.length = 0;
+      const path = `/v1/invoices/${listed.body.data[0].id}/send`;
+      expect((await call(service, { method: 'POST', path, headers })).status).toBe(202);
+      await service.settle();
+      return server.received;
+    };
+    const [unconfirmed] = await sent(headers);
+    expect(unconfirmed?.email.text).toContain('confirm this one');
+    const email = `new-${crypto.randomUUID()}@people.example`;
+    await call(service, { method: 'PATCH', path: person.path, as: 'admin', body: { email } });
+    const { accessToken } = (await signInAs(service, email)).body;
+    const [former] = await sent({ Authorization: `Bearer ${accessToken}` });
+    expect([former?.to, former?.email.attachments]).toEqual([[person.email], []]);
+    expect(former?.email.text).toContain('belongs to the account no more');
+    expect(former?.email.text).not.toMatch(/confirm|forgot/);
+    expect(former?.raw).not.toContain(email);
   });
 
   test('staff and keys that may write send it too, to the customer', async () => {

@@ -4,7 +4,7 @@ import { describeOnDatabases } from '../support/databases.ts';
 import { eventsOf } from '../support/events.ts';
 import { call, type Received } from '../support/http.ts';
 import { invoiced, pay, placeOrder } from '../support/invoices.ts';
-import { addKey } from '../support/people.ts';
+import { addKey, addPerson, removePerson } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -23,6 +23,44 @@ describeOnDatabases('invoices on %s', kind => {
     service = await startTestService(kind, seller);
   });
   afterAll(() => service.stop());
+
+  test('an invoice outlives its customer, whose link then is not there', async () => {
+    const product = { name: 'Lamp', price: 1 };
+    const made = await call(service, { method: 'POST', path: '/v1/products', as: 'admin', body: product });
+    const person = await addPerson(service);
+    const ids: number[] = [];
+    for (const { path, headers } of [person, await addPerson(service)]) {
+      const body = { items: [{ productId: made.body.id, quantity: 1 }] };
+      const order = await call(service, { method: 'POST', path: `${path}/orders`, headers, body });
+      await call(service, { method: 'POST', path: `/v1/orders/${order.body.id}/payment`, headers });
+      const list = `/v1/invoices?orderId=${order.body.id}`;
+      ids.push((await call(service, { path: list, headers })).body.data[0].id);
+    }
+    const halType = { Accept: 'application/hal+json' };
+    /** Whether it has the link: by itself, in the list, and in both as HAL. */
+    const linked = async (id: number) => {
+      const [path, list] = [`/v1/invoices/${id}`, '/v1/invoices?sort=id&order=desc'];
+      const inList = (all: { id: number }[]) => all.find(one => one.id === id);
+      const shown = [
+        (await call(service, { path, as: 'admin' })).body,
+        inList((await call(service, { path: list, as: 'admin' })).body.data),
+        (await call(service, { path, as: 'admin', headers: halType })).body,
+        inList((await call(service, { path: list, as: 'admin', headers: halType })).body._embedded.invoices),
+      ];
+      return shown.map(one => 'customer' in one._links);
+    };
+    const [id = 0, other = 0] = ids;
+    service.clock.advance(2000);
+    const before = await call(service, { path: `/v1/invoices/${id}`, as: 'admin' });
+    expect(
+      (await call(service, { path: new URL(before.body._links.customer.href).pathname, as: 'admin' })).status,
+    ).toBe(200);
+    await removePerson(service, person);
+    expect([await linked(id), await linked(other)]).toEqual([Array(4).fill(false), Array(4).fill(true)]);
+    const headers = { 'If-Modified-Since': before.headers.get('Last-Modified') ?? '' };
+    const again = await call(service, { path: `/v1/invoices/${id}`, as: 'admin', headers });
+    expect([again.status, again.body.customerId]).toEqual([200, person.id]);
+  });
 
   test('paying an order issues its invoice: what was ordered, as it was, and an event', async () => {
     const orderId = await placeOrder(service, 'user', [

@@ -50,6 +50,17 @@ describeOnDatabases('what is done to orders on %s', kind => {
     });
   });
 
+  test.each(actions)('%s: not done when the order has changed since a date', async action => {
+    const placed = await placeOrder(service);
+    const shown = Date.parse(placed.order.updatedAt);
+    const since = (moment: number) => ({ 'If-Unmodified-Since': new Date(moment).toUTCString() });
+    await writesNothing(service, async () => {
+      const refused = await act(service, placed, action, 'user', since(shown - 1000));
+      expect([refused.status, refused.body.error]).toEqual([412, 'PRECONDITION_FAILED']);
+    });
+    expect((await act(service, placed, action, 'user', since(shown + 1000))).status).toBe(200);
+  });
+
   test('a cancelled order stays as it was, without links to change it', async () => {
     const placed = await placeOrder(service);
     service.clock.advance(60_000);

@@ -23,3 +23,14 @@ export const withBody = operations.filter(({ body }) => body !== undefined);
 export const conditional = operations.filter(
   ({ method, responses }) => method === 'GET' && '304' in responses,
 );
+
+// The tokens of mails are good once, and the example of an event is one that changes nothing.
+const doingNothing = ['resetPassword', 'verifyAddress', 'restoreAddress', 'receiveStripeEvent'];
+export const performing = operations.filter(
+  ({ method, operationId }) => method !== 'GET' && !doingNothing.includes(operationId),
+);
+/** Conditions under which nothing is to be done. */
+export const neverHolding = [
+  { 'If-Match': '"never"' },
+  { 'If-Unmodified-Since': 'Mon, 01 Jan 2001 00:00:00 GMT' },
+] as const;

@@ -46,6 +46,8 @@ export interface SmtpServer {
   /** Passwords that were sent to it. */
   readonly passwords: string[];
   mood: Mood;
+  /** Awaited before the server greets a client. */
+  onConnection: () => Promise<void> | void;
   /** Called when a message has arrived and been kept, and awaited before that is answered. */
   onArrival: (received: Received) => Promise<void> | void;
   /** Resolves when so many messages have arrived while the server hangs. */
@@ -67,6 +69,7 @@ export async function startSmtp(options: SmtpOptions = {}): Promise<SmtpServer> 
     attempts: [],
     passwords: [],
     mood: options.mood ?? { kind: 'accepts' },
+    onConnection: () => undefined,
     onArrival: () => undefined,
     hanging(count) {
       awaited = count;
@@ -114,6 +117,9 @@ function create(options: SmtpOptions, state: SmtpServer, reachedHanging: () => v
       state.passwords.push(String(password));
       const right = username === options.user && password === options.password;
       done(right ? null : new Error('Invalid username or password'), right ? { user: username } : {});
+    },
+    onConnect(_, done) {
+      void Promise.resolve(state.onConnection()).then(() => done());
     },
     onMailFrom: (_, __, done) => done(refusalAt('MAIL')),
     onRcptTo({ address }, _, done) {

@@ -31,6 +31,7 @@ export function stripeOrdersOn(kind: TestService['kind']): StripeOrders {
   });
   afterEach(() => {
     stripe.mood = 'well';
+    stripe.body = undefined;
   });
   afterAll(async () => {
     await service.stop();

@@ -36,6 +36,8 @@ export interface FakeStripe {
   readonly refunds: string[];
   /** How it answers from now on. */
   mood: Mood;
+  /** The body of every response, with 200, in place of what it would answer. */
+  body: string | undefined;
   /** The customer confirms: the intent is paid. */
   pay(id: string): void;
   stop(): Promise<void>;
@@ -112,6 +114,8 @@ export function fakeStripe(): FakeStripe {
       const key = request.headers.get('idempotency-key');
       asked.push({ method: request.method, path, form, idempotencyKey: key });
       if (fake.mood === 'slow') await new Promise<void>(resolve => held.push(resolve));
+      if (fake.body !== undefined)
+        return new Response(fake.body, { headers: { 'Content-Type': 'application/json' } });
       const failure = failures[fake.mood];
       if (failure !== undefined) return Response.json({ error: failure[1] }, { status: failure[0] });
       const before = key === null ? undefined : responses.get(key);
@@ -137,6 +141,7 @@ export function fakeStripe(): FakeStripe {
     intents,
     refunds,
     mood: 'well',
+    body: undefined,
     pay(id) {
       const intent = intents.get(id);
       if (intent === undefined) throw new Error(`there is no intent ${id}`);

@@ -47,6 +47,8 @@ export const isConditional = (headers: Headers): boolean => conditions.some(name
 
 /**
  * The precedence of RFC 9110 §13.2.2 for a request whose response without preconditions would be a success.
+ * What would change something is not done under a date that cannot be compared: the client wants no change that it may
+ * not know of, and many changes cannot be undone. Reading goes on without (§13.1.4).
  * @returns whether the response is 304
  * @throws HttpError 412
  */
@@ -56,10 +58,9 @@ export function evaluate(headers: Headers, method: string, current: Validators):
   const ifMatch = headers.get('if-match');
   if (ifMatch !== null) {
     if (!matches(ifMatch, current.etag, 'strong', codings)) throw new HttpError('PRECONDITION_FAILED');
-  } else if (current.lastModified !== undefined) {
+  } else {
     const since = dateOf(headers.get('if-unmodified-since'));
-    if (since !== undefined && lastModifiedSecond(current.lastModified) > since)
-      throw new HttpError('PRECONDITION_FAILED');
+    if (since !== undefined) requireUnchanged(since, current.lastModified, reading);
   }
   const ifNoneMatch = headers.get('if-none-match');
   if (ifNoneMatch !== null) {
@@ -70,6 +71,17 @@ export function evaluate(headers: Headers, method: string, current: Validators):
   if (!reading || current.lastModified === undefined) return false;
   const since = dateOf(headers.get('if-modified-since'));
   return since !== undefined && lastModifiedSecond(current.lastModified) <= since;
+}
+
+/** @param since seconds since the epoch; @throws HttpError 412 */
+function requireUnchanged(since: number, lastModified: number | undefined, reading: boolean): void {
+  if (lastModified === undefined && reading) return;
+  if (lastModified === undefined)
+    throw new HttpError('PRECONDITION_FAILED', {
+      message:
+        'What is to be changed has no date to compare with: send its ETag in If-Match instead. Nothing was done.',
+    });
+  if (lastModifiedSecond(lastModified) > since) throw new HttpError('PRECONDITION_FAILED');
 }
 
 /**

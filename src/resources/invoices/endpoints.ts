@@ -12,10 +12,11 @@ import { may } from '../context.ts';
 import { byId } from '../crud/index.ts';
 import { listEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
+import type { OrderStore } from '../orders/store.ts';
 import { emailKey, type UserStore } from '../users/store.ts';
-import { invoiceMail, unconfirmedInvoiceMail } from './mail.ts';
+import { invoiceMail, withheldInvoiceMail } from './mail.ts';
 import { createPdfs } from './pdf/index.ts';
-import { invoiceView, visible } from './representation.ts';
+import { changedAt, customersOf, invoiceView, visible } from './representation.ts';
 import * as schema from './schema.ts';
 import { type InvoiceStore, numberText, type StoredInvoice, snapshotOf } from './store.ts';
 
@@ -24,18 +25,23 @@ const path = '/invoices';
 
 export interface InvoiceStores {
   readonly invoices: InvoiceStore;
+  readonly orders: Pick<OrderStore, 'customers'>;
   readonly users: Pick<UserStore, 'find'>;
 }
 
 export function invoiceEndpoints(
   { database, paginator, mails, clock }: Dependencies,
-  { invoices, users }: InvoiceStores,
+  { invoices, orders, users }: InvoiceStores,
 ): Endpoint[] {
-  /** Whether the address on the invoice is one that its customer has confirmed. */
-  async function hasConfirmed(session: Session, row: StoredInvoice): Promise<boolean> {
+  /** What the address on the invoice is to its customer; `former` is not that of the account any more. */
+  async function kindOfAddress(
+    session: Session,
+    row: StoredInvoice,
+  ): Promise<'confirmed' | 'unconfirmed' | 'former'> {
     const user = await users.find(session, row.customer_id);
-    const isSame = user !== undefined && emailKey(user.email) === emailKey(snapshotOf(row).customer.email);
-    return isSame && user.verified_at !== null;
+    const { email } = snapshotOf(row).customer;
+    if (user === undefined || emailKey(user.email) !== emailKey(email)) return 'former';
+    return user.verified_at === null ? 'unconfirmed' : 'confirmed';
   }
 
   const pdfs = createPdfs();
@@ -52,7 +58,10 @@ export function invoiceEndpoints(
       list: invoices.list,
       sortColumns: schema.sortColumns,
       requested: ({ query, caller }) => ({ query, conditions: conditionsOf(query, caller) }),
-      textsOf: context => row => JSON.stringify(invoiceView(row, context)),
+      async textsOf(context, rows) {
+        const customers = await customersOf(orders, database.read, rows, context.caller);
+        return row => JSON.stringify(invoiceView(row, customers, context));
+      },
     }),
     endpoint({
       method: 'GET',
@@ -77,8 +86,12 @@ export function invoiceEndpoints(
         const { params, caller, mediaType } = context;
         const { id } = params;
         const row = visible(await invoices.find(database.read, id), id, caller);
-        if (mediaType !== pdf)
-          return ok(invoiceView(row, context), datedUnlessHal(mediaType, row.updated_at));
+        if (mediaType !== pdf) {
+          const customers = await customersOf(orders, database.read, [row], caller);
+          const moment = changedAt(row, customers, caller);
+          const dated = moment === undefined ? {} : datedUnlessHal(mediaType, moment);
+          return ok(invoiceView(row, customers, context), dated);
+        }
         // What the PDF shows is what was issued: it does not change when the invoice is sent.
         const options = { lastModified: row.created_at };
         return document(await pdfs.of(row), pdf, `${numberText(row.number)}.pdf`, options);
@@ -90,7 +103,7 @@ export function invoiceEndpoints(
       operationId: 'sendInvoice',
       summary: 'Send an invoice by e-mail',
       description:
-        'To the address the customer had when the order was placed, with the PDF attached; customers who have not confirmed that address get a mail to do so, and no PDF. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.',
+        'To the address the customer had when the order was placed, with the PDF attached; customers who have not confirmed that address, or have another by now, get a mail that says so, and no PDF. It is tried until the mail server takes it; then the invoice has sentAt. Each request sends it once more, unless it repeats an Idempotency-Key.',
       tag,
       access: allow.everyone('invoices:write'),
       params: byId,
@@ -107,11 +120,12 @@ export function invoiceEndpoints(
         const isByStaff = may(caller, staff, undefined);
         const pdf = await pdfs.of(row);
         return write(async session => {
-          const isConfirmed = await hasConfirmed(session, row);
+          const address = await kindOfAddress(session, row);
+          const isConfirmed = address === 'confirmed';
           const mail =
             isConfirmed || isByStaff
               ? invoiceMail(row, { pdf, isConfirmed, isByStaff })
-              : unconfirmedInvoiceMail(row);
+              : withheldInvoiceMail(row, address);
           const refused = await mails.add(session, mail, cause());
           if (refused !== undefined) throw tooMuchMail(refused, clock.now());
           return secret(202, { status: 'queued' });

@@ -41,15 +41,23 @@ export function invoiceMail(row: StoredInvoice, { pdf, isConfirmed, isByStaff }:
   };
 }
 
+/** Why customers do not get the invoice itself, and what they can do. */
+const reasons = {
+  unconfirmed:
+    'It is sent to confirmed addresses only: confirm this one with the link in the mail that you got for your account, or with "forgot password", and have the invoice sent again. Signed in, you can read it already.',
+  former:
+    'The order was placed with this address, which belongs to the account no more, so the invoice is not sent to it. Signed in with the address of the account, you can read it and save it as PDF.',
+} as const;
+
 /**
- * In place of the invoice, when customers send it to an address that they have not confirmed: it may be a stranger's,
- * who is not to read what the customer has written.
+ * In place of the invoice, when customers send it to an address that they have not confirmed, or that has been theirs:
+ * it may be a stranger's, who is not to read what the customer has written.
  */
-export function unconfirmedInvoiceMail(row: StoredInvoice): NewMail {
+export function withheldInvoiceMail(row: StoredInvoice, reason: keyof typeof reasons): NewMail {
   const { seller, customer } = snapshotOf(row);
   const number = numberText(row.number);
   const paragraphs = [
-    `Invoice ${number} for order ${row.order_id} is ready. It is sent to confirmed addresses only: confirm this one with the link in the mail that you got for your account, or with "forgot password", and have the invoice sent again. Signed in, you can read it already.`,
+    `Invoice ${number} for order ${row.order_id} is ready. ${reasons[reason]}`,
     'If you have not ordered anything, do nothing.',
     seller.name,
   ];

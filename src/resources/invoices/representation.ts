@@ -3,17 +3,46 @@ import { admins, type Caller, roles, staff } from '../../http/access.ts';
 import { notFound } from '../../http/errors.ts';
 import { addressOf } from '../../http/hal/addresses.ts';
 import { hal, isHal, withSelf } from '../../http/hal/index.ts';
+import type { Session } from '../../storage/database.ts';
 import { may, type RequestContext } from '../context.ts';
+import type { OrderStore } from '../orders/store.ts';
 import { invoiceOf, type StoredInvoice } from './store.ts';
 
+const seesCustomer = (caller: Caller, customerId: number) => may(caller, admins, 'users:read', customerId);
+
+/** The customers of invoices that the caller may see, as far as they are still there: one query. */
+export async function customersOf(
+  store: Pick<OrderStore, 'customers'>,
+  session: Session,
+  rows: readonly StoredInvoice[],
+  caller: Caller,
+): Promise<Customers> {
+  const ids = rows.map(row => row.customer_id).filter(id => seesCustomer(caller, id));
+  return store.customers(session, [...new Set(ids)]);
+}
+
+/** Those that are still there, by id. */
+export type Customers = Pick<ReadonlyMap<number, unknown>, 'has'>;
+
+/** When what is shown was last changed, where that is known: it also changes when the customer's account ends. */
+export function changedAt(row: StoredInvoice, customers: Customers, caller: Caller): number | undefined {
+  return seesCustomer(caller, row.customer_id) && !customers.has(row.customer_id)
+    ? undefined
+    : row.updated_at;
+}
+
 /** The representation that a GET answers. */
-export function invoiceView(row: StoredInvoice, { caller, url, mediaType }: RequestContext): object {
+export function invoiceView(
+  row: StoredInvoice,
+  customers: Customers,
+  { caller, url, mediaType }: RequestContext,
+): object {
   const self = addressOf(url, 'invoices', row.id);
   const permitted = (scope: string) => may(caller, roles, scope);
-  const seesCustomer = may(caller, admins, 'users:read', row.customer_id);
+  const customer = customers.has(row.customer_id) && seesCustomer(caller, row.customer_id);
   const links = withSelf(self, {
     ...(permitted('orders:read') ? { order: { href: addressOf(url, 'orders', row.order_id) } } : {}),
-    ...(seesCustomer ? { customer: { href: addressOf(url, 'users', row.customer_id) } } : {}),
+    ...(customer ? { customer: { href: addressOf(url, 'users', row.customer_id) } } : {}),
     ...(permitted('invoices:write') ? { send: { href: `${self}/send`, method: 'POST' } } : {}),
   });
   const invoice = invoiceOf(row);

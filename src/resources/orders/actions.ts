@@ -1,8 +1,8 @@
 /** What is done to an order over HTTP: cancelling and paying it. */
 import { type Access, allow, type Caller } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
+import { type Endpoint, endpoint, type Input } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { ok, secret } from '../../http/response/reply.ts';
+import { ok, type Reply, secret } from '../../http/response/reply.ts';
 import { type OpenPayment, PaymentError, type PaymentProvider } from '../../ports/payment.ts';
 import type { Session } from '../../storage/database.ts';
 import type { RequestContext } from '../context.ts';
@@ -105,7 +105,7 @@ export function orderActions(
         const { id } = params;
         return write(async session => {
           const before = await permitted(session, await orders.lock(session, id), id, context);
-          precondition(() => JSON.stringify(orderView(before, context)));
+          precondition(() => JSON.stringify(orderView(before, context)), before.order.updated_at);
           requireOpen(before.order);
           const after = await cancel(session, before, cause());
           return ok(orderView({ ...before, ...after }, context));
@@ -142,16 +142,20 @@ export function orderActions(
         const { params, caller, precondition, write, cause } = context;
         const { id } = params;
         const shown = (view: OrderView) => orderView(view, context);
+        const compare = (view: OrderView) =>
+          precondition(() => JSON.stringify(shown(view)), view.order.updated_at);
         const current = await permitted(database.read, await orders.find(database.read, id), id, context);
         requirePayment(caller, current.order.customer_id, payers);
-        // Once it is paid, a repeated request still gets the response that was stored for it: see write.
-        if (isOpen(current.order.status)) precondition(() => JSON.stringify(shown(current)));
+        // Before the provider is called, who may not be there, and before the conditions, which held for the first request.
+        const stored = await storedReply(context);
+        if (stored !== undefined) return stored;
+        if (isOpen(current.order.status)) compare(current);
         const known = await payments.find(database.read, id);
         const open = await opened(current, known, cause().at);
         return write(async session => {
           const before = await permitted(session, await orders.lock(session, id), id, context);
           await requireStaff(session, caller);
-          precondition(() => JSON.stringify(shown(before)));
+          compare(before);
           requireOpen(before.order);
           const payment = paymentOf(id, open);
           // Another request has opened another payment meanwhile: that one counts, and a repetition finds it.
@@ -169,6 +173,23 @@ export function orderActions(
       },
     }),
   ];
+}
+
+/** Ends a transaction that was only to find out whether there is a stored response. */
+class NothingStored extends Error {}
+
+/** The response that was stored for the request which this one repeats; undefined when it repeats none. */
+async function storedReply({
+  header,
+  write,
+}: Pick<Input<unknown, unknown, unknown>, 'header' | 'write'>): Promise<Reply | undefined> {
+  if (header('idempotency-key') === null) return undefined;
+  try {
+    return await write(() => Promise.reject(new NothingStored()));
+  } catch (error) {
+    if (error instanceof NothingStored) return undefined;
+    throw error;
+  }
 }
 
 /** What is stored of a payment that has been opened, or, where there is nothing to open, recorded by hand. */

@@ -31,6 +31,8 @@ import type { OrderTimeouts } from './timeouts.ts';
 const tag = 'Orders';
 const itemParams = z.object({ id: identifier(), itemId: identifier() });
 const nestedParams = z.object({ id: identifier(), orderId: identifier() });
+const sorting =
+  '`sort=total` is by the number of minor units (cents), whatever the currency: orders of one currency are sorted by what they cost, and those of several do not compare (JPY 500 is before EUR 6.00).';
 const one = { description: 'The order.', schema: schema.order, hal: schema.orderHal };
 
 export interface OrderStores {
@@ -53,6 +55,7 @@ export function orderEndpoints(
 
   const listed = {
     tag,
+    description: sorting,
     page: schema.orderPage,
     name: 'orders',
     list: orders.list,

@@ -24,7 +24,7 @@ export interface PaymentStore {
   findByReference(session: Session, reference: string): Promise<StoredPayment | undefined>;
   /** Writes the payment of an order, in place of the one it had. */
   save(session: Session, payment: StoredPayment, now: number): Promise<void>;
-  /** Has the provider cancel a payment that is still open, after the commit. */
+  /** Has the provider cancel a payment that is still open, after the commit; one that it cannot know ends at once. */
   cancel(session: Session, payment: StoredPayment, cause: Cause): Promise<void>;
   /** Takes note that a payment can no longer be made, unless it has gone another way meanwhile. */
   ended(session: Session, payment: Pick<StoredPayment, 'order_id' | 'reference'>, now: number): Promise<void>;
@@ -71,7 +71,10 @@ export function paymentStore({ build }: Pick<Database, 'build'>, queue: Queue): 
     findByReference: (session, reference) =>
       session.first(select.where('provider', '=', 'stripe').where('reference', '=', reference).compile()),
     save,
-    cancel: (session, payment, cause) => add(session, 'cancel', payment, cause),
+    cancel: (session, payment, cause) =>
+      payment.reference === null
+        ? save(session, { ...payment, status: 'cancelled' }, cause.at)
+        : add(session, 'cancel', payment, cause),
     async ended(session, { order_id, reference }, now) {
       const query = build
         .updateTable('payments')

@@ -79,7 +79,7 @@ export function orderTimeouts(
         const payment = await payments.find(session, id);
         // More time is given now than when it was placed; or a payment has been opened just now.
         if (!isLate(order)) await planAt(session, id, dueAt(order));
-        else if (provider !== undefined && payment?.status === 'pending')
+        else if (provider !== undefined && payment?.status === 'pending' && payment.reference !== null)
           await planAt(session, id, clock.now());
         else {
           const items = await orders.items(session, id);

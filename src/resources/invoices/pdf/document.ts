@@ -29,6 +29,7 @@ export function invoiceDrawer(): DrawInvoice {
   const fonts = createFonts();
   return async invoice => {
     for (const text of textsOf(invoice)) await fonts.prepare(text);
+    fonts.begin();
     const options = {
       title: `Invoice ${invoice.number}`,
       author: invoice.seller.name,

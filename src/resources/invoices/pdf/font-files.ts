@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { create, type Font } from 'fontkit';
 import subsetFont from 'subset-font';
+import { isObject } from '../../../json-object.ts';
 
 /** What fontkit has read, and the characters in it. */
 export interface LoadedFont {
@@ -15,11 +16,13 @@ export interface LoadedFont {
 
 /** A font that is divided into files. */
 export interface DividedFont {
-  /** Reads the files that are to have these characters; resolves with those of them that no file has. */
-  load(codePoints: readonly number[]): Promise<number[]>;
+  /** Reads the files that are to have these characters. */
+  load(codePoints: readonly number[]): Promise<void>;
   /** The number of the file that has the character, of those that have been read. */
   fileOf(codePoint: number): number | undefined;
   file(number: number): LoadedFont;
+  /** Those that have been read. */
+  read(): Iterable<LoadedFont>;
 }
 
 const loaded = (font: Font): LoadedFont => ({ font, codePoints: new Set(font.characterSet) });
@@ -72,14 +75,27 @@ export function dividedFont(code: 'jp' | 'sc' | 'tc' | 'kr'): DividedFont {
         if (number !== undefined && !files.has(number)) files.set(number, readOne(number));
       }
       await Promise.all(files.values());
-      return codePoints.filter(codePoint => fileOf(codePoint) === undefined);
     },
     file(number) {
       const made = read.get(number);
       if (made === undefined) throw new Error(`${packageName}: file ${number} has not been read`);
       return made;
     },
+    read: () => read.values(),
   };
+}
+
+/**
+ * Has a font as it was when it was read. fontkit keeps every glyph with the characters that it was first requested for:
+ * none, when that was as a part of an accented letter. What is drawn next would say those of the document before, in
+ * what can be copied out of it and in its bytes. To read the fonts again would take ten times as long as a document.
+ * @throws Error where fontkit keeps its glyphs elsewhere
+ */
+export function forgetGlyphs({ font }: LoadedFont): void {
+  // Boundary: a private member of a pinned package, which its types do not have.
+  const own = font as unknown as { _glyphs: unknown };
+  if (!isObject(own._glyphs)) throw new Error('this release of fontkit keeps its glyphs elsewhere');
+  own._glyphs = {};
 }
 
 function single(bytes: Uint8Array): Font {

@@ -3,7 +3,7 @@
  * companions, each read when the first text needs it. Only the glyphs that are shown go into a document.
  */
 import type { Font } from 'fontkit';
-import { dividedFont, type LoadedFont, readLatin } from './font-files.ts';
+import { dividedFont, forgetGlyphs, type LoadedFont, readLatin } from './font-files.ts';
 
 type Weight = 'regular' | 'bold';
 /** They share most ideographs: a text is shown by the first of them that has all of it. */
@@ -21,6 +21,8 @@ interface Run {
 export interface Fonts {
   /** Reads what a text needs: before it, the text is shown as far as the fonts that have been read can. */
   prepare(text: string): Promise<void>;
+  /** Leaves nothing of the document before in the fonts; the next must be drawn to its end without waiting. */
+  begin(): void;
   font(name: FontName): Font;
   /** The text in pieces, each with a font that has all its letters. */
   runs(text: string, bold: boolean): Run[];
@@ -97,9 +99,17 @@ export function createFonts(): Fonts {
 
   return {
     async prepare(text) {
-      const codePoints = codePointsOf(missing('regular', visible(lineOf(text))).join(''));
-      if (codePoints.length === 0) return;
-      for (const language of eastAsian) if ((await divided[language].load(codePoints)).length === 0) return;
+      const left = missing('regular', visible(lineOf(text)));
+      if (left.length === 0) return;
+      // Until one has all of it, whatever has been read for other texts: so the choice depends on this text alone.
+      for (const language of eastAsian) {
+        await divided[language].load(codePointsOf(left.join('')));
+        if (left.every(character => fileOf(language, character) !== undefined)) return;
+      }
+    },
+    begin() {
+      for (const font of Object.values(latin)) forgetGlyphs(font);
+      for (const { read } of Object.values(divided)) for (const font of read()) forgetGlyphs(font);
     },
     font(name) {
       if (name === 'regular' || name === 'bold') return own(name).font;
