@@ -2,6 +2,7 @@
 /** `npm start` and `npx catalog`: installs what is missing, then hands over to src/main.ts under Bun. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { bunBinary, ensureInstalled, root, serviceEnvironment } from './install.mjs';
 import { bunArguments, environmentIn } from './settings.mjs';
@@ -21,13 +22,16 @@ const child = spawn(bunBinary(), [...bunArguments, join(root, 'src', 'main.ts'),
 child.stdio[3].on('error', () => undefined);
 // The terminal signals the whole group, a supervisor only this process: pass it on and let the child decide.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 143)));
+child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 
 // npm runs this through a shell that passes no signal on: when npm or the shell ends, no signal comes.
 if (process.env.npm_command !== undefined) {
   const [shell, npm] = [process.ppid, parentOf(process.ppid)];
-  setInterval(() => {
-    if (process.ppid !== shell || parentOf(shell) !== npm) child.kill('SIGTERM');
+  const watch = setInterval(() => {
+    if (process.ppid === shell && parentOf(shell) === npm) return;
+    // Once: a second signal would end the delay of the stop.
+    clearInterval(watch);
+    child.kill('SIGTERM');
   }, parentCheckMs).unref();
 }
 

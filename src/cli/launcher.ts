@@ -1,11 +1,45 @@
-/** The program that has started this one, as scripts/catalog.mjs does: when it is gone, this one ends in order. */
+/** The program that has started this one, as scripts/catalog.mjs does, and the signals that it and others send. */
 import { createReadStream } from 'node:fs';
 
-/** Ends this process as by SIGTERM once the launcher, which holds the other end of a pipe, has ended in any way. */
-export function endWithLauncher(): void {
+/** The descriptor of a pipe whose other end the launcher holds; undefined without a launcher. */
+function launcherPipe(): number | undefined {
   const descriptor = Number(process.env.CATALOG_PARENT_PIPE ?? Number.NaN);
-  if (!Number.isInteger(descriptor)) return;
+  return Number.isInteger(descriptor) ? descriptor : undefined;
+}
+
+/** Ends this process as by SIGTERM once the launcher has ended in any way. */
+export function endWithLauncher(): void {
+  const descriptor = launcherPipe();
+  if (descriptor === undefined) return;
   const pipe = createReadStream('', { fd: descriptor });
   for (const event of ['end', 'error'] as const) pipe.on(event, () => process.kill(process.pid, 'SIGTERM'));
   pipe.resume();
+}
+
+interface StopSignals {
+  /** The first one. */
+  readonly first: Promise<'SIGTERM' | 'SIGINT'>;
+  /** One more, of someone who does not want to wait. */
+  readonly second: Promise<void>;
+}
+
+/**
+ * Milliseconds after the first SIGTERM in which others are taken for the same: a supervisor sends it to a whole group of
+ * processes, and the launcher among them passes it on.
+ */
+const passedOnMs = 1000;
+
+export function listenForStop(): StopSignals {
+  const first = Promise.withResolvers<'SIGTERM' | 'SIGINT'>();
+  const second = Promise.withResolvers<void>();
+  const window = launcherPipe() === undefined ? 0 : passedOnMs;
+  let begun: number | undefined;
+  const onSignal = (signal: 'SIGTERM' | 'SIGINT'): void => {
+    if (begun === undefined) {
+      begun = performance.now();
+      first.resolve(signal);
+    } else if (signal === 'SIGINT' || performance.now() >= begun + window) second.resolve();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => onSignal(signal));
+  return { first: first.promise, second: second.promise };
 }

@@ -23,6 +23,7 @@ import {
 import { productTotals } from '../storage/totals.ts';
 import { checkAfterUncleanEnd, endedUncleanly } from './check/unclean-end.ts';
 import { awaitAtStart } from './database.ts';
+import { listenForStop } from './launcher.ts';
 import { type Command, parse } from './usage.ts';
 
 export const command: Command = {
@@ -51,7 +52,7 @@ catalog --help lists the settings.`,
     const unclean = endedUncleanly(config);
     finishBulkLoad(config);
     const database = openDatabase(config, { onMoved: inPlace => reportPlace(inPlace, config, log) });
-    let checking: Promise<void> | undefined;
+    let isChecking = false;
     try {
       await awaitAtStart(database);
       await finishPostgresLoad(database);
@@ -70,13 +71,19 @@ catalog --help lists the settings.`,
       reportWhereImagesAre(config, log);
       greet(service.address, embedded, administrator, samples);
       log.info('serving', { address: service.address, database: database.dialect.name, migrated: ran });
-      if (unclean) checking = checkAfterUncleanEnd(config, log);
+      isChecking = unclean;
+      if (unclean)
+        void checkAfterUncleanEnd(config, log).then(() => {
+          isChecking = false;
+        });
       // Who presses Ctrl-C has no load balancer in front; a second signal ends the delay.
       const delay = (await signals.first) === 'SIGTERM' ? config.STOP_DELAY : 0;
       log.info('stopping', { delaySeconds: delay });
       await service.stop(delay, signals.second);
     } finally {
-      await checking;
+      // Of a large database it takes minutes. The end of the process ends its thread.
+      if (isChecking)
+        log.warn('the stop has ended the check of the database before it was done: run catalog check');
       await database.close();
       log.flush();
       await output.finish();
@@ -88,7 +95,13 @@ catalog --help lists the settings.`,
 /** A failure in something that no request waits for is reported, and ends nothing: without a listener it ends the process. */
 function surviveFailures(log: Log): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
-    process.on(event, error => log.error('unexpected failure; the service goes on', describeError(error)));
+    process.on(event, error => {
+      try {
+        log.error('unexpected failure; the service goes on', describeError(error));
+      } catch {
+        // Thrown may be what cannot be made into text. An error from in here would end the process.
+      }
+    });
 }
 
 /** Where the database is on another machine, there may be several of this one. */
@@ -228,20 +241,4 @@ function greet(
     lines.push(`    curl -s ${local}/health`, '');
   }
   console.error(lines.join('\n'));
-}
-
-interface StopSignals {
-  /** The first one. */
-  readonly first: Promise<'SIGTERM' | 'SIGINT'>;
-  readonly second: Promise<void>;
-}
-
-function listenForStop(): StopSignals {
-  const first = Promise.withResolvers<'SIGTERM' | 'SIGINT'>();
-  const second = Promise.withResolvers<void>();
-  let count = 0;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => (++count === 1 ? first.resolve(signal) : second.resolve()));
-  }
-  return { first: first.promise, second: second.promise };
 }

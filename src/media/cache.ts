@@ -1,6 +1,7 @@
 /**
  * What can be made again, in files, bounded in bytes: what has not been requested longest goes first. The order is known
- * as long as the process runs; after a start it is that in which the files were written.
+ * as long as the process runs; after a start it is that in which the files were written. While the folder cannot be used
+ * nothing is in it; it is looked at again with each request.
  */
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,8 +15,9 @@ export interface FileCache {
   locate(hash: string, name: string): Promise<string | undefined>;
   /** Whether it is there, as far as is known. */
   has(hash: string, name: string): Promise<boolean>;
+  /** @throws when it could not be kept */
   put(hash: string, name: string, bytes: Uint8Array): Promise<void>;
-  /** Removes all of an image. */
+  /** Removes all of an image. @throws when some of it is still there */
   forget(hash: string): Promise<void>;
   /** In bytes; 0 before it is used for the first time. */
   size(): number;
@@ -37,15 +39,20 @@ export function fileCache(folder: string, limit: number): FileCache {
   const pathOf = (key: string): string => join(folder, shelfOf(key), key);
 
   async function load(): Promise<Map<string, Entry>> {
-    await rm(join(folder, unfinishedFolder), { recursive: true, force: true });
+    // One that cannot be written to is read none the less.
+    await rm(join(folder, unfinishedFolder), { recursive: true, force: true }).catch(() => undefined);
     const found = await entriesIn(folder);
     total = found.reduce((sum, [, { size }]) => sum + size, 0);
     return new Map(found);
   }
   const index = (): Promise<Map<string, Entry>> => {
-    loading ??= load();
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
     return loading;
   };
+  const indexIfAny = (): Promise<Map<string, Entry> | undefined> => index().catch(() => undefined);
   function drop(entries: Map<string, Entry>, key: string): Promise<void> {
     const entry = entries.get(key);
     if (entry === undefined) return Promise.resolve();
@@ -61,9 +68,9 @@ export function fileCache(folder: string, limit: number): FileCache {
   }
 
   /** Moves an entry behind those that were used before. */
-  function used(entries: Map<string, Entry>, key: string): Entry | undefined {
-    const entry = entries.get(key);
-    if (entry === undefined) return undefined;
+  function used(entries: Map<string, Entry> | undefined, key: string): Entry | undefined {
+    const entry = entries?.get(key);
+    if (entries === undefined || entry === undefined) return undefined;
     entries.delete(key);
     entries.set(key, entry);
     return entry;
@@ -71,18 +78,18 @@ export function fileCache(folder: string, limit: number): FileCache {
 
   return {
     size: () => total,
-    has: async (hash, name) => (await index()).has(keyOf(hash, name)),
-    locate: async (hash, name) => used(await index(), keyOf(hash, name))?.path,
+    has: async (hash, name) => (await indexIfAny())?.has(keyOf(hash, name)) === true,
+    locate: async (hash, name) => used(await indexIfAny(), keyOf(hash, name))?.path,
     async get(hash, name) {
-      const entries = await index();
+      const entries = await indexIfAny();
       const key = keyOf(hash, name);
       const entry = used(entries, key);
-      if (entry === undefined) return undefined;
+      if (entries === undefined || entry === undefined) return undefined;
       try {
         return await readFile(entry.path);
       } catch {
-        // It was removed: it is made again.
-        await drop(entries, key);
+        // It was removed, or cannot be read: it is made again.
+        await drop(entries, key).catch(() => undefined);
         return undefined;
       }
     },
@@ -90,6 +97,7 @@ export function fileCache(folder: string, limit: number): FileCache {
       if (bytes.length > limit) return;
       const entries = await index();
       const key = keyOf(hash, name);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeWhole(pathOf(key), bytes, join(folder, unfinishedFolder));
       total += bytes.length - (entries.get(key)?.size ?? 0);
       entries.delete(key);
@@ -109,10 +117,11 @@ async function entriesIn(folder: string): Promise<[key: string, entry: Entry][]>
   const found: { key: string; entry: Entry; writtenAt: number }[] = [];
   for (const shelf of await readdir(folder)) {
     if (!/^[0-9a-f]{2}$/.test(shelf)) continue;
-    for (const key of await readdir(join(folder, shelf))) {
+    // What cannot be read is made again.
+    for (const key of await readdir(join(folder, shelf)).catch(() => [])) {
       const path = join(folder, shelf, key);
-      const { size, mtimeMs } = await stat(path);
-      found.push({ key, entry: { path, size }, writtenAt: mtimeMs });
+      const file = await stat(path).catch(() => undefined);
+      if (file !== undefined) found.push({ key, entry: { path, size: file.size }, writtenAt: file.mtimeMs });
     }
   }
   found.sort((a, b) => a.writtenAt - b.writtenAt);

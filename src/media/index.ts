@@ -15,7 +15,7 @@ import { countNothing, type MediaNumbers } from './numbers.ts';
 import { type PreparedImage, prepareImage } from './prepare.ts';
 import { folderStore } from './store/folder.ts';
 import { s3Store } from './store/s3.ts';
-import type { FileStore } from './store/store.ts';
+import { type FileStore, reasonOf } from './store/store.ts';
 import { makeVariant, type VariantRequest, variantName } from './variants.ts';
 
 /** A file to be given out. */
@@ -26,6 +26,11 @@ export interface MediaFile {
 
 export interface Media {
   readonly store: FileStore;
+  /**
+   * Called when a service starts: a line in the log says what is wrong with the place of the images. Never rejects.
+   * @param isUsed whether images have been kept before
+   */
+  open(isUsed: boolean): Promise<void>;
   /**
    * Makes of what was sent what is to be kept; nothing is kept yet.
    * @throws ImageError when it is no image that can be; HttpError 503 when too much is to be done
@@ -87,6 +92,13 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
       log.warn('a copy of an image could not be kept', describeError(error));
     }
   }
+  async function forgetCopies(hash: string): Promise<void> {
+    try {
+      await cache.forget(hash);
+    } catch (error) {
+      log.warn('copies of an image could not be removed', describeError(error));
+    }
+  }
 
   async function make(hash: string, request: VariantRequest): Promise<Uint8Array | undefined> {
     const bytes = await read(hash);
@@ -108,20 +120,39 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
   }
 
   async function isThere(hash: string): Promise<boolean> {
-    if (store.pathOf(hash) !== undefined) return store.has(hash);
-    if ((seen.get(hash) ?? 0) > clock.now() - seenMs) return true;
-    const found = await store.has(hash);
-    if (found) seen.set(hash, clock.now());
-    return found;
+    const isElsewhere = store.pathOf(hash) === undefined;
+    if (isElsewhere && (seen.get(hash) ?? 0) > clock.now() - seenMs) return true;
+    try {
+      const found = await store.has(hash);
+      if (found && isElsewhere) seen.set(hash, clock.now());
+      return found;
+    } catch (error) {
+      // What is in the cache is given out while the store is away.
+      if (types.get(hash) !== undefined) return true;
+      throw error;
+    }
   }
 
   async function beginningOf(hash: string): Promise<Uint8Array | undefined> {
     const path = store.pathOf(hash);
-    return path === undefined ? read(hash) : Bun.file(path).slice(0, 16).bytes();
+    if (path === undefined) return read(hash);
+    // What cannot be read in part cannot be read whole, and the store says why.
+    return Bun.file(path)
+      .slice(0, 16)
+      .bytes()
+      .catch(() => store.read(hash));
   }
 
   return {
     store,
+    async open(isUsed) {
+      try {
+        await store.open(isUsed);
+      } catch (error) {
+        const fields = { place: store.place, reason: reasonOf(error) };
+        log.warn('the place of the images cannot be used, or has lost them', fields);
+      }
+    },
     numbers: () => ({ ...counts, cacheBytes: cache.size() }),
     async prepare(sent) {
       try {
@@ -138,8 +169,9 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
     },
     async remove(hash) {
       seen.delete(hash);
+      types.delete(hash);
       await store.remove(hash);
-      await cache.forget(hash);
+      await forgetCopies(hash);
     },
     async typeOf(hash) {
       if (!(await isThere(hash))) return undefined;
@@ -169,8 +201,8 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
 }
 
 function openStore({ MEDIA_URL, DATA_DIR }: Config, clock: Clock): FileStore {
-  if (MEDIA_URL?.kind === 's3') return s3Store(MEDIA_URL);
-  return folderStore(MEDIA_URL?.path ?? join(DATA_DIR, 'media'), clock.now);
+  if (MEDIA_URL === undefined) return folderStore(join(DATA_DIR, 'media'), true, clock.now);
+  return MEDIA_URL.kind === 's3' ? s3Store(MEDIA_URL) : folderStore(MEDIA_URL.path, false, clock.now);
 }
 
 function fileOf(bytes: Uint8Array | undefined): MediaFile | undefined {

@@ -68,36 +68,73 @@ export function describeError(error: unknown): LogFields {
 
 /** Text the reader of standard output has not taken yet, in characters, beyond which lines are dropped. */
 const waitingLimit = 8 * 1024 * 1024;
+/** Milliseconds that the end of the process waits for a reader. */
+const finishMs = 5000;
 
 export interface LogOutput {
+  /** Never throws: what cannot be written is dropped, and counted. */
   write(text: string): void;
-  /** Resolves when everything written so far has been handed over. */
+  /** Resolves when everything written so far has been handed over, or cannot be in a few seconds. Never rejects. */
   finish(): Promise<void>;
 }
 
-/** Standard output without waiting: a reader that has stopped reading costs log lines, never requests. */
+/**
+ * Standard output without waiting: a reader that has stopped reading, or is gone, and a disk that is full cost log
+ * lines, never requests. Once there can be written again a line says how many batches of lines are missing.
+ */
 export function standardOutput(): LogOutput {
-  const sink = Bun.stdout.writer();
+  let sink = Bun.stdout.writer();
   let waiting = 0;
   let dropped = 0;
+  /** Whether the last line that was written may have lost its end. */
+  let isCut = false;
   let handedOver = Promise.resolve();
+
+  function drop(batches: number): void {
+    dropped += batches;
+    isCut = true;
+  }
+  async function handOver(
+    pending: readonly Promise<number>[],
+    length: number,
+    batches: number,
+  ): Promise<void> {
+    const used = sink;
+    waiting += length;
+    try {
+      await Promise.all(pending);
+    } catch {
+      drop(batches);
+      // One whose promise was rejected writes nothing from then on, and says nothing of it.
+      if (sink === used) sink = Bun.stdout.writer();
+    } finally {
+      waiting -= length;
+    }
+  }
+
   return {
     write(text) {
       if (waiting > waitingLimit) {
         dropped++;
         return;
       }
-      const note =
-        dropped === 0 ? '' : `{"level":"warn","message":"log lines were dropped","batches":${dropped}}\n`;
+      const batches = dropped + 1;
+      const start = `${isCut ? '\n' : ''}${dropped === 0 ? '' : noteOf(dropped)}`;
       dropped = 0;
-      sink.write(note + text);
-      const flushed = sink.flush();
-      if (typeof flushed === 'number') return;
-      waiting += text.length;
-      handedOver = flushed.then(() => {
-        waiting -= text.length;
-      });
+      isCut = false;
+      try {
+        const written: number | Promise<number> = sink.write(start + text);
+        // The flush may throw before this is waited for.
+        if (written instanceof Promise) written.catch(() => undefined);
+        const pending = [written, sink.flush()].filter(result => result instanceof Promise);
+        if (pending.length > 0) handedOver = handOver(pending, text.length, batches);
+      } catch {
+        drop(batches);
+      }
     },
-    finish: () => handedOver,
+    finish: () => Promise.race([handedOver, Bun.sleep(finishMs)]),
   };
 }
+
+const noteOf = (batches: number): string =>
+  `{"level":"warn","message":"log lines were dropped","batches":${batches}}\n`;

@@ -88,4 +88,26 @@ describeOnDatabases('the end of serve on %s', kind => {
     expect(refused).toContainEqual(expect.objectContaining({ level: 'info', status: 503 }));
     expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
+
+  test.skipIf(kind !== 'sqlite')('a stop does not wait for the check after an unclean end', async () => {
+    // One that has just been migrated has written what is not in its file yet.
+    const fresh = await createPlace('sqlite', { HOST: '127.0.0.1' });
+    const killed = await serve(fresh);
+    killed.child.kill('SIGKILL');
+    await killed.child.exited;
+    // The check of a database that is so large that it does not come to an end.
+    const endless = `import { Worker } from 'node:worker_threads';
+      const { postMessage } = Worker.prototype;
+      Worker.prototype.postMessage = function (message) {
+        if (!message?.sql?.includes('quick_check')) postMessage.call(this, message);
+      };`;
+    const preload = place.file('endless.ts', endless);
+    const { child } = await serve(fresh, ['env', `BUN_OPTIONS=--preload=${preload}`]);
+    const [out, rest] = child.stdout.tee();
+    await waitFor(out, /checking it/);
+    child.kill('SIGTERM');
+    expect(await child.exited).toBe(0);
+    expect(await rest.text()).toContain('the stop has ended the check of the database before it was done');
+    fresh.remove();
+  });
 });

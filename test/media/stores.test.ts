@@ -1,6 +1,6 @@
 /** Where images are kept: a folder or S3, alike; what is shared, removed and found again. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -36,6 +36,7 @@ for (const [where, kind] of places) {
     let media: Media;
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), 'catalog-media-'));
+      mkdirSync(join(folder, 'shared'));
       s3 = where === 's3' ? await startS3() : undefined;
       settings = {
         DATA_DIR: folder,

@@ -17,6 +17,8 @@ export type Wrong = { readonly hash: string; readonly products: readonly number[
 
 export interface Found {
   readonly wrong: readonly Wrong[];
+  /** Whether there are rows, and not one of their files is there. */
+  readonly hasLostAll: boolean;
   readonly files: number;
   /** Bytes of all files. */
   readonly size: number;
@@ -31,10 +33,12 @@ interface Options {
 /** Milliseconds after which a file without a row is not that of an upload under way. */
 const underWay = 60 * 60 * 1000;
 
+/** @throws HttpError 503 when the place of the files cannot be reached, or is not there though rows or products name files */
 export async function findWrong(database: Database, store: FileStore, options: Options): Promise<Found> {
   // Rows before files: an upload writes its file first, so that none is missed in between.
   const rows = await rowsOf(database);
   const [shown, noted] = [await shownIn(database), await notedUses(database)];
+  if (rows.size + shown.size > 0) await store.check();
   const wrong: Wrong[] = [];
   const seen = new Set<string>();
   let size = 0;
@@ -59,7 +63,8 @@ export async function findWrong(database: Database, store: FileStore, options: O
     else if (isKept && !areSame(products, noted.get(hash) ?? []))
       wrong.push({ kind: 'uses', hash, products });
   }
-  return { wrong, files: seen.size, size };
+  const hasLostAll = rows.size > 0 && rows.keys().every(hash => !seen.has(hash));
+  return { wrong, hasLostAll, files: seen.size, size };
 }
 
 /** Again, since it may have come or gone since the lists were read. */

@@ -1,25 +1,32 @@
 /** `catalog media check`: whether the files of images and their rows agree. */
-import { createMedia } from '../../media/index.ts';
+import { HttpError } from '../../http/errors.ts';
+import { createMedia, type Media } from '../../media/index.ts';
+import { reasonOf } from '../../media/store/store.ts';
 import { createLog } from '../../operations/log.ts';
 import { systemClock } from '../../ports/clock.ts';
+import type { Database } from '../../storage/database.ts';
 import { withDatabase } from '../database.ts';
 import { grouped } from '../import/report.ts';
 import { printable } from '../terminal/printable.ts';
 import { type Command, parse, UsageError } from '../usage.ts';
-import { findWrong, type Wrong } from './find.ts';
+import { type Found, findWrong, type Wrong } from './find.ts';
 import { repairing } from './repair.ts';
 
 export const command: Command = {
-  help: `Usage: catalog media check [--content] [--repair]
+  help: `Usage: catalog media check [--content] [--repair [--all-files-are-lost]]
 
 Compares the files of images, in DATA_DIR/media or where MEDIA_URL says, with the rows of the database and the images
 that products show, and says one line for each thing that is wrong. The service may run. A file that was written within
-the last hour may be of an upload that is under way, and is left out.
+the last hour may be of an upload that is under way, and is left out. Where the folder itself is not there, or cannot be
+read, one line says so, and nothing is changed.
 
   --content  reads every file too, and compares it with its name, which is the SHA-256 of its content
   --repair   removes files that nothing shows; makes the rows of files that a product shows; takes images without a file
              off their products, each an event; writes down again which products show what. A file that is damaged is
              left alone: put it back from a backup under the same name, or delete the images that show it.
+  --all-files-are-lost
+             lets --repair go on where not one file of the rows is there. Without it that is refused, since the files
+             may be on a share that is not mounted, or in another place than MEDIA_URL says.
 
 Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line is wrong.`,
 
@@ -27,14 +34,16 @@ Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line 
     if (action !== 'check') {
       throw new UsageError(`the action is check, not ${action === undefined ? 'nothing' : `"${action}"`}`);
     }
-    const { values } = parse(rest, { content: { type: 'boolean' }, repair: { type: 'boolean' } });
+    const { values } = parse(rest, {
+      content: { type: 'boolean' },
+      repair: { type: 'boolean' },
+      'all-files-are-lost': { type: 'boolean' },
+    });
     const log = createLog('silent', () => undefined, systemClock.now);
     return withDatabase(async (database, config) => {
       const media = createMedia(config, systemClock, log);
-      const { wrong, files, size } = await findWrong(database, media.store, {
-        content: values.content === true,
-        now: systemClock.now(),
-      });
+      const found = await findIn(database, media, values.content === true);
+      const { wrong, files, size } = found;
       for (const one of wrong.slice(0, shownLines)) console.log(printable(lineOf(one)));
       if (wrong.length > shownLines) console.log(`and ${wrong.length - shownLines} more`);
       if (wrong.length === 0) {
@@ -47,6 +56,7 @@ Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line 
         console.log(`${wrong.length} wrong; catalog media check --repair repairs all but damaged files`);
         return 1;
       }
+      if (found.hasLostAll && values['all-files-are-lost'] !== true) throw new Error(refusal(media));
       const repair = repairing(database, media);
       let left = 0;
       for (const one of wrong) left += (await repair(one)) ? 0 : 1;
@@ -55,6 +65,21 @@ Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line 
     });
   },
 };
+
+/** @throws Error that says why the files cannot be reached */
+async function findIn(database: Database, media: Media, content: boolean): Promise<Found> {
+  try {
+    return await findWrong(database, media.store, { content, now: systemClock.now() });
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    throw new Error(`the images cannot be reached: ${reasonOf(error)}; nothing was changed`, {
+      cause: error,
+    });
+  }
+}
+
+const refusal = ({ store }: Media): string =>
+  `not one file of the images is in ${store.place}, so nothing was changed: is it mounted, and the one that MEDIA_URL should name? Where all are lost, add --all-files-are-lost to take them off their products`;
 
 const shownLines = 100;
 

@@ -6,22 +6,33 @@ import { HttpError } from '../../http/errors.ts';
 
 /**
  * Writes beside, flushes, and gives the file its name then.
- * @param beside a folder on the same file system for what is unfinished
+ * @param path in a folder whose own folder is there
+ * @param beside a folder on the same file system for what is unfinished; its own folder is there
  * @throws HttpError 507 when there is no room
  */
 export async function writeWhole(path: string, bytes: Uint8Array, beside: string): Promise<void> {
   const unfinished = join(beside, randomUUID());
   try {
-    await mkdir(beside, { recursive: true, mode: 0o700 });
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeFolder(beside);
+    await makeFolder(dirname(path));
     await writeFlushed(unfinished, bytes);
     await rename(unfinished, path);
     await flushFolder(dirname(path));
   } catch (error) {
-    await rm(unfinished, { force: true });
+    // What cannot be removed either is removed later, as what is left of writes that were cut off.
+    await rm(unfinished, { force: true }).catch(() => undefined);
     throw hasNoRoom(error)
       ? new HttpError('STORAGE_FULL', { message: 'There is no room to keep the file.', cause: error })
       : error;
+  }
+}
+
+/** One only: where a share that is not mounted should be, nothing is made. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 
@@ -47,6 +58,11 @@ async function flushFolder(path: string): Promise<void> {
 }
 
 function hasNoRoom(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = codeOf(error);
   return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
+/** That of the system, such as ENOENT. */
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -1,31 +1,83 @@
 /** Files in a folder: that of the service, or one that several machines share. */
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { access, constants, mkdir, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeWhole } from './atomic.ts';
-import { type FileStore, hashPattern, type StoredFile, shelfOf } from './store.ts';
+import { codeOf, writeWhole } from './atomic.ts';
+import {
+  emptyThough,
+  type FileStore,
+  hashPattern,
+  type StoredFile,
+  shelfOf,
+  storeUnavailable,
+} from './store.ts';
 
 const unfinishedFolder = 'unfinished';
+const shelfPattern = /^[0-9a-f]{2}$/;
 /** Milliseconds after which an unfinished file is abandoned. */
 const abandoned = 60 * 60 * 1000;
 
-export function folderStore(folder: string, now: () => number): FileStore {
+/** What the system says of a folder that is not permitted, mounted for reading only, broken, or on a machine that is away. */
+const awayCodes =
+  'EROFS EACCES EPERM ENOTDIR EIO ESTALE ENODEV ENXIO ENOTCONN ETIMEDOUT EHOSTDOWN EHOSTUNREACH'.split(' ');
+
+/**
+ * @param isOwn whether it is in the data folder of the service: then it is made with the first file. Any other may be a
+ * share that is not mounted, in whose place nothing is made.
+ */
+export function folderStore(folder: string, isOwn: boolean, now: () => number): FileStore {
+  const { requireFolder, guarded, ifThere, mayBeMade } = placeGuard(folder, isOwn);
   const unfinished = join(folder, unfinishedFolder);
   const pathOf = (hash: string): string => join(folder, shelfOf(hash), hash);
+  const statOf = (path: string) => ifThere(() => stat(path));
   const has = async (hash: string): Promise<boolean> => (await statOf(pathOf(hash))) !== undefined;
+  const namesIn = (path: string) => guarded(() => readdir(path).catch(noneInside));
+
+  async function fileOf(hash: string): Promise<StoredFile | undefined> {
+    const found = hashPattern.test(hash) ? await statOf(pathOf(hash)) : undefined;
+    return found === undefined ? undefined : { hash, size: found.size, writtenAt: found.mtimeMs };
+  }
+  async function check(): Promise<void> {
+    await requireFolder(true);
+    await guarded(() => access(folder, constants.R_OK | constants.X_OK));
+  }
+  const make = (): Promise<unknown> => mkdir(folder, { recursive: true, mode: 0o700 });
+
   return {
     place: folder,
     pathOf,
     has,
-    async put(hash, bytes) {
-      if (!(await has(hash))) await writeWhole(pathOf(hash), bytes, unfinished);
+    check,
+    async open(isUsed) {
+      const isThere = (await guarded(() => stat(folder).catch(undefinedIfMissing))) !== undefined;
+      if (!isThere && !isUsed) {
+        if (!isOwn) await guarded(make);
+        return;
+      }
+      await check();
+      await guarded(() => access(folder, constants.W_OK));
+      const names = isUsed ? await namesIn(folder) : undefined;
+      if (names?.some(name => shelfPattern.test(name)) === false)
+        throw storeUnavailable(new Error(`${folder}: ${emptyThough}`));
     },
-    read: hash => whereThere(readFile(pathOf(hash))),
-    remove: hash => rm(pathOf(hash), { force: true }),
+    async put(hash, bytes) {
+      if (await has(hash)) return;
+      await guarded(async () => {
+        if (mayBeMade()) {
+          await make();
+          await requireFolder();
+        }
+        await writeWhole(pathOf(hash), bytes, unfinished);
+      });
+    },
+    read: hash => ifThere(() => readFile(pathOf(hash))),
+    async remove(hash) {
+      await ifThere(() => unlink(pathOf(hash)));
+    },
     async *list() {
-      for (const shelf of await namesIn(folder)) {
-        if (!/^[0-9a-f]{2}$/.test(shelf)) continue;
-        for (const hash of await namesIn(join(folder, shelf))) {
-          const found = hashPattern.test(hash) ? await fileOf(hash, pathOf(hash)) : undefined;
+      for (const shelf of (await ifThere(() => readdir(folder))) ?? []) {
+        if (!shelfPattern.test(shelf)) continue;
+        for (const name of await namesIn(join(folder, shelf))) {
+          const found = await fileOf(name);
           if (found !== undefined) yield found;
         }
       }
@@ -36,7 +88,7 @@ export function folderStore(folder: string, now: () => number): FileStore {
         const path = join(unfinished, name);
         const found = await statOf(path);
         if (found === undefined || found.mtimeMs > now() - abandoned) continue;
-        await rm(path, { force: true });
+        await guarded(() => rm(path, { force: true }));
         removed += 1;
       }
       return removed;
@@ -44,21 +96,43 @@ export function folderStore(folder: string, now: () => number): FileStore {
   };
 }
 
-async function fileOf(hash: string, path: string): Promise<StoredFile | undefined> {
-  const found = await statOf(path);
-  return found === undefined ? undefined : { hash, size: found.size, writtenAt: found.mtimeMs };
+/** Distinguishes a file that is not there from a folder that is not: of that nothing is known. */
+function placeGuard(folder: string, isOwn: boolean) {
+  /** Whether the folder has been there: it does not go by itself. */
+  let wasThere = !isOwn;
+
+  /** @param always also where it has not been made yet. @throws HttpError 503 */
+  async function requireFolder(always = false): Promise<void> {
+    const found = await stat(folder).catch((error: unknown) => {
+      if (codeOf(error) !== 'ENOENT') throw storeUnavailable(error);
+    });
+    if (found?.isDirectory() === true) wasThere = true;
+    else if (found !== undefined) throw storeUnavailable(new Error(`${folder} is no folder`));
+    else if (wasThere || always) throw storeUnavailable(new Error(`${folder} is not there`));
+  }
+  /** @throws HttpError 503 when the folder cannot be reached; what `work` throws */
+  async function guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === 'ENOENT') await requireFolder();
+      throw awayCodes.some(away => away === code) ? storeUnavailable(error) : error;
+    }
+  }
+  /** The same, but undefined for a file that is not there. */
+  const ifThere = <T>(work: () => Promise<T>): Promise<T | undefined> =>
+    guarded(work).catch(undefinedIfMissing);
+  return { requireFolder, guarded, ifThere, mayBeMade: () => !wasThere };
 }
 
-const statOf = (path: string) => whereThere(stat(path));
-const namesIn = async (folder: string): Promise<string[]> => (await whereThere(readdir(folder))) ?? [];
+function undefinedIfMissing(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error;
+}
 
-/** Undefined for what is not there. */
-async function whereThere<T>(result: Promise<T>): Promise<T | undefined> {
-  try {
-    return await result;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return undefined;
-    throw error;
-  }
+/** What is in a folder within, which may be another's file. */
+function noneInside(error: unknown): string[] {
+  const code = codeOf(error);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+  throw error;
 }

@@ -1,8 +1,14 @@
 /** Files in a bucket of S3, or of a service that speaks its language; with Bun's own client. */
 import { S3Client, type S3ListObjectsResponse } from 'bun';
-import { HttpError } from '../../http/errors.ts';
 import type { S3Place } from './place.ts';
-import { type FileStore, hashPattern, type StoredFile, shelfOf } from './store.ts';
+import {
+  emptyThough,
+  type FileStore,
+  hashPattern,
+  type StoredFile,
+  shelfOf,
+  storeUnavailable,
+} from './store.ts';
 
 /** Milliseconds that one request may take. */
 const patience = 20_000;
@@ -18,7 +24,7 @@ export function s3Store({ bucket, prefix, ...options }: S3Place): FileStore {
       return await Promise.race([request(), late.promise]);
     } catch (error) {
       if (isMissing(error)) throw error;
-      throw new HttpError('MEDIA_UNAVAILABLE', { headers: { 'Retry-After': '5' }, cause: error });
+      throw storeUnavailable(error);
     } finally {
       clearTimeout(timer);
     }
@@ -26,6 +32,12 @@ export function s3Store({ bucket, prefix, ...options }: S3Place): FileStore {
   return {
     place: `s3://${bucket}/${prefix}`,
     pathOf: () => undefined,
+    async open(isUsed) {
+      const { contents = [] }: S3ListObjectsResponse = await ask(() => client.list({ prefix }));
+      if (isUsed && contents.length === 0) throw storeUnavailable(new Error(emptyThough));
+    },
+    // Every request says whether the bucket is there, that for the list too.
+    check: async () => undefined,
     async put(hash, bytes, type) {
       await ask(() => client.write(keyOf(hash), bytes, { type }));
     },

@@ -1,4 +1,5 @@
 /** Where files are kept, each under the SHA-256 of its content. */
+import { HttpError } from '../../http/errors.ts';
 
 /** A file that is kept. */
 export interface StoredFile {
@@ -12,6 +13,14 @@ export interface StoredFile {
 export interface FileStore {
   /** For people: where it is. */
   readonly place: string;
+  /**
+   * Called once when a service starts: sees whether the place can be used, and makes the folder where none has been yet.
+   * @param isUsed whether files have been kept before
+   * @throws HttpError 503 when it cannot be used, or is empty though it is used
+   */
+  open(isUsed: boolean): Promise<void>;
+  /** @throws HttpError 503 when the place itself is not there, or cannot be used */
+  check(): Promise<void>;
   /**
    * Keeps a file, whole or not at all; one that is there already stays as it is.
    * @throws HttpError 507 when there is no room, 503 when the store cannot be reached
@@ -36,3 +45,17 @@ export const hashPattern = /^[0-9a-f]{64}$/;
 
 /** Files are spread over folders named by the first two letters. */
 export const shelfOf = (hash: string): string => hash.slice(0, 2);
+
+/** @param cause what the system or the server says of it */
+export function storeUnavailable(cause: unknown): HttpError {
+  return new HttpError('MEDIA_UNAVAILABLE', { headers: { 'Retry-After': '5' }, cause });
+}
+
+/** Why a store cannot be used, for operators: callers are not to learn where it is. */
+export function reasonOf(error: unknown): string {
+  const reason = error instanceof HttpError ? (error.cause ?? error) : error;
+  return reason instanceof Error ? reason.message : String(reason);
+}
+
+/** What is wrong with a place that lost all its files, or is another than it was. */
+export const emptyThough = 'nothing is there, though images have been kept';
