@@ -68,7 +68,7 @@ describeOnDatabases('images of categories on %s', kind => {
       { name: 'PATCH', method: 'PATCH', path: address, body: { imageId } },
       { name: 'merge', method: 'PATCH', path: address, headers: merge, body: JSON.stringify({ imageId }) },
       {
-        ...{ name: 'operations', method: 'PATCH', path: address, headers: operations },
+        ...{ name: 'operations', method: 'PATCH', path: address, headers: operations, status: 422 },
         body: JSON.stringify([{ op: 'replace', path: '/imageId', value: imageId }]),
       },
     ];
