@@ -68,7 +68,8 @@ describeOnDatabases('images of categories on %s', kind => {
       { name: 'PATCH', method: 'PATCH', path: address, body: { imageId } },
       { name: 'merge', method: 'PATCH', path: address, headers: merge, body: JSON.stringify({ imageId }) },
       {
-        ...{ name: 'operations', method: 'PATCH', path: address, headers: operations, status: 422 },
+        ...{ name: 'operations', method: 'PATCH', path: address, headers: operations },
+        ...{ status: 422, error: 'PATCH_RESULT_INVALID' },
         body: JSON.stringify([{ op: 'replace', path: '/imageId', value: imageId }]),
       },
     ];

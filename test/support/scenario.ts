@@ -11,7 +11,7 @@ export interface Scenario extends Call {
   readonly response?: unknown;
   /** The error's code; its body has the service's shape (see contract.ts). */
   readonly error?: string;
-  /** Of a VALIDATION_FAILED: field and rule of every problem. */
+  /** Of a VALIDATION_FAILED, or the error that is named: field and rule of every problem. */
   readonly problems?: readonly (readonly [field: string, rule: string])[];
   /** Headers the response must have; null for one it must not have. */
   readonly responseHeaders?: Readonly<Record<string, string | null>>;
@@ -30,7 +30,7 @@ export async function play(service: TestService, scenario: Scenario): Promise<Re
   if (scenario.response !== undefined) expect(response.body).toEqual(scenario.response);
   if (scenario.error !== undefined) expect(response.body.error).toBe(scenario.error);
   if (scenario.problems !== undefined) {
-    expect(response.body.error).toBe('VALIDATION_FAILED');
+    expect(response.body.error).toBe(scenario.error ?? 'VALIDATION_FAILED');
     const details = response.body.details as { field: string; pointer: string; code: string }[];
     expect(details.map(({ field, code }) => [field, code])).toEqual(scenario.problems.map(pair => [...pair]));
     for (const { pointer } of details) expect(pointer).toStartWith('#');
