@@ -88,4 +88,11 @@ describeOnDatabases('cells of attributes on %s', kind => {
     expect([status, err]).toEqual([0, expect.any(String)]);
     expect((await imports.shown('W-1')).attributes).toMatchObject({ size: '38', code: '12' });
   });
+
+  test('an amount that all products get has its currency', async () => {
+    const cells = 'sku,name,price\nC-1,One,1\nC-2,Two,2\n';
+    await imports.take(cells, '--set', 'price=352 AED');
+    for (const sku of ['C-1', 'C-2'])
+      expect(await imports.shown(sku)).toMatchObject({ price: 352, currency: 'AED' });
+  });
 });

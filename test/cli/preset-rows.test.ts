@@ -259,6 +259,9 @@ const usage: readonly (readonly [options: readonly string[], says: string])[] = 
   [['--decimal', 'dot'], '--decimal is one of point, comma, not "dot"'],
   [['--currency', 'eur'], '--currency takes three capital letters (ISO 4217), not "eur"'],
   [['--set', 'colour'], '--set: takes FIELD=VALUE, not "colour"'],
+  [['--set', 'price=abc'], '--set price must be a number, not "abc"'],
+  [['--set', 'variants=x'], '--set variants must be JSON, not "x"'],
+  [['--set', 'stock.onHand=many'], '--set stock.onHand must be a number, not "many"'],
   [['--encoding', 'ebcdic'], '--encoding is one of utf-8, utf-16le, utf-16be, windows-1252, not "ebcdic"'],
   [['--image-base', 'shop'], '--image-base takes an http or https address, not "shop"'],
 ];

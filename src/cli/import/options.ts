@@ -1,5 +1,5 @@
 /** The command line of `catalog import`. */
-import type { CellOptions } from '../../files/cells/fields.ts';
+import { type CellOptions, readerOf, Unreadable } from '../../files/cells/fields.ts';
 import { weightUnits } from '../../files/cells/weight.ts';
 import { type Encoding, encodings } from '../../files/encoding.ts';
 import { type Mapping, MappingError, parseMapping, parseSettings } from '../../files/map.ts';
@@ -121,6 +121,13 @@ export function argumentsOf(args: string[]): ImportArguments {
   if (preset !== undefined && skip > 0) {
     throw new UsageError('--skip is not for a --preset: what is in is found again, and not written twice');
   }
+  const cells = {
+    decimal: choiceOption(values.decimal, '--decimal', ['point', 'comma']),
+    currency: currencyOption(values.currency),
+    tagSeparator: separatorOption(values['tag-separator'], '--tag-separator'),
+    categorySeparator: separatorOption(values['category-separator'], '--category-separator'),
+    weightUnit: choiceOption(values['weight-unit'], '--weight-unit', weightUnits),
+  } as const;
   return {
     file: onePositional(positionals, 'FILE'),
     preset,
@@ -129,14 +136,8 @@ export function argumentsOf(args: string[]): ImportArguments {
     path: values.path,
     safe: safeOption(values['safe-for-spreadsheets'], format),
     mapping: mappingOption('--map', () => parseMapping((values.map ?? []).join(','))),
-    set: mappingOption('--set', () => parseSettings(values.set ?? [])),
-    cells: {
-      decimal: choiceOption(values.decimal, '--decimal', ['point', 'comma']),
-      currency: currencyOption(values.currency),
-      tagSeparator: separatorOption(values['tag-separator'], '--tag-separator'),
-      categorySeparator: separatorOption(values['category-separator'], '--category-separator'),
-      weightUnit: choiceOption(values['weight-unit'], '--weight-unit', weightUnits),
-    },
+    set: settingsOption(values.set ?? [], cells),
+    cells,
     imageBase: baseOption(values['image-base']),
     dropUnknown,
     dryRun: values['dry-run'] === true,
@@ -144,6 +145,16 @@ export function argumentsOf(args: string[]): ImportArguments {
     batchSize: countOption(values.batch, '--batch', 1, 100_000),
     skip,
   };
+}
+
+/** @throws UsageError also for a value that no record could have */
+function settingsOption(given: readonly string[], cells: CellOptions): Mapping {
+  const set = mappingOption('--set', () => parseSettings(given));
+  for (const [field, text] of set) {
+    const value = readerOf(field)?.(text, cells);
+    if (value instanceof Unreadable) throw new UsageError(`--set ${field} ${value.problem}, not "${text}"`);
+  }
+  return set;
 }
 
 function mappingOption(option: string, read: () => Mapping): Mapping {

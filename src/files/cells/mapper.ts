@@ -55,9 +55,7 @@ export function recordMapper({ mapping, set = new Map(), cells = {}, only }: Map
     column: mapping.get(field) ?? field,
     read: readerFor(field, mapping),
   }));
-  const constants = [...set].map(
-    ([field, text]) => [field, readerFor(field, new Map())(text, cells)] as const,
-  );
+  const constants = [...set].map(([field, text]) => ({ field, text, read: readerFor(field, new Map()) }));
   const tables = new Map<readonly string[], readonly Source[]>();
 
   function sourcesOf(columns: readonly string[]): readonly Source[] {
@@ -87,7 +85,8 @@ export function recordMapper({ mapping, set = new Map(), cells = {}, only }: Map
         const rest = only === undefined ? attributeColumns(Object.keys(record), mapping) : [];
         for (const source of rest) put(mapped, source, record[source.column]);
       }
-      for (const [field, value] of constants) place(mapped, field, structuredClone(value));
+      // Read again for each record, which changes what it gets: copies of amounts would be none any more.
+      for (const { field, text, read } of constants) place(mapped, field, read(text, cells));
       // The rows of a preset say of attributes all there is to say.
       if (only !== undefined) delete mapped.attributesByKey;
       return withoutCurrencies(mapped);
