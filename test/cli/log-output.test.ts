@@ -1,6 +1,5 @@
 /** Standard output that cannot be written: it costs log lines, never the service. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createPlace, type Place, waitFor } from './program.ts';
 
@@ -47,7 +46,7 @@ describe.skipIf(process.platform !== 'linux')('standard output', () => {
 
   test('whose reader is gone: the next one gets how much it has missed, in whole lines', async () => {
     const fifo = join(place.folder, 'log');
-    spawnSync('mkfifo', [fifo]);
+    Bun.spawnSync(['mkfifo', fifo]);
     const first = Bun.spawn(['cat', fifo], { stdout: 'ignore' });
     const { child, fail, health } = await serveInto(fifo);
     first.kill();
