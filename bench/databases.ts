@@ -62,7 +62,7 @@ function schemaHash({ files: own }: Contents): string {
       .map(name => join(migrations, name)),
     join(source, 'resources', 'products', 'store.ts'),
     join(source, 'storage', 'sqlite', 'connection.ts'),
-    ...['index', 'sqlite', 'postgres', 'text/words', 'text/split', 'spelling'].map(part =>
+    ...['index', 'sqlite', 'postgres', 'text/words', 'text/split', 'text/folded', 'spelling'].map(part =>
       join(source, 'storage', 'search', `${part}.ts`),
     ),
     ...[...own, 'random.ts'].map(name => join(import.meta.dir, name)),

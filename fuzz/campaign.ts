@@ -11,7 +11,7 @@ import { described, judge } from './judge.ts';
 import { type PublishedCase, publishedCases } from './published.ts';
 import { type Counts, createCounts } from './report.ts';
 import { type Draft, draftsFor } from './requests.ts';
-import { type RunCase, runCases } from './runs.ts';
+import { type RunCase, runCases, searchFor } from './runs.ts';
 import { type Schema, valuesOf } from './schemas.ts';
 import { exchange, type WireRequest, type WireResponse } from './wire.ts';
 
@@ -129,6 +129,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
     const growth = await superlinearGrowth(async longer => {
       const sent = await requestOf(operation, path, { ...plainDraft(operation), ...request(longer) }, stage);
       last = await send(operation.operationId, sent);
+      await showWritten(last);
     }, length);
     const title = `${operation.operationId}, ${name}`;
     if (last?.problem !== undefined) failed(title, last);
@@ -136,6 +137,16 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
     const { milliseconds, fourfold } = growth;
     const times = `${milliseconds.toFixed()} ms for ${length} characters, ${fourfold.toFixed()} ms for four times as many`;
     counts.fail(`FAILED ${title}: not linear: ${times}`);
+  }
+
+  /** What has been written is found and shown, which takes linear time as well. */
+  async function showWritten({ request, response }: Outcome): Promise<void> {
+    const isWrite = request.method !== 'GET' && request.method !== 'HEAD';
+    const target = isWrite && response !== undefined ? searchFor(response) : undefined;
+    if (target === undefined) return;
+    const headers = [['Authorization', `Bearer ${stage.service.tokens.admin}`]] as const;
+    const found = await send('search', { method: 'GET', target, headers, body: undefined });
+    if (found.problem !== undefined) failed('search for what was written', found);
   }
 
   /** What is wrong beyond answers: the log, and accounts that the requests themselves have damaged. */

@@ -4,6 +4,7 @@
  */
 import type { Operation } from '../test/support/contract.ts';
 import { bytesOf, type Draft } from './requests.ts';
+import type { WireResponse } from './wire.ts';
 
 export interface RunCase {
   readonly operation: Operation;
@@ -33,13 +34,22 @@ const units = [
   '~1',
   '%',
   '\u0301',
+  // Marks that Unicode puts in another order; letters that it makes several words or several letters of.
+  '\u0301\u0323',
+  '\ufdfa',
+  '\ufdfa ',
+  '\u3300',
+  'é ',
+  // What hides all behind it, and does not end.
+  '<script><',
 ];
 /** What stands before and after a run, so that an expression gets to it and fails behind it. */
 const frames: readonly (readonly [string, string])[] = [
   ['', 'x'],
   ['a', '!'],
 ];
-const inBody = 50_000;
+/** Four times this is what the longest texts may have: longer ones are refused before anything is made of them. */
+const inBody = 24_000;
 /** A head has 16 kB at most, and a run is percent-encoded in an address. */
 const inHeader = 3500;
 const inQuery = 1000;
@@ -87,6 +97,21 @@ export function runCases(
   ]);
 }
 
+/** The target that finds what a request has just written; undefined where it has no title, or nothing was written. */
+export function searchFor({ status, headers: own, text }: WireResponse): string | undefined {
+  const isJson = own.get('content-type')?.includes('json') ?? false;
+  if ((status !== 200 && status !== 201) || !isJson) return undefined;
+  const written: unknown = JSON.parse(text);
+  if (typeof written !== 'object' || written === null) return undefined;
+  const { name, title }: { name?: unknown; title?: unknown } = written;
+  const found = name ?? title;
+  return typeof found === 'string' && found !== ''
+    ? `/v1/search?q=${encodeURIComponent(found.slice(0, longestQuery).toWellFormed())}`
+    : undefined;
+}
+
+const longestQuery = 100;
+
 interface Place {
   readonly name: string;
   readonly length: number;
@@ -116,7 +141,7 @@ function placesOf(operation: Operation, example: unknown): Place[] {
       name: `header ${name}`,
       length: inHeader,
       // Bytes that no header may have are refused before the service.
-      request: (text: string) => ({ headers: [[name, text.replaceAll('\u0301', '~')] as const] }),
+      request: (text: string) => ({ headers: [[name, text.replaceAll(/[^\0-\x7f]/g, '~')] as const] }),
     })),
   ];
 }

@@ -67,6 +67,19 @@ const parameters: [path: string, text: Text][] = [
   ['/v1/data/weather?city=', run('a%20')],
 ];
 
+/** Four times this is what a description may have: longer ones are refused before anything is made of them. */
+const inDescription = 24_000;
+/** Those from which it takes long to make words: marks to be put in order, letters that are several words, what hides. */
+const descriptions: Text[] = [
+  run('\u0301\u0323'),
+  run('\ufdfa'),
+  run('\ufdfa '),
+  run('\u3300'),
+  run('<script><', '>'),
+  run('<p>'),
+  run('5\u2033'),
+];
+
 const bodies: [method: string, path: string, member: string, text: Text, type?: string][] = [
   ['PATCH', '/v1/todos/1', 'done', run(' ', 'x')],
   ['PATCH', '/v1/todos/1', 'done', run('\u2028', 'false')],
@@ -128,6 +141,24 @@ describeOnDatabases('texts of any length on %s', kind => {
     );
     expect(growth).toBeUndefined();
   });
+
+  test.each(descriptions.map(text => [JSON.stringify(text(16)), text] as const))(
+    'a product with the description %s, and a search that shows it',
+    async (_, text) => {
+      const headers = { ...authorization(), 'Content-Type': 'application/json' };
+      let number = 0;
+      const growth = await superlinearGrowth(async length => {
+        number += 1;
+        const name = `Quagga${Bun.hash(text(16))} ${number}`;
+        const body = JSON.stringify({ name, price: 1, description: text(length) });
+        const written = await fetch(`${service.url}/v1/products`, { method: 'POST', headers, body });
+        expect(written.status).toBe(201);
+        const query = encodeURIComponent(`"${name}"`);
+        await request(`/v1/search?q=${query}`, { headers: authorization() });
+      }, inDescription);
+      expect(growth).toBeUndefined();
+    },
+  );
 
   const patchedWith = (operations: Text) => async () => {
     const headers = { ...authorization(), 'Content-Type': 'application/json-patch+json', 'If-Match': '*' };

@@ -1,18 +1,19 @@
 /** The piece of a text that shows why it was found: HTML in which nothing is markup but `<mark>`. */
 
 import type { Term } from '../../storage/search/expression.ts';
+import { folded, type Run } from '../../storage/search/text/folded.ts';
 import { addParts, isTight, mostParts } from '../../storage/search/text/joined.ts';
-import { isPlain, type Run, runsOf } from '../../storage/search/text/split.ts';
+import { isPlain, runsOf } from '../../storage/search/text/split.ts';
 import type { QueryWord } from './query/word.ts';
 
 /** Characters before the first word found, and in all; words are not cut unless they are longer themselves. */
 const before = 60;
 const length = 160;
 /**
- * Words that are looked at before one is found, of texts whose words have to be folded: each takes some microseconds, and
- * a single letter may stand for several words. What is found further on is shown by the beginning of the text.
+ * Words that are looked at before one is found, of texts whose words have to be folded: nearly a microsecond each, and a
+ * single letter may stand for several. What is found further on, as in a long book, is shown by the beginning of the text.
  */
-const mostFolded = 2000;
+const mostFolded = 15_000;
 /** Characters of a text in which words that stand apart are looked for: each with those beside it. */
 const longestJoined = 2000;
 
@@ -46,7 +47,7 @@ export function snippetOf({ title, body, fields }: Shown, found: WordTest): stri
   const parts = body === '' ? finding : [body, ...finding];
   const shown = body === '' ? title : body;
   return (
-    pieceOf(parts.join(' · '), found) ??
+    (finding.length === 0 ? undefined : pieceOf(parts.join(' · '), found)) ??
     pieceOf(title, found) ??
     joinedPieceOf([title, body, ...fields], found) ??
     Bun.escapeHTML(shown.slice(0, cutAt(shown, length)))
@@ -132,8 +133,7 @@ function hasPart(word: string, found: WordTest): boolean {
 
 /** Whether a text certainly has none of the words: most fields of most hits, which need not be split for that. */
 function hasNone(text: string, { beginnings }: WordTest): boolean {
-  if (!isPlain(text)) return false;
-  const small = text.toLowerCase();
+  const small = isPlain(text) ? text.toLowerCase() : folded(text);
   return !beginnings.some(word => small.includes(word));
 }
 

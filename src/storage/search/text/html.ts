@@ -64,8 +64,8 @@ const entities: ReadonlyMap<string, string> = new Map([
   ['egrave', 'è'],
 ]);
 const entity = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{2,8}));/g;
-const tagName = /^\/?([a-zA-Z][a-zA-Z0-9:-]{0,40})(?=[\s/>])/;
-const longestName = 43;
+const longestName = 41;
+const blank = /\s/;
 
 /** Text without markup; what holds none is given as it is. Linear, whatever the text. */
 export function textOfHtml(text: string): string {
@@ -79,7 +79,11 @@ export const withoutEntities = (text: string): string =>
 
 function withoutTags(text: string): string {
   let result = '';
+  // Reading it from the result would put that together again for each tag.
+  let isSpaced = false;
   let at = 0;
+  /** Hidden elements that do not end any more: looking for the end of each again would take time squared. */
+  const endless = new Set<string>();
   /** Where there is no `>` any more, and so no tag. */
   const lastEnd = text.lastIndexOf('>');
   for (let open = text.indexOf('<'); open >= 0 && open < lastEnd; open = text.indexOf('<', open)) {
@@ -89,16 +93,44 @@ function withoutTags(text: string): string {
       open += 1;
       continue;
     }
-    result += text.slice(at, open);
-    if (!inline.has(name) && !result.endsWith(' ')) result += ' ';
-    at = hidden.has(name) && text[open + 1] !== '/' ? contentEnd(text, name, end) : end;
+    if (open > at) {
+      result += text.slice(at, open);
+      isSpaced = text.charCodeAt(open - 1) === space;
+    }
+    if (!isSpaced && !inline.has(name)) {
+      result += ' ';
+      isSpaced = true;
+    }
+    at = end;
+    if (hidden.has(name) && text[open + 1] !== '/' && !endless.has(name)) {
+      const last = contentEnd(text, name, end);
+      if (last === undefined) endless.add(name);
+      else at = last;
+    }
     open = at;
   }
   return (result + text.slice(at)).trim();
 }
 
-const nameAt = (text: string, open: number): string =>
-  tagName.exec(text.slice(open + 1, open + 1 + longestName))?.[1]?.toLowerCase() ?? '';
+/** In small letters; empty where no name stands there. By hand: a long text may have a tag for every three characters. */
+function nameAt(text: string, open: number): string {
+  const start = text.charCodeAt(open + 1) === slash ? open + 2 : open + 1;
+  if (!isLetter(text.charCodeAt(start))) return '';
+  let end = start + 1;
+  while (end - start <= longestName && isOfName(text.charCodeAt(end))) end++;
+  const isName = end - start <= longestName && endsName(text.charCodeAt(end));
+  return isName ? text.slice(start, end).toLowerCase() : '';
+}
+
+const space = 0x20;
+const slash = 0x2f;
+const tagClose = 0x3e;
+
+const isLetter = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
+/** Letters, digits, a colon and a hyphen. */
+const isOfName = (code: number): boolean => isLetter(code) || (code >= 0x30 && code <= 0x3a) || code === 0x2d;
+const endsName = (code: number): boolean =>
+  code === tagClose || code === slash || code === space || blank.test(String.fromCharCode(code));
 
 /** Behind the tag or comment that begins here; undefined where none does. */
 function tagEnd(text: string, open: number, name: string): number | undefined {
@@ -111,10 +143,10 @@ function tagEnd(text: string, open: number, name: string): number | undefined {
   return end < 0 ? undefined : end + 1;
 }
 
-/** Behind the end tag of an element whose content is left out. */
-function contentEnd(text: string, name: string, from: number): number {
+/** Behind the end tag of an element whose content is left out; undefined where it has none. */
+function contentEnd(text: string, name: string, from: number): number | undefined {
   const end = text.indexOf(`</${name}`, from);
-  if (end < 0) return from;
+  if (end < 0) return;
   const close = text.indexOf('>', end);
   return close < 0 ? text.length : close + 1;
 }

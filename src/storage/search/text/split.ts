@@ -2,45 +2,12 @@
  * Splits text into the words that are searched for: small letters without diacritics. Both databases index these words
  * as they are and split nothing themselves, so that a query finds the same on both (docs/decisions/0014).
  */
+import { foldedRuns, longestWord, type Run } from './folded.ts';
 import { inchMarks, inchWords, withInches } from './inches.ts';
 import { hasDigit, isDigit, type Joiner, joiner, numeral } from './joined.ts';
 
-/** Longer words are cut: queries do not have them, and PostgreSQL's index takes 2,046 bytes at most. */
-const longestWord = 64;
 /** Characters of a run whose words are looked for in the text. */
 const longestRun = 500;
-
-const run = /[\p{L}\p{N}\p{M}]+/gu;
-const asciiText = /^[\0-\x7f]*$/;
-/** Scripts written without spaces: each character is a word. All others: what stands together. */
-const foldedWord =
-  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]|[[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]]+/gv;
-/** Accents of European scripts; the marks of others are letters to their readers. */
-const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]|\u3099|\u309a/g;
-
-/** Letters that Unicode does not take apart, as people type them who do not have them. */
-const spelledOut: ReadonlyMap<string, string> = new Map([
-  ['ß', 'ss'],
-  ['ø', 'o'],
-  ['æ', 'ae'],
-  ['œ', 'oe'],
-  ['đ', 'd'],
-  ['ð', 'd'],
-  ['ħ', 'h'],
-  ['ł', 'l'],
-  ['þ', 'th'],
-  ['ı', 'i'],
-  ['ς', 'σ'],
-]);
-const spelledOutLetters = new RegExp(`[${[...spelledOut.keys()].join('')}]`, 'g');
-
-/** A stretch of letters and digits in a text, and the words it is indexed as. */
-export interface Run {
-  /** Where it begins and ends in the text. */
-  readonly start: number;
-  readonly end: number;
-  readonly words: readonly string[];
-}
 
 /**
  * The runs of a text one after another, and the marks for inches, for as long as they are requested. Of a very long run the
@@ -64,13 +31,8 @@ export function* runsOf(text: string): Generator<Run> {
 /** @param offset where this text begins in another */
 function* unmarkedRuns(text: string, offset: number): Generator<Run> {
   if (!isPlain(text)) {
-    for (const { 0: found, index } of text.matchAll(run)) {
-      const start = offset + index;
-      const words = foldedWords(
-        found.length > longestRun ? found.slice(0, longestRun).toWellFormed() : found,
-      );
-      yield { start, end: start + found.length, words };
-    }
+    for (const { start, end, words } of foldedRuns(text, longestRun))
+      yield { start: offset + start, end: offset + end, words };
     return;
   }
   const small = text.toLowerCase();
@@ -112,13 +74,12 @@ function collect(text: string, into: string[], join: Joiner | undefined): number
   let count = 0;
   if (!isPlain(text)) {
     let last = 0;
-    for (const { 0: found, index } of text.matchAll(run)) {
-      const words = foldedWords(found);
+    for (const { start, end, words } of foldedRuns(text)) {
       const [only] = words;
       for (const word of words) into.push(word);
       if (words.length === 1 && only !== undefined) {
-        join?.(only, index - last === 1 ? text.charCodeAt(last) : 0, hasDigit(only), numeral.test(only));
-        last = index + found.length;
+        join?.(only, start - last === 1 ? text.charCodeAt(last) : 0, hasDigit(only), numeral.test(only));
+        last = end;
       } else last = -1;
       count += words.length;
     }
@@ -187,20 +148,3 @@ const isAsciiWord = (code: number): boolean =>
 
 const plainWord = (small: string, start: number, end: number): string =>
   small.slice(start, Math.min(end, start + longestWord));
-
-function foldedWords(found: string): readonly string[] {
-  if (asciiText.test(found)) return cut([found.toLowerCase()]);
-  const folded = found
-    .toLowerCase()
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(diacritics, '')
-    .replace(spelledOutLetters, letter => spelledOut.get(letter) ?? letter);
-  return cut(folded.match(foldedWord) ?? []);
-}
-
-function cut(words: readonly string[]): readonly string[] {
-  if (words.every(word => word.length <= longestWord)) return words;
-  // By code point: half a surrogate pair could not be stored.
-  return words.map(word => (word.length <= longestWord ? word : [...word].slice(0, longestWord).join('')));
-}

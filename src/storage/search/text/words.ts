@@ -51,10 +51,25 @@ function splitTexts(document: SearchText): { words: string[]; titled: number; ma
 }
 
 function entriesOf({ words, titled, mark }: ReturnType<typeof splitTexts>): string[] {
+  const isLong = titled + words.length > mostWords;
   const entries: string[] = [];
   for (let index = 0; index < titled; index++) entries.push(mark + words[index]);
+  if (isLong) return firstDistinct(entries, words);
   for (const word of words) entries.push(word);
-  return entries.length <= mostWords ? entries : [...new Set(entries)].slice(0, mostWords);
+  return entries;
+}
+
+/** Of two lists in turn. */
+function firstDistinct(...lists: readonly (readonly string[])[]): string[] {
+  const distinct = new Set<string>();
+  for (const list of lists) {
+    for (const word of list) {
+      // Before the others are even looked at: very long texts have very many.
+      if (distinct.size === mostWords) return [...distinct];
+      distinct.add(word);
+    }
+  }
+  return [...distinct];
 }
 
 /** Characters of a code that is found without what stands between its parts. */

@@ -1,0 +1,146 @@
+/** Folds text that is not plain: small letters without diacritics, as words are indexed. */
+
+/** Accents of European scripts; the marks of others are letters to their readers. */
+const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]|\u3099|\u309a/g;
+
+/**
+ * More marks on one letter than what Unicode calls stream-safe text has, and no language needs: putting them in order takes as
+ * long as their number squared. The two beside the marks become some.
+ */
+const manyMarks = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
+const marksAhead = /^[\p{M}\uff9e\uff9f]+/u;
+
+/** Letters that Unicode does not take apart, as people type them who do not have them. */
+const spelledOut: ReadonlyMap<string, string> = new Map([
+  ['ß', 'ss'],
+  ['ø', 'o'],
+  ['æ', 'ae'],
+  ['œ', 'oe'],
+  ['đ', 'd'],
+  ['ð', 'd'],
+  ['ħ', 'h'],
+  ['ł', 'l'],
+  ['þ', 'th'],
+  ['ı', 'i'],
+  ['ς', 'σ'],
+]);
+const spelledOutLetters = new RegExp(`[${[...spelledOut.keys()].join('')}]`, 'g');
+
+/**
+ * Characters of a folded text. One character may become eighteen; of a text in any language each becomes three at most, so
+ * that of one as long as a description may be nothing is left out.
+ */
+const longestFolded = 500_000;
+/** Characters that are folded in one piece, and how many marks behind them belong to it at most. */
+const pieceLength = 4000;
+const longestSequence = 64;
+
+/** @param most characters, about: no more pieces are folded then */
+export function folded(text: string, most = longestFolded): string {
+  if (text.length <= pieceLength) return foldedPiece(text);
+  let result = '';
+  for (let start = 0; start < text.length && result.length < most; ) {
+    const end = sequenceEnd(text, start + pieceLength);
+    result += foldedPiece(text.slice(start, end));
+    start = end;
+  }
+  return result;
+}
+
+const foldedPiece = (text: string): string =>
+  text
+    .replace(manyMarks, '$1')
+    .toLowerCase()
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(diacritics, '')
+    .replace(spelledOutLetters, letter => spelledOut.get(letter) ?? letter);
+
+/** This place, or the next that parts neither a surrogate pair nor a letter and its marks. */
+function sequenceEnd(text: string, place: number): number {
+  const code = text.charCodeAt(place);
+  const end = code >= 0xdc00 && code <= 0xdfff ? place + 1 : place;
+  const marks = marksAhead.exec(text.slice(end, end + longestSequence))?.[0] ?? '';
+  return end + marks.length;
+}
+
+const run = /[\p{L}\p{N}\p{M}]+/gu;
+const asciiText = /^[\0-\x7f]*$/;
+/** Scripts written without spaces: each character is a word. All others: what stands together. And what is between runs. */
+const foldedWord =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]|[[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]]+|\n/gv;
+/** Characters of runs that are folded together: folding each alone would take several times as long. */
+const groupLength = 1000;
+
+/** Longer words are cut: queries do not have them, and PostgreSQL's index takes 2,046 bytes at most. */
+export const longestWord = 64;
+
+/** A stretch of letters and digits in a text, and the words it is indexed as. */
+export interface Run {
+  /** Where it begins and ends in the text. */
+  readonly start: number;
+  readonly end: number;
+  readonly words: readonly string[];
+}
+
+/** One as it stands in the text. */
+interface Found {
+  readonly text: string;
+  readonly index: number;
+}
+
+/** Some at a time, for as long as they are requested. */
+function* groupsOf(text: string, longestRun: number): Generator<readonly Found[]> {
+  let group: Found[] = [];
+  let length = 0;
+  for (const { 0: found, index } of text.matchAll(run)) {
+    group.push({ text: found, index });
+    length += Math.min(found.length, longestRun);
+    if (length < groupLength) continue;
+    yield group;
+    group = [];
+    length = 0;
+  }
+  if (group.length > 0) yield group;
+}
+
+/**
+ * The runs of a text and their words.
+ * @param longestRun characters of a run of which words are given
+ */
+export function* foldedRuns(text: string, longestRun = Number.POSITIVE_INFINITY): Generator<Run> {
+  let left = longestFolded;
+  for (const group of groupsOf(text, longestRun)) {
+    const together = left > 0 ? foldedGroup(group, longestRun, left) : asciiGroup(group);
+    left -= together.length;
+    const parts = together.match(foldedWord) ?? [];
+    let next = 0;
+    for (const { text: found, index } of group) {
+      const words: string[] = [];
+      for (; next < parts.length; next++) {
+        const part = parts[next];
+        if (part === undefined || part === '\n') break;
+        words.push(cut(part));
+      }
+      next += 1;
+      yield { start: index, end: index + found.length, words };
+    }
+  }
+}
+
+const foldedGroup = (group: readonly Found[], longestRun: number, most: number): string =>
+  folded(group.map(({ text }) => beginningOf(text, longestRun)).join('\n'), most);
+
+/** Of those that come after very much that had to be folded, what needs no folding. */
+const asciiGroup = (group: readonly Found[]): string =>
+  group
+    .map(({ text }) => (asciiText.test(text) ? text : ''))
+    .join('\n')
+    .toLowerCase();
+
+const beginningOf = (found: string, longest: number): string =>
+  found.length <= longest ? found : found.slice(0, longest).toWellFormed();
+
+/** By code point: half a surrogate pair could not be stored. */
+const cut = (word: string): string =>
+  word.length <= longestWord ? word : [...word.slice(0, 2 * longestWord)].slice(0, longestWord).join('');
