@@ -35,11 +35,11 @@ describe('the words of a long text are those of its parts', () => {
   });
 });
 
-describe('of letters that are several words no more is made than of text in any language', () => {
+describe('of what stands for several words no more is made than of text in any language', () => {
   /** As many as there are characters, and those of one piece. */
   const most = longest * 1.2;
 
-  test.each(['\ufdfa', '\ufdfa ', '\ufdfaa', '\u3316', '\u3316 '])('%s', unit => {
+  test.each(['\ufdfa', '\ufdfa ', '\ufdfaa', '\u3316', '\u3316 ', '5\u2033'])('%s', unit => {
     expect(collectWords(filled(unit), [])).toBeLessThan(most);
     const words = documentWords({ title: 'Lamp', body: `zebra ${filled(unit)} okapi` });
     expect(words).toContain('zebra');

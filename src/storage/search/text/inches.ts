@@ -6,6 +6,9 @@ const inch = 'in';
 /** What is typed for a double prime, and quotation marks that may be meant instead. */
 const marks = /["″”“„]|''/g;
 
+/** Of a text: more than any has that is about something. Each makes several words with those beside it. */
+const mostMarks = 5000;
+
 /** Where one stands in a text. */
 interface Mark {
   readonly start: number;
@@ -24,6 +27,7 @@ export function inchMarks(text: string): readonly Mark[] {
   const found: Mark[] = [];
   let isQuoted = false;
   for (const { 0: mark, index } of text.matchAll(marks)) {
+    if (found.length === mostMarks) break;
     const isQuotation = mark !== '″' && mark !== "''";
     if (mark === '“' || mark === '„' || (isQuotation && isQuoted)) isQuoted = mark === '„' || !isQuoted;
     else if (numeral.test(text.charAt(index - 1))) found.push({ start: index, end: index + mark.length });
