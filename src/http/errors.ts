@@ -196,7 +196,7 @@ export function detailAt(path: readonly (string | number)[], code: string, messa
 /** Names the first problem, for those who read no details, and how many more there are. */
 export function messageOf(details: readonly ErrorDetail[]): string {
   const [first, ...others] = details;
-  if (first === undefined) return 'The request is not valid';
+  if (first === undefined) return 'The request is not valid.';
   const rest = others.length > 0 ? ` (and ${others.length} more, see details)` : '';
   return `${first.field}: ${first.message}${rest}`;
 }

@@ -4,7 +4,7 @@ import { type BoundedMap, boundedMap } from '../../bounded-map.ts';
 import { largestId } from '../../storage/database.ts';
 import { holdsCredential } from '../credentials.ts';
 import type { BodySpec, Endpoint, PatchBody, UploadBody } from '../endpoint.ts';
-import { type ErrorDetail, HttpError, invalid } from '../errors.ts';
+import { type ErrorDetail, HttpError, invalid, messageOf } from '../errors.ts';
 import { json, jsonPatch, mergePatchJson } from '../negotiate.ts';
 import { detailsOf } from '../schema.ts';
 import { parseJson } from './json.ts';
@@ -145,13 +145,8 @@ function check<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
 export const validationFailed = (error: z.ZodError): HttpError => invalidDetails(detailsOf(error));
 
 /** The same for problems that were found otherwise. */
-export function invalidDetails(details: readonly ErrorDetail[]): HttpError {
-  const first = details[0];
-  const rest = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : '';
-  const message =
-    first === undefined ? 'The request is not valid.' : `${first.field}: ${first.message}${rest}`;
-  return new HttpError('VALIDATION_FAILED', { message, details });
-}
+export const invalidDetails = (details: readonly ErrorDetail[]): HttpError =>
+  new HttpError('VALIDATION_FAILED', { message: messageOf(details), details });
 
 /** The media types a body may have. */
 export function bodyTypes(body: BodySpec): readonly string[] {

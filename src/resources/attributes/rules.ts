@@ -1,6 +1,7 @@
 /** Whether products' attributes fit what is defined of them. Only what is written is checked: what is there stays. */
 import { quoted } from '../../http/credentials.ts';
-import { type ErrorDetail, HttpError } from '../../http/errors.ts';
+import type { ErrorDetail } from '../../http/errors.ts';
+import { invalidDetails } from '../../http/request/index.ts';
 import { type AttributeValues, momentOf } from '../../storage/attributes/values.ts';
 import type { Definition } from './schema.ts';
 import type { Definitions } from './store.ts';
@@ -46,10 +47,7 @@ function attributeProblems(definitions: Definitions, after: Attributed, before?:
 /** @throws HttpError 400 that names each attribute that does not fit */
 export function requireAttributes(definitions: Definitions, after: Attributed, before?: Attributed): void {
   const details = attributeProblems(definitions, after, before);
-  const [first] = details;
-  if (first === undefined) return;
-  const rest = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : '';
-  throw new HttpError('VALIDATION_FAILED', { message: `${first.field}: ${first.message}${rest}`, details });
+  if (details.length > 0) throw invalidDetails(details);
 }
 
 const isSame = (one: unknown, other: unknown): boolean =>
