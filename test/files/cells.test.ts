@@ -1,4 +1,5 @@
 /** Amounts, weights, lists, keys and encodings as files of people have them. */
+
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type AmountOptions, readAmount } from '../../src/files/cells/amount.ts';
@@ -6,6 +7,7 @@ import { attributeCell, attributeKey, attributeValue } from '../../src/files/cel
 import { orderedPaths, splitAddresses, splitList, toPath } from '../../src/files/cells/list.ts';
 import { readWeight } from '../../src/files/cells/weight.ts';
 import { encodingOf, toUtf8 } from '../../src/files/encoding.ts';
+import { superlinearGrowth } from '../support/growth.ts';
 import { bytesOf, streamOf } from '../support/records.ts';
 
 const comma: AmountOptions = { decimal: 'comma' };
@@ -192,4 +194,9 @@ describe('encodings', () => {
     const bytes = Buffer.concat([bytesOf('é à ü'), Uint8Array.of(0xff), bytesOf(' é')]);
     expect((await decoded(bytes, [100])).found).toBe(0);
   });
+});
+
+test('a name of very many marks takes no longer than it is long', async () => {
+  const named = (length: number) => attributeKey(`a${'\u0301\u0323'.repeat(length / 2)}`);
+  expect(await superlinearGrowth(named, 6000)).toBeUndefined();
 });

@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 import { without } from './list.ts';
 
 const longestKey = 64;
+/** Characters of a name that make a difference: Unicode puts the marks of one letter in order in time squared. */
+const longestName = 1000;
 
 /** Latin letters that are no other letter with an accent. */
 const letters: Readonly<Record<string, string>> = {
@@ -16,7 +18,8 @@ const codePointOf = (letter: string): string => letter.codePointAt(0)?.toString(
  * Of any text a key of letters, digits and `_ . -` that begins with a letter; the same for the same text. Texts that
  * differ in more than punctuation, case and accents have different keys.
  */
-export function attributeKey(name: string): string {
+export function attributeKey(given: string): string {
+  const name = given.slice(0, longestName);
   const latin = /^[ -~]*$/.test(name) ? name.toLowerCase() : [...name.normalize('NFC')].map(latinOf).join('');
   const key = without('_.-', latin.replace(/[^a-z0-9.-]+/g, '_'));
   // A name without Latin letters or digits becomes its code points, those between its letters among them.

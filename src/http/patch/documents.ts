@@ -3,6 +3,7 @@
  * JSON value to another. They know no schema: anyone who calls them validates the result.
  */
 
+import { isObject as isMembers } from '../../json-object.ts';
 import { quoted } from '../credentials.ts';
 import { type ErrorCode, type ErrorDetail, HttpError } from '../errors.ts';
 
@@ -268,7 +269,7 @@ function isShallow(value: Json): boolean {
 
 /** The boundary with what was parsed: in a value that came out of a JSON parser, members are JSON. */
 function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isMembers(value);
 }
 
 function isOperationName(value: Json | undefined): value is Operation['op'] {
