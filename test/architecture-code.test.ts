@@ -143,6 +143,11 @@ test('scenarios for both databases go on without PostgreSQL: describeOnDatabases
   expect(unguarded).toEqual([]);
 });
 
+test('tests await promises themselves: matchers that wait for one can hang', () => {
+  const wrong = /\.\s*(?:rejects|resolves)\s*\.|\.toThrow\w*\(.*\bawait\b|expect\(async\b/g;
+  expect(findings(filesOf('test/**/*.ts'), bareCodeIn, wrong)).toEqual([]);
+});
+
 test('the dialects of SQL are spoken in storage/ only', () => {
   const spoken =
     /dialect\.name\s*[!=]==|\b(json_each|json_extract|jsonb_\w+|unnest|string_to_array|sqlite_\w+|rowid|ilike)\b|::(text|integer|jsonb|bigint)\b|\bpragma\b/i;

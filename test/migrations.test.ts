@@ -11,6 +11,7 @@ import { searchIndex, searchTypes } from '../src/storage/search/index.ts';
 import { stemsOf } from '../src/storage/search/text/stems.ts';
 import { describeOnDatabases } from './support/databases.ts';
 import { olderDatabase } from './support/older-database.ts';
+import { expectRejection } from './support/rejection.ts';
 
 const searchIn = (database: Database) =>
   searchStore(
@@ -56,7 +57,8 @@ describeOnDatabases('migrations on %s', kind => {
     const { database, run, remove } = await olderDatabase(kind, '0013');
     await run(sql`insert into migrations (name, applied_at) values ('9998-expand-later', 1)`);
     await run(sql`insert into migrations (name, applied_at) values ('9999-later', 1)`);
-    await expect(migrate(database, () => 2)).rejects.toThrow(
+    await expectRejection(
+      migrate(database, () => 2),
       /newer than this program, .* migration 9999-later: /,
     );
     const names = sql<{ name: string }>`select name from migrations`;

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { causedBy } from '../../src/events/outbox.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { hasPostgres } from '../support/postgres.ts';
+import { expectRejection } from '../support/rejection.ts';
 import {
   deliveries,
   final,
@@ -153,7 +154,7 @@ describeOnDatabases('mail on %s', kind => {
       await mails.add(session, plain, causedBy('test', clock.now()));
       throw new Error('undone');
     });
-    await expect(failed).rejects.toThrow('undone');
+    await expectRejection(failed, 'undone');
     await service.settle();
     clock.advance(60_000);
     await service.settle();

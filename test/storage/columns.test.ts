@@ -6,6 +6,7 @@ import { columnsOf } from '../../src/storage/columns/index.ts';
 import { sourceOf } from '../../src/storage/columns/source.ts';
 import { addProduct } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
+import { expectRejection } from '../support/rejection.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 describeOnDatabases('columns on %s', kind => {
@@ -51,7 +52,7 @@ describeOnDatabases('columns on %s', kind => {
       await service.database.changes.check();
       throw new Error('the work has failed');
     });
-    await expect(failing).rejects.toThrow('the work has failed');
+    await expectRejection(failing, 'the work has failed');
     expect(await columns.use(sources, ([column]) => countOf(column))).toBe(before + 1);
   });
 });

@@ -11,6 +11,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { queriedState } from '../../src/storage/sqlite/change-counter.ts';
 import { connectReader } from '../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
+import { expectRejection } from '../support/rejection.ts';
 
 let folder: string;
 let file: string;
@@ -53,12 +54,13 @@ const steps: Readonly<Record<string, { readonly commits: boolean; run(): unknown
   'own rollback': {
     commits: false,
     run: () =>
-      expect(
+      expectRejection(
         database.write(async session => {
           await session.run(run(insert));
           throw new Error('no');
         }),
-      ).rejects.toThrow('no'),
+        'no',
+      ),
   },
   'own empty transaction': { commits: false, run: () => database.write(async () => undefined) },
   'own read': { commits: false, run: count },
