@@ -61,8 +61,11 @@ export function createFonts(): Fonts {
     return latin[weight];
   }
 
-  const isOwn = (weight: Weight, text: string) =>
-    codePointsOf(text).every(codePoint => own(weight).codePoints.has(codePoint));
+  function isOwn(weight: Weight, text: string): boolean {
+    const { codePoints } = own(weight);
+    for (const character of text) if (!codePoints.has(character.codePointAt(0) ?? 0)) return false;
+    return true;
+  }
 
   /** What is left for the East Asian fonts. */
   const missing = (weight: Weight, text: string) =>
@@ -70,9 +73,14 @@ export function createFonts(): Fonts {
 
   /** The file that shows a whole character, with its marks. */
   function fileOf(language: EastAsian, character: string): FontName | undefined {
-    const numbers = new Set(codePointsOf(character).map(divided[language].fileOf));
-    const [number] = numbers;
-    return numbers.size === 1 && number !== undefined ? `${language} ${number}` : undefined;
+    const { fileOf: fileOfCodePoint } = divided[language];
+    let number: number | undefined;
+    for (const part of character) {
+      const next = fileOfCodePoint(part.codePointAt(0) ?? 0);
+      if (next === undefined || next !== (number ?? next)) return undefined;
+      number = next;
+    }
+    return number === undefined ? undefined : `${language} ${number}`;
   }
 
   /** Those that are tried for what the own font has not: the first that has all of it, else each in turn. */

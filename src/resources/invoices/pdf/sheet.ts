@@ -144,6 +144,12 @@ function widthOf(pen: Pen, text: string, size: number, bold = false): number {
 /** Breaks at spaces, and inside words that are longer than a line. */
 function wrap(pen: Pen, text: string, size: number, width: number): string[] {
   const fits = (candidate: string) => widthOf(pen, candidate, size) <= width;
+  const widths = new Map<string, number>();
+  const widthOfCharacter = (character: string): number => {
+    const known = widths.get(character) ?? widthOf(pen, character, size);
+    widths.set(character, known);
+    return known;
+  };
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
@@ -153,15 +159,49 @@ function wrap(pen: Pen, text: string, size: number, width: number): string[] {
       continue;
     }
     if (line !== '') lines.push(line);
-    line = '';
-    for (const character of charactersOf(word)) {
-      if (!fits(line + character)) {
-        lines.push(line);
-        line = '';
-      }
-      line += character;
-    }
+    const characters = charactersOf(word);
+    let start = 0;
+    do {
+      const space = countWithin(characters, start, width, widthOfCharacter);
+      const end = findEnd(characters, start, start + space, fits);
+      line = characters.slice(start, end).join('');
+      if (end < characters.length) lines.push(line);
+      start = end;
+    } while (start < characters.length);
   }
   if (line !== '') lines.push(line);
   return lines;
+}
+
+/** @returns how many characters from `start` on have this width together, each measured alone */
+function countWithin(
+  characters: readonly string[],
+  start: number,
+  width: number,
+  widthOfCharacter: (character: string) => number,
+): number {
+  let left = width;
+  let end = start;
+  while (end < characters.length && left >= 0) {
+    left -= widthOfCharacter(characters[end] ?? '');
+    end += 1;
+  }
+  return end - start;
+}
+
+/**
+ * Where the longest line from `start` on ends that fits, or has one character. Set together, characters are a little
+ * narrower or wider than alone; `near` is close to the end, so that few lines are measured.
+ */
+function findEnd(
+  characters: readonly string[],
+  start: number,
+  near: number,
+  fits: (candidate: string) => boolean,
+): number {
+  const fitsTo = (end: number) => fits(characters.slice(start, end).join(''));
+  let end = Math.min(near, characters.length);
+  while (end > start + 1 && !fitsTo(end)) end -= 1;
+  while (end < characters.length && fitsTo(end + 1)) end += 1;
+  return Math.max(end, Math.min(start + 1, characters.length));
 }
