@@ -1,8 +1,8 @@
 /** A made-up catalog whose products have ten attributes each, written as an import does. */
 import { sql } from 'kysely';
-import { causedBy, outboxOf } from '../src/events/outbox.ts';
-import { productImporter } from '../src/resources/products/import/index.ts';
-import { checkRecord, recordPreparer } from '../src/resources/products/import/prepared.ts';
+import { createCause, createCommandOutbox } from '../src/events/outbox.ts';
+import { createProductImporter } from '../src/resources/products/import/index.ts';
+import { checkRecord, createRecordPreparer } from '../src/resources/products/import/prepared.ts';
 import type { Database } from '../src/storage/database.ts';
 import { random } from './random.ts';
 
@@ -45,9 +45,9 @@ function record(number: number): Readonly<Record<string, unknown>> {
 
 /** Fills an empty, migrated database. */
 export async function fillWithAttributes(database: Database, count: number): Promise<void> {
-  const importer = productImporter(database, outboxOf(database));
+  const importer = createProductImporter(database, createCommandOutbox(database));
   for (let first = 1; first <= count; first += rowsPerTransaction) {
-    const { prepare } = recordPreparer('EUR');
+    const { prepare } = createRecordPreparer('EUR');
     const records = Array.from({ length: Math.min(rowsPerTransaction, count - first + 1) }, (_, index) => {
       const checked = checkRecord(record(first + index));
       if (!('name' in checked)) throw new Error(JSON.stringify(checked));
@@ -55,7 +55,7 @@ export async function fillWithAttributes(database: Database, count: number): Pro
     });
     await database.write(async session => {
       const plan = await importer.plan(session, records, 'lock');
-      await importer.apply(session, plan, [], causedBy('bench', Date.now()));
+      await importer.apply(session, plan, [], createCause('bench', Date.now()));
     });
   }
   if (database.dialect.name === 'postgresql')

@@ -1,15 +1,15 @@
 /** A made-up catalog: N products, the same in every run, written in bulk in the store's own row format. */
 import { sql } from 'kysely';
-import { causedBy, outboxOf } from '../src/events/outbox.ts';
-import { productCategories } from '../src/resources/categories/assign.ts';
-import { type ProductRow, productOf, rowOf } from '../src/resources/products/row.ts';
+import { createCause, createCommandOutbox } from '../src/events/outbox.ts';
+import { createProductCategories } from '../src/resources/categories/assign.ts';
+import { type ProductRow, productOf, toProductRow } from '../src/resources/products/row.ts';
 import { completeFields, type ProductFields } from '../src/resources/products/schema.ts';
-import { searchTextOf } from '../src/resources/products/search-text.ts';
-import { productTags, type TagChange } from '../src/resources/products/writes/tags.ts';
-import { collectionVersions } from '../src/storage/changes/versions.ts';
+import { toSearchText } from '../src/resources/products/search-text.ts';
+import { createTagWriter, type TagChange } from '../src/resources/products/writes/tags.ts';
+import { createCollectionVersions } from '../src/storage/changes/versions.ts';
 import type { Database, Transaction } from '../src/storage/database.ts';
-import { type SearchDocument, searchIndex } from '../src/storage/search/index.ts';
-import { productTotals, type TotalChange } from '../src/storage/totals.ts';
+import { createSearchIndex, type SearchDocument } from '../src/storage/search/index.ts';
+import { createProductTotals, type TotalChange } from '../src/storage/totals.ts';
 import { random } from './random.ts';
 
 export const categories = [
@@ -112,7 +112,7 @@ export async function fill(database: Database, count: number): Promise<void> {
   for (let first = 1; first <= count; first += rowsPerTransaction) {
     await fillFrom(database, first, Math.min(count, first + rowsPerTransaction - 1));
   }
-  await database.write(session => searchIndex(database).compact(session));
+  await database.write(session => createSearchIndex(database).compact(session));
   // What autovacuum would do by itself within minutes.
   if (database.dialect.name === 'postgresql') {
     const next = sql`select setval(pg_get_serial_sequence('products', 'id'), ${count})`;
@@ -127,17 +127,21 @@ async function createCategories(
   session: Transaction,
 ): Promise<ReadonlyMap<string, number>> {
   const named = categories.map(category => ({ category, categories: [] }));
-  const cause = causedBy('bench', firstDay);
-  const found = await productCategories(database, outboxOf(database)).find(session, named, cause);
+  const cause = createCause('bench', firstDay);
+  const found = await createProductCategories(database, createCommandOutbox(database)).find(
+    session,
+    named,
+    cause,
+  );
   return new Map([...found].map(([path, { id }]) => [path, id]));
 }
 
 async function fillFrom(database: Database, first: number, last: number): Promise<void> {
   await database.write(async session => {
-    collectionVersions(database).advance(session, 'products');
+    createCollectionVersions(database).advance(session, 'products');
     const changes: TotalChange[] = [];
     const categoryIds = await createCategories(database, session);
-    const index = searchIndex(database);
+    const index = createSearchIndex(database);
     for (let start = first; start <= last; start += rowsPerStatement) {
       const rows: (ProductRow & { id: number; category_id: number; further_categories: number })[] = [];
       const documents: SearchDocument[] = [];
@@ -146,16 +150,21 @@ async function fillFrom(database: Database, first: number, last: number): Promis
         const { fields, createdAt } = productNumber(number);
         const category = categoryIds.get(fields.category ?? '') ?? 0;
         // A transaction that is run again must not get other ids.
-        rows.push({ id: number, ...rowOf(fields, createdAt), category_id: category, further_categories: 0 });
-        documents.push({ id: number, ...searchTextOf(fields) });
+        rows.push({
+          id: number,
+          ...toProductRow(fields, createdAt),
+          category_id: category,
+          further_categories: 0,
+        });
+        documents.push({ id: number, ...toSearchText(fields) });
         tags.push({ id: number, before: [], after: fields.tags });
         changes.push({ status: fields.status, category, change: 1 });
       }
       await session.run(database.build.insertInto('products').values(rows).compile());
-      productTags(database)(session, tags);
+      createTagWriter(database)(session, tags);
       await index.addMany(session, 'product', documents);
     }
-    const totals = productTotals(database);
+    const totals = createProductTotals(database);
     for (const change of changes) totals.change(session, change);
   });
 }
@@ -163,6 +172,6 @@ async function fillFrom(database: Database, first: number, last: number): Promis
 /** The product as the service shows it; the body that the bare servers send. */
 export function representation(number: number): string {
   const { fields, createdAt } = productNumber(number);
-  const { document } = rowOf(fields, createdAt);
+  const { document } = toProductRow(fields, createdAt);
   return JSON.stringify(productOf({ id: number, document }));
 }

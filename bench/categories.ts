@@ -5,11 +5,11 @@
  */
 
 import { loadConfig } from '../src/config.ts';
-import { causedBy, outboxOf } from '../src/events/outbox.ts';
+import { createCause, createCommandOutbox } from '../src/events/outbox.ts';
 import { createQueue } from '../src/events/queue.ts';
-import { definitionStore } from '../src/resources/attributes/store.ts';
-import { categoryStore } from '../src/resources/categories/store.ts';
-import { productStore } from '../src/resources/products/store.ts';
+import { createDefinitionStore } from '../src/resources/attributes/store.ts';
+import { createCategoryStore } from '../src/resources/categories/store.ts';
+import { createProductStore } from '../src/resources/products/store.ts';
 import type { Database } from '../src/storage/database.ts';
 import type { Condition } from '../src/storage/list/request.ts';
 import { migrate } from '../src/storage/migrations/migrate.ts';
@@ -43,9 +43,9 @@ console.log(markdownTable(await waits()));
 
 /** Puts the flat categories of the catalog into a tree of three levels; gives the id of the highest. */
 async function plantTree(into: Database): Promise<number> {
-  const outbox = outboxOf(into);
-  const store = categoryStore(into, outbox, createQueue(into), definitionStore(into, outbox));
-  const cause = causedBy('bench', Date.now());
+  const outbox = createCommandOutbox(into);
+  const store = createCategoryStore(into, outbox, createQueue(into), createDefinitionStore(into, outbox));
+  const cause = createCause('bench', Date.now());
   const plain = { slug: null, position: null, description: null, imageId: null };
   return into.write(async session => {
     const root = await store.insert(session, { ...plain, name: 'Everything', parentId: null }, cause);
@@ -65,7 +65,7 @@ async function plantTree(into: Database): Promise<number> {
 }
 
 async function listCosts(): Promise<string[][]> {
-  const store = productStore(database, outboxOf(database));
+  const store = createProductStore(database, createCommandOutbox(database));
   const leaf = `Everything > Group 1 > ${categories[0]}`;
   const shapes: readonly (readonly [name: string, paths: readonly string[]])[] = [
     ['one category', [leaf]],

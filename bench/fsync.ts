@@ -1,7 +1,7 @@
 /** Durable creates on SQLite: one commit (and fsync) each, beside those that arrive together. */
 import { join } from 'node:path';
-import { causedBy, outboxOf } from '../src/events/outbox.ts';
-import { productStore } from '../src/resources/products/store.ts';
+import { createCause, createCommandOutbox } from '../src/events/outbox.ts';
+import { createProductStore } from '../src/resources/products/store.ts';
 import { openSqlite } from '../src/storage/sqlite/index.ts';
 import { productNumber } from './catalog-data.ts';
 import { sqliteCopy } from './databases.ts';
@@ -13,14 +13,14 @@ const concurrencies = [1, 64] as const;
 export async function measureFsync(size: number, rounds: number, milliseconds: number): Promise<string> {
   const copy = await sqliteCopy(size);
   const database = openSqlite(join(copy.settings.DATA_DIR ?? '', 'catalog.db'));
-  const store = productStore(database, outboxOf(database));
+  const store = createProductStore(database, createCommandOutbox(database));
   let created = 0;
 
   async function createUntil(end: number): Promise<void> {
     while (performance.now() < end) {
       const { fields } = productNumber(++created);
       const product = { ...fields, sku: `NEW-${created}` };
-      await database.write(session => store.insert(session, product, causedBy('bench', Date.now())));
+      await database.write(session => store.insert(session, product, createCause('bench', Date.now())));
     }
   }
   async function rate(concurrency: number): Promise<number> {

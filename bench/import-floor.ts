@@ -5,9 +5,9 @@
 import { Database as Connection } from 'bun:sqlite';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { recordPreparer } from '../src/resources/products/import/prepared.ts';
+import { createRecordPreparer } from '../src/resources/products/import/prepared.ts';
 import { migrate } from '../src/storage/migrations/migrate.ts';
-import { positionOf } from '../src/storage/search/index.ts';
+import { toPosition } from '../src/storage/search/index.ts';
 import { deferIndexes, restoreIndexes } from '../src/storage/sqlite/deferred-indexes.ts';
 import { openSqlite } from '../src/storage/sqlite/index.ts';
 import { leaveLog } from '../src/storage/sqlite/journal-mode.ts';
@@ -29,7 +29,7 @@ const events = `insert into events
 const columns = 'name, price, status, sku, created_at, updated_at, document';
 
 function prepared(products: number): Rows[] {
-  const { prepare } = recordPreparer('EUR');
+  const { prepare } = createRecordPreparer('EUR');
   return Array.from({ length: products }, (_, index) => {
     const { row, words, tags } = prepare(productNumber(index + 1).fields, Date.now());
     const { name, price, status, sku, created_at, updated_at, document } = row;
@@ -69,7 +69,7 @@ function writeAll(connection: Connection, rows: readonly Rows[], batch: number, 
     timed('events', () => writeEvents.run(start + 1, start + part.length));
     timed('tags', () => writeTags(tags));
     timed('words', () =>
-      writeWords(part.map(({ words }, index) => [positionOf('product', start + index + 1), words])),
+      writeWords(part.map(({ words }, index) => [toPosition('product', start + index + 1), words])),
     );
     timed('commit', () => connection.run('commit'));
   }

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { csvHeader, csvRow } from '../src/files/write.ts';
+import { formatCsvHeader, formatCsvRow } from '../src/files/write.ts';
 import type { ProductFields } from '../src/resources/products/schema.ts';
 import { productNumber } from './catalog-data.ts';
 import { type DatabaseKind, type RunDatabase, runFolder } from './databases.ts';
@@ -122,11 +122,11 @@ async function emptyDatabase(server: PostgresServer | undefined, folder: string)
 
 async function writeCsv(file: string, records: number, of: (number: number) => ProductFields): Promise<void> {
   const output = createWriteStream(file);
-  output.write(csvHeader(fields));
+  output.write(formatCsvHeader(fields));
   for (let first = 1; first <= records; first += rowsPerWrite) {
     let text = '';
     for (let number = first; number < first + rowsPerWrite && number <= records; number++) {
-      text += csvRow(fields, of(number));
+      text += formatCsvRow(fields, of(number));
     }
     if (!output.write(text)) await once(output, 'drain');
   }

@@ -5,11 +5,11 @@
  */
 
 import { loadConfig } from '../src/config.ts';
-import { causedBy, outboxOf } from '../src/events/outbox.ts';
+import { createCause, createCommandOutbox } from '../src/events/outbox.ts';
 import { completeFields } from '../src/resources/products/schema.ts';
-import { productStore } from '../src/resources/products/store.ts';
+import { createProductStore } from '../src/resources/products/store.ts';
 import { replaceVariant } from '../src/resources/variants/schema.ts';
-import { variantStore } from '../src/resources/variants/store.ts';
+import { createVariantStore } from '../src/resources/variants/store.ts';
 import { migrate } from '../src/storage/migrations/migrate.ts';
 import { openDatabase } from '../src/storage/open.ts';
 import { runFolder } from './databases.ts';
@@ -29,10 +29,10 @@ async function fill(count: number): Promise<{ id: number; variants: number[] }> 
   const database = openDatabase(loadConfig({ ...shipped, ...settings }));
   try {
     await migrate(database, Date.now);
-    const outbox = outboxOf(database);
-    const products = productStore(database, outbox);
-    const store = variantStore(database, outbox, products);
-    const cause = causedBy('bench', Date.now());
+    const outbox = createCommandOutbox(database);
+    const products = createProductStore(database, outbox);
+    const store = createVariantStore(database, outbox, products);
+    const cause = createCause('bench', Date.now());
     const values = Array.from({ length: perOption }, (_, n) => String(n));
     const options = [
       { name: 'Width', values },

@@ -20,7 +20,7 @@ export interface BoundedMap<Key, Value> {
  * @param sizeOf what one adds, as long as it is kept; without it entries are counted
  * @param dropped called with what is kept no longer because others are, or by `clear`
  */
-export function boundedMap<Key, Value>(
+export function createBoundedMap<Key, Value>(
   limit: number,
   sizeOf: (value: Value) => number = () => 1,
   dropped?: (value: Value) => void,

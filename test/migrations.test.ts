@@ -1,25 +1,30 @@
 /** Migrations of a database that is in use: what is there is carried over. */
 import { expect, test } from 'bun:test';
 import { sql } from 'kysely';
-import { productOf, products, type StoredProduct, storedColumns } from '../src/resources/products/row.ts';
-import { productReader } from '../src/resources/search/reader.ts';
-import { searchStore } from '../src/resources/search/store.ts';
-import { columnsOf } from '../src/storage/columns/index.ts';
+import {
+  buildStoredColumns,
+  productOf,
+  products,
+  type StoredProduct,
+} from '../src/resources/products/row.ts';
+import { createProductReader } from '../src/resources/search/reader.ts';
+import { createSearchStore } from '../src/resources/search/store.ts';
+import { createColumns } from '../src/storage/columns/index.ts';
 import type { Database } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrations/migrate.ts';
-import { searchIndex, searchTypes } from '../src/storage/search/index.ts';
-import { stemsOf } from '../src/storage/search/text/stems.ts';
+import { createSearchIndex, searchTypes } from '../src/storage/search/index.ts';
+import { createStems } from '../src/storage/search/text/stems.ts';
 import { describeOnDatabases } from './support/databases.ts';
 import { olderDatabase } from './support/older-database.ts';
 import { expectRejection } from './support/rejection.ts';
 
 const searchIn = (database: Database) =>
-  searchStore(
+  createSearchStore(
     database,
-    columnsOf(database, products),
-    stemsOf(['en', 'de']),
+    createColumns(database, products),
+    createStems(['en', 'de']),
     { current: async () => new Map() },
-    productReader(database),
+    createProductReader(database),
   );
 
 describeOnDatabases('migrations on %s', kind => {
@@ -117,7 +122,7 @@ describeOnDatabases('migrations on %s', kind => {
       values (1, 1, 'Lantern', 1, 1, 1)`);
     await run(sql`insert into posts (title, body, author_id, author_name, created_at, updated_at)
       values ('Bright evenings', 'A note.', 1, 'a', 1, 1)`);
-    const index = searchIndex(database);
+    const index = createSearchIndex(database);
     const wordsOf = (title: string, body: string) => ({ id: 1, title, body });
     await database.write(async session => {
       await index.addMany(session, 'order', [wordsOf('Order 1', 'Tom Hollow · tom@shop.example')]);
@@ -243,7 +248,7 @@ describeOnDatabases('migrations on %s', kind => {
         values ('Lamp', 1, 'active', ${former}, 1, 1, ${document})`);
     }
     expect(await migrate(database, () => 2)).toContain('0027-categories-of-products');
-    const products = sql<StoredProduct>`select ${storedColumns(database.dialect)} from products order by id`;
+    const products = sql<StoredProduct>`select ${buildStoredColumns(database.dialect)} from products order by id`;
     const rows = await database.read.all(products.compile(database.build));
     expect(rows.map(row => productOf(row) as object)).toEqual(
       named.map(([, category], index) => ({

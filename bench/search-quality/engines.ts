@@ -6,19 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
 import MiniSearch from 'minisearch';
-import { causedBy, outboxOf } from '../../src/events/outbox.ts';
-import { categoryColumnsOf, productCategories } from '../../src/resources/categories/assign.ts';
-import { products as productRows, rowOf } from '../../src/resources/products/row.ts';
+import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
+import { createProductCategories, toCategoryColumns } from '../../src/resources/categories/assign.ts';
+import { products as productRows, toProductRow } from '../../src/resources/products/row.ts';
 import { completeFields, createProduct } from '../../src/resources/products/schema.ts';
-import { searchTextOf } from '../../src/resources/products/search-text.ts';
-import { productReader } from '../../src/resources/search/reader.ts';
-import { searchStore } from '../../src/resources/search/store.ts';
-import { columnsOf } from '../../src/storage/columns/index.ts';
+import { toSearchText } from '../../src/resources/products/search-text.ts';
+import { createProductReader } from '../../src/resources/search/reader.ts';
+import { createSearchStore } from '../../src/resources/search/store.ts';
+import { createColumns } from '../../src/storage/columns/index.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
-import { searchIndex } from '../../src/storage/search/index.ts';
-import { textOfHtml } from '../../src/storage/search/text/html.ts';
-import { stemsOf } from '../../src/storage/search/text/stems.ts';
+import { createSearchIndex } from '../../src/storage/search/index.ts';
+import { toPlainText } from '../../src/storage/search/text/html.ts';
+import { createStems } from '../../src/storage/search/text/stems.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
 import type { Product } from './shop.ts';
 
@@ -54,7 +54,7 @@ function textsOf(product: Product, id: number): Texts {
     category: kind.category,
     attributes,
     tags: tags.join(' '),
-    description: textOfHtml(description),
+    description: toPlainText(description),
   };
 }
 
@@ -76,10 +76,10 @@ export async function ours(products: readonly Product[]): Promise<Engine> {
 /** @param database an empty one, closed with the engine */
 async function oursOn(name: string, database: Database, products: readonly Product[]): Promise<Engine> {
   await migrate(database, Date.now);
-  const index = searchIndex(database);
+  const index = createSearchIndex(database);
   const now = Date.now();
-  const categories = productCategories(database, outboxOf(database));
-  const cause = causedBy('bench', now);
+  const categories = createProductCategories(database, createCommandOutbox(database));
+  const cause = createCause('bench', now);
   await database.write(async session => {
     for (const [at, product] of products.entries()) {
       const { name, sku, brand, kind, tags, attributes, description } = product;
@@ -96,24 +96,24 @@ async function oursOn(name: string, database: Database, products: readonly Produ
         }),
       );
       const known = await categories.find(session, [fields], cause);
-      const columns = categoryColumnsOf(fields, known);
+      const columns = toCategoryColumns(fields, known);
       await session.run(
         database.build
           .insertInto('products')
-          .values({ id: at + 1, ...rowOf(fields, now), ...columns })
+          .values({ id: at + 1, ...toProductRow(fields, now), ...columns })
           .compile(),
       );
-      await index.add(session, 'product', { id: at + 1, ...searchTextOf(fields) });
+      await index.add(session, 'product', { id: at + 1, ...toSearchText(fields) });
     }
   });
-  const store = searchStore(
+  const store = createSearchStore(
     database,
-    columnsOf(database, productRows),
-    stemsOf(['en', 'de']),
+    createColumns(database, productRows),
+    createStems(['en', 'de']),
     {
       current: async () => new Map(),
     },
-    productReader(database),
+    createProductReader(database),
   );
   return {
     name,

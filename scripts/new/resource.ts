@@ -39,7 +39,7 @@ function* placesIn(read: Read): Iterable<Place> {
     has: `${path} has a name`,
     words: namesIn((read(path).match(part) ?? []).join('\n')),
   });
-  const payments = shared('src/ports/stripe.ts', /export function stripePayments[\s\S]*?\n\}/);
+  const payments = shared('src/ports/stripe.ts', /export function createStripePayments[\s\S]*?\n\}/);
   yield shared(tables, /\binterface \w+|^ {2}\w+: \w+Table;$/gm);
   yield shared(`${migrations}/index.ts`, /[\s\S]+/);
   // The stores of sales have those of Stripe among them, without naming them.
@@ -113,8 +113,8 @@ function changedFiles(read: Read, names: Names, migration: string): [path: strin
   return [
     [`${migrations}/index.ts`, listed],
     [tables, withLine.replace(table, `${table}${rename(table, names)}`)],
-    changed(resources, /\btodoEndpoints\b/),
-    changed(stores, /\btodoStore\b/),
+    changed(resources, /\bcreateTodoEndpoints\b/),
+    changed(stores, /\bcreateTodoStore\b/),
     changed(tags, /^ {2}Todos: /, () => described),
   ];
 }

@@ -1,7 +1,7 @@
 /** Which words cannot name a resource: those of the languages, and those that the code or the interface has already. */
 import { Database } from 'bun:sqlite';
 import { runInNewContext } from 'node:vm';
-import { articled } from '../../src/resources/crud/index.ts';
+import { addArticle } from '../../src/resources/crud/index.ts';
 import { type Names, Refused } from './names.ts';
 
 /** Those of strict mode and of modules, too. */
@@ -30,7 +30,7 @@ export function rename(text: string, { plural, singular }: Names): string {
     Todos: capital(plural),
     todo: singular,
     Todo: capital(singular),
-    'a todo': articled(singular),
+    'a todo': addArticle(singular),
   };
   return text.replaceAll(/\ba todo\b|[tT]odos?/g, word => words[word] ?? word);
 }

@@ -1,8 +1,8 @@
 /** What an exported file has of each product: a row of CSV, a line of NDJSON, an element of a JSON array. */
 import { isDeepStrictEqual } from 'node:util';
-import { attributeCell } from '../files/cells/attribute.ts';
+import { toAttributeCell } from '../files/cells/attribute.ts';
 import { splitAddresses } from '../files/cells/list.ts';
-import { csvHeader, csvRow, ndjsonRow } from '../files/write.ts';
+import { formatCsvHeader, formatCsvRow, formatNdjsonRow } from '../files/write.ts';
 import type { Product } from '../resources/products/schema.ts';
 import type { Variant } from '../resources/variants/schema.ts';
 
@@ -32,37 +32,37 @@ const mostAttributeColumns = 400;
  * @param attributeKeys of all products, for CSV
  * @param safe guards cells that a spreadsheet would evaluate
  */
-export function linesOf(format: ExportFormat, attributeKeys: readonly string[], safe: boolean): Lines {
-  if (format === 'csv') return csvLines(attributeKeys, safe);
+export function createLines(format: ExportFormat, attributeKeys: readonly string[], safe: boolean): Lines {
+  if (format === 'csv') return createCsvLines(attributeKeys, safe);
   if (format === 'ndjson')
-    return { header: '', line: exported => ndjsonRow(membersOf(exported)), footer: '' };
+    return { header: '', line: exported => formatNdjsonRow(toMembers(exported)), footer: '' };
   return {
     header: '[',
-    line: (exported, index) => `${index === 0 ? '\n' : ',\n'}${JSON.stringify(membersOf(exported))}`,
+    line: (exported, index) => `${index === 0 ? '\n' : ',\n'}${JSON.stringify(toMembers(exported))}`,
     footer: '\n]\n',
   };
 }
 
 /** The representation, with the variants and the base price where there are any. */
-function membersOf({ product, basePrice, variants }: Exported): Record<string, unknown> {
+function toMembers({ product, basePrice, variants }: Exported): Record<string, unknown> {
   return {
     ...product,
     ...(basePrice === undefined ? {} : { basePrice }),
     ...(variants.length === 0
       ? {}
-      : { variants: variants.map(variant => ({ ...variant, image: imageOf(product, variant) })) }),
+      : { variants: variants.map(variant => ({ ...variant, image: findImageUrl(product, variant) })) }),
   };
 }
 
 /** The address of a variant's image: in another catalog its id may be another one. */
-const imageOf = ({ images }: Product, { imageId }: Variant): string | null =>
+const findImageUrl = ({ images }: Product, { imageId }: Variant): string | null =>
   images.find(({ id }) => id === imageId)?.url ?? null;
 
 /**
  * What an import takes of a variant, and only what it has: the cell of a product holds all of them. That it has no price
  * of its own is written, so that one that it has been given since is taken away again.
  */
-function shortVariant(product: Product, variant: Variant): object {
+function shortenVariant(product: Product, variant: Variant): object {
   const { sku, gtin, options, price, compareAtPrice, weight, stock, position } = variant;
   const { reserved: _reserved, owed: _owed, ...counted } = stock ?? { reserved: 0 };
   const members = {
@@ -74,7 +74,7 @@ function shortVariant(product: Product, variant: Variant): object {
     weight,
     stock: stock === null ? null : counted,
   };
-  const all = { ...members, image: imageOf(product, variant), position };
+  const all = { ...members, image: findImageUrl(product, variant), position };
   return Object.fromEntries(
     Object.entries(all).filter(([name, value]) => value !== null || name === 'price'),
   );
@@ -86,7 +86,7 @@ const plainColumns = [
   ...['images', 'stock.tracked', 'stock.onHand', 'stock.backorder', 'variants'],
 ];
 
-function csvLines(attributeKeys: readonly string[], safe: boolean): Lines {
+function createCsvLines(attributeKeys: readonly string[], safe: boolean): Lines {
   const own = attributeKeys.slice(0, mostAttributeColumns);
   const others = new Set(attributeKeys.slice(mostAttributeColumns));
   const columns = [
@@ -96,14 +96,14 @@ function csvLines(attributeKeys: readonly string[], safe: boolean): Lines {
     ...['createdAt', 'updatedAt'],
   ];
   return {
-    header: csvHeader(columns),
+    header: formatCsvHeader(columns),
     line: ({ product, basePrice, variants }) =>
-      csvRow(columns, cellsOf(product, basePrice, variants, others), safe),
+      formatCsvRow(columns, toCells(product, basePrice, variants, others), safe),
     footer: '',
   };
 }
 
-function cellsOf(
+function toCells(
   product: Product,
   basePrice: number | undefined,
   variants: readonly Variant[],
@@ -115,24 +115,26 @@ function cellsOf(
     basePrice,
     weight: weight === null ? null : `${weight.value} ${weight.unit}`,
     options: options.length === 0 ? null : JSON.stringify(options),
-    images: imagesCell(images),
+    images: toImagesCell(images),
     'stock.tracked': stock?.tracked,
     'stock.onHand': stock?.onHand,
     'stock.backorder': stock?.backorder,
     variants:
-      variants.length === 0 ? null : JSON.stringify(variants.map(variant => shortVariant(product, variant))),
+      variants.length === 0
+        ? null
+        : JSON.stringify(variants.map(variant => shortenVariant(product, variant))),
   };
   const shared: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(attributes)) {
     if (others.has(key)) shared[key] = value;
-    else cells[`attributes.${key}`] = typeof value === 'number' ? value : attributeCell(value);
+    else cells[`attributes.${key}`] = typeof value === 'number' ? value : toAttributeCell(value);
   }
   if (Object.keys(shared).length > 0) cells.attributes = JSON.stringify(shared);
   return cells;
 }
 
 /** Addresses alone where they say all there is to say of the images, else JSON. */
-function imagesCell(images: Product['images']): string | null {
+function toImagesCell(images: Product['images']): string | null {
   if (images.length === 0) return null;
   const urls = images.map(({ url }) => url);
   const text = urls.join(' | ');

@@ -1,20 +1,20 @@
 /** `catalog export`: all products, from one state of the catalog, to a file or standard output. */
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { type CompiledQuery, sql } from 'kysely';
-import { productOf, type StoredProduct, storedColumns } from '../resources/products/row.ts';
+import { buildStoredColumns, productOf, type StoredProduct } from '../resources/products/row.ts';
 import { statuses } from '../resources/products/schema.ts';
 import { type StoredVariant, variantOf } from '../resources/variants/row.ts';
-import { pagesAfter } from '../slices.ts';
-import { categoriesIn, isListed } from '../storage/categories/listed.ts';
-import { pathsBelow } from '../storage/categories/names.ts';
+import { readPages } from '../slices.ts';
+import { buildCategoryIds, isListed } from '../storage/categories/listed.ts';
+import { getPathsBelow } from '../storage/categories/names.ts';
 import type { Database, Session } from '../storage/database.ts';
-import { prepared } from '../storage/prepared.ts';
-import { withDatabase } from './database.ts';
-import { type Exported, type ExportFormat, exportFormats, linesOf } from './export-lines.ts';
-import { grouped } from './import/report.ts';
+import { prepareQuery } from '../storage/prepared.ts';
+import { runWithDatabase } from './database.ts';
+import { createLines, type Exported, type ExportFormat, exportFormats } from './export-lines.ts';
+import { formatCount } from './import/report.ts';
 import { refuseDevice, refuseKept } from './output-file.ts';
-import { printable } from './terminal/printable.ts';
-import { type Command, choiceOption, parse, safeOption } from './usage.ts';
+import { escapeUnprintable } from './terminal/printable.ts';
+import { type Command, parse, parseChoiceOption, parseSafeOption } from './usage.ts';
 
 const help = `Usage: catalog export [OPTIONS]
 
@@ -67,24 +67,26 @@ export const command: Command = {
       'safe-for-spreadsheets': { type: 'boolean' },
     });
     const file = values.output === '-' ? undefined : values.output;
-    const format = choiceOption(values.format, '--format', exportFormats) ?? formatOf(file ?? '');
-    const safe = safeOption(values['safe-for-spreadsheets'], format);
+    const format = parseChoiceOption(values.format, '--format', exportFormats) ?? detectFormat(file ?? '');
+    const safe = parseSafeOption(values['safe-for-spreadsheets'], format);
     const filter = {
-      status: choiceOption(values.status, '--status', statuses),
+      status: parseChoiceOption(values.status, '--status', statuses),
       category: values.category,
     };
-    return withDatabase(async (database, config) => {
+    return runWithDatabase(async (database, config) => {
       if (file !== undefined) {
         refuseKept(file, config);
         refuseDevice(file);
       }
       await requireCategory(database, values.category);
-      const output = file === undefined ? standardOutput() : await fileOutput(file);
+      const output = file === undefined ? createStandardOutput() : await createFileOutput(file);
       try {
         const { count, unnamed } = await writeProducts(database, filter, { format, safe }, output);
         await output.finish();
-        if (file !== undefined) console.error(`${grouped(count)} products written to ${printable(file)}`);
-        if (unnamed > 0) console.error(`${grouped(unnamed)} of ${grouped(count)} products ${unnamedNote}`);
+        if (file !== undefined)
+          console.error(`${formatCount(count)} products written to ${escapeUnprintable(file)}`);
+        if (unnamed > 0)
+          console.error(`${formatCount(unnamed)} of ${formatCount(count)} products ${unnamedNote}`);
         return 0;
       } catch (error) {
         await output.abandon();
@@ -99,15 +101,15 @@ export const command: Command = {
 /** @throws Error when there is no such category: an empty file would take the place of a full one */
 async function requireCategory({ build, read }: Database, path: string | undefined): Promise<void> {
   if (path === undefined) return;
-  const { low, high } = pathsBelow(path);
-  const found = categoriesIn([{ path: sql`${path}`, low: sql`${low}`, high: sql`${high}` }]);
+  const { low, high } = getPathsBelow(path);
+  const found = buildCategoryIds([{ path: sql`${path}`, low: sql`${low}`, high: sql`${high}` }]);
   if ((await read.first(sql`${found} limit 1`.compile(build))) === undefined)
     throw new Error(`--category: there is no category "${path}"`);
 }
 
 const unnamedNote = 'have neither sku nor externalId: an import of this export creates them again each time';
 
-function formatOf(file: string): ExportFormat {
+function detectFormat(file: string): ExportFormat {
   if (/\.(?:ndjson|jsonl)$/i.test(file)) return 'ndjson';
   return /\.json$/i.test(file) ? 'json' : 'csv';
 }
@@ -128,20 +130,20 @@ async function writeProducts(
   { format, safe }: Form,
   output: Output,
 ): Promise<{ readonly count: number; readonly unnamed: number }> {
-  const page = pageQuery(database, filter);
-  const exportedOf = withVariants(database);
+  const page = preparePageQuery(database, filter);
+  const exportedOf = createProductReader(database);
   return database.snapshot(async session => {
-    const pages = () => pagesAfter<ExportedRow>(last => session.all(page(last?.id ?? 0)));
+    const readRowPages = () => readPages<ExportedRow>(last => session.all(page(last?.id ?? 0)));
     // The header names the attributes there are.
     const keys = new Set<string>();
     if (format === 'csv') {
-      for await (const rows of pages())
+      for await (const rows of readRowPages())
         for (const row of rows) for (const key of Object.keys(productOf(row).attributes)) keys.add(key);
     }
-    const { header, line, footer } = linesOf(format, [...keys].sort(), safe);
+    const { header, line, footer } = createLines(format, [...keys].sort(), safe);
     await output.write(header);
     let [count, unnamed] = [0, 0];
-    for await (const rows of pages()) {
+    for await (const rows of readRowPages()) {
       let text = '';
       for (const row of rows) {
         const exported = await exportedOf(session, row);
@@ -160,8 +162,8 @@ async function writeProducts(
 }
 
 /** A product with its variants, read one product's at a time: each may have ten thousand. */
-function withVariants({ build }: Database) {
-  const query = prepared<{ id: number }, StoredVariant>(
+function createProductReader({ build }: Database) {
+  const query = prepareQuery<{ id: number }, StoredVariant>(
     build,
     argument => sql`select id, document, updated_at from product_variants
         where product_id = ${argument.id} order by position, id`,
@@ -174,22 +176,22 @@ function withVariants({ build }: Database) {
   };
 }
 
-function pageQuery({ build, dialect }: Database, { status, category }: Filter) {
-  const { low, high } = pathsBelow(category ?? '');
-  const query = prepared<
+function preparePageQuery({ build, dialect }: Database, { status, category }: Filter) {
+  const { low, high } = getPathsBelow(category ?? '');
+  const query = prepareQuery<
     { after: number; status: unknown; category: unknown; low: string; high: string },
     ExportedRow
   >(
     build,
-    argument => sql`select ${storedColumns(dialect)}, base_price from products where id > ${argument.after}
+    argument => sql`select ${buildStoredColumns(dialect)}, base_price from products where id > ${argument.after}
         ${status === undefined ? sql`` : sql`and status = ${argument.status}`}
-        ${category === undefined ? sql`` : sql`and ${isListed(categoriesIn([{ path: argument.category, low: argument.low, high: argument.high }]), true)}`}
+        ${category === undefined ? sql`` : sql`and ${isListed(buildCategoryIds([{ path: argument.category, low: argument.low, high: argument.high }]), true)}`}
         order by id limit ${sql.lit(batchRows)}`,
   );
   return (after: number): CompiledQuery<ExportedRow> => query({ after, status, category, low, high });
 }
 
-function standardOutput(): Output {
+function createStandardOutput(): Output {
   const sink = Bun.stdout.writer();
   return {
     async write(text) {
@@ -202,7 +204,7 @@ function standardOutput(): Output {
   };
 }
 
-async function fileOutput(file: string): Promise<Output> {
+async function createFileOutput(file: string): Promise<Output> {
   const temporary = `${file}.${process.pid}.partial`;
   let handle: FileHandle;
   try {

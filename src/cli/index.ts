@@ -50,7 +50,7 @@ export const commands: readonly Listed[] = [
 ];
 
 /** What `catalog --help` prints. */
-export function overview(): string {
+export function formatOverview(): string {
   const lines = commands.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`);
   const width = Math.max(...Object.keys(settings).map(name => name.length));
   const environment = Object.entries(settings).map(([name, { help }]) => `  ${name.padEnd(width)}  ${help}`);

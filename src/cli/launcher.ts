@@ -2,14 +2,14 @@
 import { createReadStream } from 'node:fs';
 
 /** The descriptor of a pipe whose other end the launcher holds; undefined without a launcher. */
-function launcherPipe(): number | undefined {
+function findLauncherPipe(): number | undefined {
   const descriptor = Number(process.env.CATALOG_PARENT_PIPE ?? Number.NaN);
   return Number.isInteger(descriptor) ? descriptor : undefined;
 }
 
 /** Ends this process as by SIGTERM once the launcher has ended in any way. */
 export function endWithLauncher(): void {
-  const descriptor = launcherPipe();
+  const descriptor = findLauncherPipe();
   if (descriptor === undefined) return;
   const pipe = createReadStream('', { fd: descriptor });
   for (const event of ['end', 'error'] as const) pipe.on(event, () => process.kill(process.pid, 'SIGTERM'));
@@ -32,7 +32,7 @@ const passedOnMs = 1000;
 export function listenForStop(): StopSignals {
   const first = Promise.withResolvers<'SIGTERM' | 'SIGINT'>();
   const second = Promise.withResolvers<void>();
-  const window = launcherPipe() === undefined ? 0 : passedOnMs;
+  const window = findLauncherPipe() === undefined ? 0 : passedOnMs;
   let begun: number | undefined;
   const onSignal = (signal: 'SIGTERM' | 'SIGINT'): void => {
     if (begun === undefined) {

@@ -2,7 +2,7 @@
 import { fstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Config } from '../config.ts';
-import { embeddedFile } from '../storage/open.ts';
+import { getEmbeddedFile } from '../storage/open.ts';
 
 /** What the service keeps in DATA_DIR; beside these an operator may have files of his own there, such as backups. */
 const kept = /^(catalog\.db(-.*|\.restored\..*|\.before-restore-.*)?|jwt-secret.*|outbox|media|media-cache)$/;
@@ -12,12 +12,12 @@ const kept = /^(catalog\.db(-.*|\.restored\..*|\.before-restore-.*)?|jwt-secret.
  * DATA_DIR, by whatever path, symbolic link or further name
  */
 export function refuseKept(file: string, config: Pick<Config, 'DATA_DIR'>): void {
-  if (statOf(file)?.isDirectory() === true) throw new Error(`${file} is a folder; name a file`);
-  const folder = realOf(dirname(resolve(file)));
-  if (folder === undefined || statOf(folder)?.isDirectory() !== true) {
+  if (findStats(file)?.isDirectory() === true) throw new Error(`${file} is a folder; name a file`);
+  const folder = findRealPath(dirname(resolve(file)));
+  if (folder === undefined || findStats(folder)?.isDirectory() !== true) {
     throw new Error(`cannot write ${file}: there is no folder ${dirname(resolve(file))}`);
   }
-  const places = [join(folder, basename(file)), realOf(file)];
+  const places = [join(folder, basename(file)), findRealPath(file)];
   if (places.some(place => place !== undefined && isKept(place, config)) || isSecondName(file, config)) {
     throw new Error(`${file} belongs to the database in DATA_DIR; name another file`);
   }
@@ -25,37 +25,37 @@ export function refuseKept(file: string, config: Pick<Config, 'DATA_DIR'>): void
 
 /** @throws Error when `file` is what is to be read, by whatever path, link or further name; `-` is standard input */
 export function refuseInput(file: string, input: string): void {
-  const [read, written] = [input === '-' ? standardInput() : statOf(input), statOf(file)];
+  const [read, written] = [input === '-' ? findStandardInput() : findStats(input), findStats(file)];
   if (read?.isFile() !== true || written === undefined || !isSame(read, written)) return;
   throw new Error(`${file} is the file that is read; name another file`);
 }
 
 /** @throws Error when the file is a device or a pipe, which would be replaced by a file of this name */
 export function refuseDevice(file: string): void {
-  if (statOf(file)?.isFile() === false) throw new Error(`${file} is not a file; name one, or use - and >`);
+  if (findStats(file)?.isFile() === false) throw new Error(`${file} is not a file; name one, or use - and >`);
 }
 
 function isKept(place: string, { DATA_DIR }: Pick<Config, 'DATA_DIR'>): boolean {
   // Where catalog.db is a link, SQLite keeps the log beside what it leads to.
-  const database = realOf(embeddedFile({ DATA_DIR }));
+  const database = findRealPath(getEmbeddedFile({ DATA_DIR }));
   if (database !== undefined && (place === database || place.startsWith(`${database}-`))) return true;
-  const data = realOf(DATA_DIR);
+  const data = findRealPath(DATA_DIR);
   return data !== undefined && kept.test(relative(data, place).split(sep)[0] ?? '');
 }
 
 /** Whether it is a hard link to the database, its log or the secret. */
 function isSecondName(file: string, config: Pick<Config, 'DATA_DIR'>): boolean {
-  const written = statOf(file);
+  const written = findStats(file);
   if (written === undefined) return false;
-  const database = embeddedFile(config);
+  const database = getEmbeddedFile(config);
   const names = [...['', '-wal', '-shm'].map(end => database + end), join(config.DATA_DIR, 'jwt-secret')];
-  return names.map(statOf).some(stat => stat !== undefined && isSame(stat, written));
+  return names.map(findStats).some(stat => stat !== undefined && isSame(stat, written));
 }
 
 const isSame = (one: Stats, other: Stats): boolean => one.dev === other.dev && one.ino === other.ino;
 
 /** Undefined for what is not there, or cannot be reached: then opening it says why. */
-function statOf(path: string): Stats | undefined {
+function findStats(path: string): Stats | undefined {
   try {
     return statSync(path);
   } catch {
@@ -63,7 +63,7 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-function standardInput(): Stats | undefined {
+function findStandardInput(): Stats | undefined {
   try {
     return fstatSync(0);
   } catch {
@@ -71,7 +71,7 @@ function standardInput(): Stats | undefined {
   }
 }
 
-function realOf(path: string): string | undefined {
+function findRealPath(path: string): string | undefined {
   try {
     return realpathSync(path);
   } catch {

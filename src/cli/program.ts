@@ -1,9 +1,9 @@
 /** The command line as a function: finds the command, runs it, and returns the status to end with. */
 import { version } from '../../package.json';
 import { ConfigError } from '../config.ts';
-import { commands, overview } from './index.ts';
+import { commands, formatOverview } from './index.ts';
 import { printLines } from './terminal/output.ts';
-import { messageOf, printable } from './terminal/printable.ts';
+import { escapeUnprintable, getErrorMessage } from './terminal/printable.ts';
 import { UsageError } from './usage.ts';
 
 /**
@@ -16,14 +16,14 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   // `catalog help import` is what people type for `catalog import --help`.
   const [name, ...rest] = first === 'help' && others.length > 0 ? [others[0], '--help'] : [first, ...others];
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    return (await print(overview())) || (name === undefined ? 2 : 0);
+    return (await print(formatOverview())) || (name === undefined ? 2 : 0);
   }
   if (name === '--version' || name === '-v') {
     return print(version);
   }
   const listed = commands.find(candidate => candidate.name === name);
   if (listed === undefined) {
-    console.error(`catalog: there is no command "${printable(name)}"; catalog --help lists them`);
+    console.error(`catalog: there is no command "${escapeUnprintable(name)}"; catalog --help lists them`);
     return 2;
   }
   const { command } = await listed.load();
@@ -33,7 +33,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   try {
     return await command.run(rest);
   } catch (error) {
-    const message = printable(messageOf(error));
+    const message = escapeUnprintable(getErrorMessage(error));
     if (error instanceof ConfigError) console.error(`catalog: setting ${message}`);
     else if (error instanceof UsageError)
       console.error(`catalog ${name}: ${message}; see catalog ${name} --help`);
@@ -48,7 +48,7 @@ async function print(text: string): Promise<number> {
     await printLines(text);
     return 0;
   } catch (error) {
-    console.error(`catalog: ${printable(messageOf(error))}`);
+    console.error(`catalog: ${escapeUnprintable(getErrorMessage(error))}`);
     return 1;
   }
 }

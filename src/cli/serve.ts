@@ -2,26 +2,26 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
-import { causedBy, outboxOf } from '../events/outbox.ts';
-import { createLog, describeError, type Log, standardOutput } from '../operations/log.ts';
+import { createCause, createCommandOutbox } from '../events/outbox.ts';
+import { createLog, createStandardOutput, describeError, type Log } from '../operations/log.ts';
 import { systemClock } from '../ports/clock.ts';
 import { hashPassword } from '../resources/auth/passwords.ts';
 import { replaceProduct } from '../resources/products/schema.ts';
-import { productStore } from '../resources/products/store.ts';
-import { userStore } from '../resources/users/store.ts';
+import { createProductStore } from '../resources/products/store.ts';
+import { createUserStore } from '../resources/users/store.ts';
 import { tightenPermissions } from '../secrets/private-files.ts';
 import { startService } from '../service.ts';
 import type { Database } from '../storage/database.ts';
 import { migrate } from '../storage/migrations/migrate.ts';
 import {
   checkDataFolder,
-  embeddedFile,
   finishBulkLoad,
   finishPostgresLoad,
+  getEmbeddedFile,
   openDatabase,
 } from '../storage/open.ts';
-import { productTotals } from '../storage/totals.ts';
-import { checkAfterUncleanEnd, endedUncleanly } from './check/unclean-end.ts';
+import { createProductTotals } from '../storage/totals.ts';
+import { checkAfterUncleanEnd, hasEndedUncleanly } from './check/unclean-end.ts';
 import { awaitAtStart } from './database.ts';
 import { listenForStop } from './launcher.ts';
 import { type Command, parse } from './usage.ts';
@@ -45,11 +45,11 @@ catalog --help lists the settings.`,
       values.port === undefined ? process.env : { ...process.env, PORT: values.port },
     );
     const clock = systemClock;
-    const output = standardOutput();
+    const output = createStandardOutput();
     const log = createLog(config.LOG_LEVEL, output.write, clock.now);
     if (config.DATABASE_URL === undefined) checkDataFolder(config);
     makePrivate(config, log);
-    const unclean = endedUncleanly(config);
+    const unclean = hasEndedUncleanly(config);
     finishBulkLoad(config);
     const database = openDatabase(config, { onMoved: inPlace => reportPlace(inPlace, config, log) });
     let isChecking = false;
@@ -123,7 +123,7 @@ function warnOfPayments({ DATABASE_URL, STRIPE_SECRET_KEY, PAYMENT_BY_HAND }: Co
 
 /** What is written into a file that has lost its name is lost. */
 function reportPlace(inPlace: boolean, config: Config, log: Log): void {
-  const fields = { file: embeddedFile(config) };
+  const fields = { file: getEmbeddedFile(config) };
   if (inPlace) log.warn('the database file is back in its place: writes are accepted again', fields);
   else
     log.error(
@@ -162,7 +162,7 @@ async function ensureAdministrator(
   now: number,
   log: Log,
 ): Promise<Administrator | undefined> {
-  const users = userStore(database, outboxOf(database));
+  const users = createUserStore(database, createCommandOutbox(database));
   const { ADMIN_EMAIL, ADMIN_PASSWORD, DATABASE_URL } = config;
   if ((await users.count(database.read)) > 0) {
     if (ADMIN_EMAIL !== undefined) {
@@ -186,7 +186,7 @@ async function ensureAdministrator(
       await users.insert(
         session,
         { name: 'Administrator', email, role: 'admin', passwordHash, verifiedAt: now },
-        causedBy('cli', now),
+        createCause('cli', now),
       );
       return true;
     },
@@ -197,12 +197,12 @@ async function ensureAdministrator(
 
 /** Only into a catalog without users and products. @returns how many there are */
 async function addSamples(database: Database, config: Config): Promise<number> {
-  const users = await userStore(database, outboxOf(database)).count(database.read);
-  const products = await productTotals(database).count(database.read);
+  const users = await createUserStore(database, createCommandOutbox(database)).count(database.read);
+  const products = await createProductTotals(database).count(database.read);
   if (users > 0 || products > 0) return 0;
   const { sampleProducts } = await import('../sample/products.ts');
-  const store = productStore(database, outboxOf(database));
-  const cause = causedBy('samples', Date.now());
+  const store = createProductStore(database, createCommandOutbox(database));
+  const cause = createCause('samples', Date.now());
   await database.write(async session => {
     for (const sample of sampleProducts) {
       await store.insert(

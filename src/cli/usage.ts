@@ -1,7 +1,7 @@
 /** What a subcommand does, and how its arguments are read. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type { z } from 'zod';
-import { detailsOf } from '../http/schema.ts';
+import { toErrorDetails } from '../http/schema.ts';
 
 /** A command line that cannot be understood; exits 2. */
 export class UsageError extends Error {}
@@ -40,13 +40,13 @@ export function runAction(
 }
 
 /** The value of an option that the command cannot do without. */
-export function required(value: string | undefined, option: string): string {
+export function requireOption(value: string | undefined, option: string): string {
   if (value === undefined || value.trim() === '') throw new UsageError(`${option} is missing`);
   return value;
 }
 
 /** The value of an option that counts something. */
-export function countOption(
+export function parseCountOption(
   value: string | undefined,
   option: string,
   minimum: number,
@@ -59,7 +59,7 @@ export function countOption(
 }
 
 /** The value of an option that is one of a few words. */
-export function choiceOption<Choice extends string>(
+export function parseChoiceOption<Choice extends string>(
   value: string | undefined,
   option: string,
   choices: readonly Choice[],
@@ -75,7 +75,7 @@ export function choiceOption<Choice extends string>(
  * @param value of the option, undefined when it is not given
  * @param format undefined while only the file says it
  */
-export function safeOption(value: boolean | undefined, format: string | undefined): boolean {
+export function parseSafeOption(value: boolean | undefined, format: string | undefined): boolean {
   if (value !== undefined && format !== undefined && format !== 'csv') {
     throw new UsageError('--safe-for-spreadsheets is for CSV only');
   }
@@ -83,7 +83,7 @@ export function safeOption(value: boolean | undefined, format: string | undefine
 }
 
 /** The one positional argument of a command. */
-export function onePositional(positionals: readonly string[], name: string): string {
+export function requireOnePositional(positionals: readonly string[], name: string): string {
   const [value, extra] = positionals;
   if (value === undefined) throw new UsageError(`${name} is missing`);
   if (extra !== undefined) throw new UsageError(`there is no place for the argument "${extra}"`);
@@ -91,8 +91,8 @@ export function onePositional(positionals: readonly string[], name: string): str
 }
 
 /** What a schema makes of a value of the command line; its first complaint as a UsageError. */
-export function checked<Output>(schema: z.ZodType<Output>, value: unknown, option: string): Output {
+export function parseValue<Output>(schema: z.ZodType<Output>, value: unknown, option: string): Output {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new UsageError(`${option} ${detailsOf(result.error)[0]?.message ?? 'is not valid'}`);
+  throw new UsageError(`${option} ${toErrorDetails(result.error)[0]?.message ?? 'is not valid'}`);
 }

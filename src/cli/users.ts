@@ -1,26 +1,26 @@
 /** `catalog users`: the people who may sign in, for an operator at the machine. */
 import { randomBytes } from 'node:crypto';
-import { causedBy, outboxOf } from '../events/outbox.ts';
+import { createCause, createCommandOutbox } from '../events/outbox.ts';
 import { roles } from '../http/access.ts';
 import { text } from '../http/schema.ts';
 import { hashPassword } from '../resources/auth/passwords.ts';
-import { sessionStore } from '../resources/auth/store.ts';
-import { mailTokens } from '../resources/users/mail-tokens.ts';
+import { createSessionStore } from '../resources/auth/store.ts';
+import { createMailTokens } from '../resources/users/mail-tokens.ts';
 import { leavesNoAdministrator } from '../resources/users/rules.ts';
 import { email as emailSchema, newPassword } from '../resources/users/schema.ts';
-import { type StoredUser, type UserStore, userOf, userStore } from '../resources/users/store.ts';
+import { createUserStore, type StoredUser, toUser, type UserStore } from '../resources/users/store.ts';
 import { type Database, StorageError, type Transaction } from '../storage/database.ts';
-import { withDatabase } from './database.ts';
+import { runWithDatabase } from './database.ts';
 import { printLines, printSecret } from './terminal/output.ts';
-import { printable } from './terminal/printable.ts';
-import { dateOf, table } from './terminal/table.ts';
+import { escapeUnprintable } from './terminal/printable.ts';
+import { formatDate, formatTable } from './terminal/table.ts';
 import {
   type Command,
-  checked,
-  choiceOption,
-  onePositional,
   parse,
-  required,
+  parseChoiceOption,
+  parseValue,
+  requireOnePositional,
+  requireOption,
   runAction,
   UsageError,
 } from './usage.ts';
@@ -55,53 +55,53 @@ async function create(args: string[]): Promise<number> {
     role: { type: 'string' },
     'password-stdin': { type: 'boolean' },
   });
-  const email = checked(emailSchema, required(values.email, '--email').trim(), '--email');
-  const name = checked(text(200), required(values.name, '--name'), '--name');
-  const role = choiceOption(required(values.role, '--role'), '--role', roles) ?? 'user';
-  const password = await passwordFor(values['password-stdin']);
+  const email = parseValue(emailSchema, requireOption(values.email, '--email').trim(), '--email');
+  const name = parseValue(text(200), requireOption(values.name, '--name'), '--name');
+  const role = parseChoiceOption(requireOption(values.role, '--role'), '--role', roles) ?? 'user';
+  const password = await obtainPassword(values['password-stdin']);
   const passwordHash = await hashPassword(password.text);
-  return withDatabase(async database => {
+  return runWithDatabase(async database => {
     const now = Date.now();
     const user = { email, name, role, passwordHash, verifiedAt: now };
-    const users = userStore(database, outboxOf(database));
-    const insert = (session: Transaction) => users.insert(session, user, causedBy('cli', now));
+    const users = createUserStore(database, createCommandOutbox(database));
+    const insert = (session: Transaction) => users.insert(session, user, createCause('cli', now));
     const { id } = await database.write(insert).catch(error => {
       if (!(error instanceof StorageError && error.kind === 'unique')) throw error;
       throw new Error(`there is a user with the e-mail address ${email} already`);
     });
-    await show(`created user ${id}: ${printable(email)}, ${role}`, email, password);
+    await show(`created user ${id}: ${escapeUnprintable(email)}, ${role}`, email, password);
     return 0;
   });
 }
 
 async function list(args: string[]): Promise<number> {
   parse(args, {});
-  return withDatabase(async database => {
-    const users = await userStore(database, outboxOf(database)).all(database.read);
+  return runWithDatabase(async database => {
+    const users = await createUserStore(database, createCommandOutbox(database)).all(database.read);
     const rows = users.map(user => [
       String(user.id),
       user.email,
       user.role,
-      dateOf(user.created_at),
+      formatDate(user.created_at),
       user.name,
     ]);
-    await printLines(table(['ID', 'E-MAIL', 'ROLE', 'CREATED (UTC)', 'NAME'], rows));
+    await printLines(formatTable(['ID', 'E-MAIL', 'ROLE', 'CREATED (UTC)', 'NAME'], rows));
     return 0;
   });
 }
 
 async function setPassword(args: string[]): Promise<number> {
   const { values, positionals } = parse(args, { 'password-stdin': { type: 'boolean' } }, true);
-  const email = onePositional(positionals, 'EMAIL');
-  const password = await passwordFor(values['password-stdin']);
+  const email = requireOnePositional(positionals, 'EMAIL');
+  const password = await obtainPassword(values['password-stdin']);
   const passwordHash = await hashPassword(password.text);
-  return withDatabase(async database => {
+  return runWithDatabase(async database => {
     await changeUser(database, email, async (session, user, { users }) => {
-      await users.setPassword(session, user, passwordHash, causedBy('cli', Date.now()));
-      await sessionStore(database).removeAllOf(session, user.id, Date.now());
-      await mailTokens(database).withdraw(session, user.id, 'password');
+      await users.setPassword(session, user, passwordHash, createCause('cli', Date.now()));
+      await createSessionStore(database).removeAllOf(session, user.id, Date.now());
+      await createMailTokens(database).withdraw(session, user.id, 'password');
     });
-    await show(`set the password of ${printable(email)}; all sessions have ended`, email, password);
+    await show(`set the password of ${escapeUnprintable(email)}; all sessions have ended`, email, password);
     return 0;
   });
 }
@@ -109,9 +109,9 @@ async function setPassword(args: string[]): Promise<number> {
 async function setRole(args: string[]): Promise<number> {
   const [email, word, ...extra] = parse(args, {}, true).positionals;
   if (extra.length > 0) throw new UsageError(`there is no place for the argument "${extra[0]}"`);
-  const address = required(email, 'EMAIL');
-  const role = choiceOption(required(word, 'ROLE'), 'ROLE', roles) ?? 'user';
-  return withDatabase(async database => {
+  const address = requireOption(email, 'EMAIL');
+  const role = parseChoiceOption(requireOption(word, 'ROLE'), 'ROLE', roles) ?? 'user';
+  return runWithDatabase(async database => {
     await changeUser(database, address, async (session, user, { users, administrators }) => {
       if (leavesNoAdministrator(user, role, administrators)) {
         throw new Error(
@@ -119,11 +119,11 @@ async function setRole(args: string[]): Promise<number> {
         );
       }
       if (user.role === role) return;
-      const fields = { ...userOf(user), role };
-      await users.update(session, user, fields, causedBy('cli', Date.now()));
-      await sessionStore(database).removeAllOf(session, user.id, Date.now());
+      const fields = { ...toUser(user), role };
+      await users.update(session, user, fields, createCause('cli', Date.now()));
+      await createSessionStore(database).removeAllOf(session, user.id, Date.now());
     });
-    await printLines(`${printable(address)} is ${role} now`);
+    await printLines(`${escapeUnprintable(address)} is ${role} now`);
     return 0;
   });
 }
@@ -136,7 +136,7 @@ type Change = (session: Transaction, user: StoredUser, around: Around) => Promis
 
 /** Changes one user while no other administrator can be demoted. @throws Error when there is no such user */
 async function changeUser(database: Database, email: string, change: Change): Promise<void> {
-  const users = userStore(database, outboxOf(database));
+  const users = createUserStore(database, createCommandOutbox(database));
   await database.write(async session => {
     const administrators = await users.lockAdministrators(session);
     const found = await users.findByEmail(session, email);
@@ -151,15 +151,15 @@ interface Password {
   readonly generated: boolean;
 }
 
-async function passwordFor(fromStandardInput: boolean | undefined): Promise<Password> {
+async function obtainPassword(fromStandardInput: boolean | undefined): Promise<Password> {
   if (fromStandardInput !== true) return { text: randomBytes(15).toString('base64url'), generated: true };
   const [line = ''] = (await Bun.stdin.text()).split(/\r?\n/);
-  return { text: checked(newPassword, line, 'the password'), generated: false };
+  return { text: parseValue(newPassword, line, 'the password'), generated: false };
 }
 
 /** Shows what was done, and the password where it was generated. */
 function show(done: string, email: string, { text: password, generated }: Password): Promise<void> {
   if (!generated) return printLines(done);
-  const undo = `set another password with catalog users set-password ${printable(email)}`;
+  const undo = `set another password with catalog users set-password ${escapeUnprintable(email)}`;
   return printSecret([done, `password, shown this once: ${password}`], undo);
 }

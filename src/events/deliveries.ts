@@ -5,7 +5,7 @@
  */
 import { sql } from 'kysely';
 import type { Database, Session } from '../storage/database.ts';
-import { prepared } from '../storage/prepared.ts';
+import { prepareQuery } from '../storage/prepared.ts';
 
 /** A delivery that has been taken up; `due_at` says by whom. */
 export interface Claimed {
@@ -48,38 +48,38 @@ export interface Deliveries {
   backlog(session: Session): Promise<Backlog[]>;
 }
 
-export function deliveries({ build, dialect }: Pick<Database, 'build' | 'dialect'>): Deliveries {
+export function createDeliveries({ build, dialect }: Pick<Database, 'build' | 'dialect'>): Deliveries {
   type Next = { queue: string; now: number };
   // Behind an earlier one of its key, a delivery waits: until that has been made, or given up.
-  const due = (argument: { queue: unknown; now: unknown }) =>
+  const buildDue = (argument: { queue: unknown; now: unknown }) =>
     sql`queue = ${argument.queue} and failed_at is null and due_at <= ${argument.now}
       and not exists (select 1 from deliveries as earlier where earlier.queue = deliveries.queue
         and earlier.key = deliveries.key and earlier.id < deliveries.id and earlier.failed_at is null)
       order by due_at, id limit 1`;
-  const anyDue = prepared<Next, { id: number }>(
+  const anyDue = prepareQuery<Next, { id: number }>(
     build,
-    argument => sql`select id from deliveries where ${due(argument)}`,
+    argument => sql`select id from deliveries where ${buildDue(argument)}`,
   );
-  const next = prepared<Next, Claimed>(
+  const next = prepareQuery<Next, Claimed>(
     build,
     argument => sql`select id, payload, attempts, due_at from deliveries
-        where ${due(argument)} ${dialect.skipLocked}`,
+        where ${buildDue(argument)} ${dialect.skipLocked}`,
   );
-  const hold = prepared<{ id: number; until: number }, unknown>(build, argument =>
+  const hold = prepareQuery<{ id: number; until: number }, unknown>(build, argument =>
     build.updateTable('deliveries').set({ due_at: argument.until }).where('id', '=', argument.id),
   );
-  const renew = prepared<{ id: number; claim: number; until: number }, unknown>(build, argument =>
+  const renew = prepareQuery<{ id: number; claim: number; until: number }, unknown>(build, argument =>
     build
       .updateTable('deliveries')
       .set({ due_at: argument.until })
       .where('id', '=', argument.id)
       .where('due_at', '=', argument.claim),
   );
-  const remove = prepared<{ id: number; claim: number }, unknown>(build, argument =>
+  const remove = prepareQuery<{ id: number; claim: number }, unknown>(build, argument =>
     build.deleteFrom('deliveries').where('id', '=', argument.id).where('due_at', '=', argument.claim),
   );
   type Values = Postponed & { id: number; claim: number };
-  const postpone = prepared<{ [Name in keyof Values]: Values[Name] }, unknown>(build, argument =>
+  const postpone = prepareQuery<{ [Name in keyof Values]: Values[Name] }, unknown>(build, argument =>
     build
       .updateTable('deliveries')
       .set({ attempts: argument.attempts, due_at: argument.dueAt, failed_at: argument.failedAt })

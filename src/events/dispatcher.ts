@@ -6,7 +6,7 @@ import { describeError, type Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../storage/database.ts';
 import { claimMs, createAttempts, defaultAttemptMs, defaultSlowMs } from './attempts.ts';
-import { type Backlog, type Claimed, deliveries } from './deliveries.ts';
+import { type Backlog, type Claimed, createDeliveries } from './deliveries.ts';
 
 /** Does the work of one queue. Whatever it throws means: not yet; PermanentFailure means: never. */
 export type Consumer = { readonly queue: string } & (
@@ -86,7 +86,7 @@ const lanes = 4;
 /** How many more there may be for those that are slow: as many connections as a receiver that is slow has at most. */
 const slowLanes = 12;
 
-function countersOf(consumers: readonly Consumer[]) {
+function createCounters(consumers: readonly Consumer[]) {
   const numbers = new Map<string, QueueNumbers>(
     consumers.map(({ queue }) => [queue, { queue, delivered: 0, failed: 0 }]),
   );
@@ -99,8 +99,8 @@ function countersOf(consumers: readonly Consumer[]) {
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { database, clock, log, consumers } = options;
-  const stored = deliveries(database);
-  const { numbers, count } = countersOf(consumers);
+  const stored = createDeliveries(database);
+  const { numbers, count } = createCounters(consumers);
   let stopped = false;
   const unreached = new Set<string>();
   const outside = createAttempts(stored, { database, clock, slowMs: options.slowMs ?? defaultSlowMs });
@@ -183,17 +183,17 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
    * something opens another lane, so that what takes long holds up no more than its own. Those where a delivery takes
    * very long do not count.
    */
-  function lanesOf(consumer: Consumer): Lanes {
+  function createLanes(consumer: Consumer): Lanes {
     const most = consumer.kind === 'internal' ? 1 : lanes;
     const underWay = new Set<Promise<void>>();
     let open = 0;
     let slow = 0;
     let wakes = 0;
-    const allowed = () => (stopped ? 0 : most + Math.min(slow, slowLanes));
+    const countAllowed = () => (stopped ? 0 : most + Math.min(slow, slowLanes));
 
     function wake(): void {
       wakes++;
-      if (open >= allowed()) return;
+      if (open >= countAllowed()) return;
       open++;
       const lane = run().finally(() => underWay.delete(lane));
       underWay.add(lane);
@@ -218,16 +218,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       let any = false;
       try {
         // Where a slow delivery has ended, there may be more lanes than there are to be.
-        for (let seen = -1; seen !== wakes && open <= allowed(); ) {
+        for (let seen = -1; seen !== wakes && open <= countAllowed(); ) {
           seen = wakes;
-          while (open <= allowed() && (await step())) any = true;
+          while (open <= countAllowed() && (await step())) any = true;
         }
         // With nothing to wait for since `wakes` was last read: otherwise a wake could be lost here.
         open--;
-        reached(consumer.queue);
+        noteReached(consumer.queue);
       } catch (error) {
         open--;
-        notReached(consumer.queue, error);
+        noteUnreached(consumer.queue, error);
       }
       // What one queue has delivered may have given another something to do.
       if (any) wakeAll();
@@ -237,24 +237,24 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /** Said once in each direction: every poll would say it again. */
-  function notReached(queue: string, error: unknown): void {
+  function noteUnreached(queue: string, error: unknown): void {
     if (!unreached.has(queue))
       log.warn('deliveries wait: the database cannot be used', { queue, ...describeError(error) });
     unreached.add(queue);
   }
 
-  function reached(queue: string): void {
+  function noteReached(queue: string): void {
     if (unreached.delete(queue)) log.info('deliveries resumed', { queue });
   }
 
-  const queues = consumers.map(lanesOf);
+  const queues = consumers.map(createLanes);
 
   function wakeAll(): void {
     for (const queue of queues) queue.wake();
   }
 
   /** Resolves when no lane is open. */
-  async function idle(): Promise<void> {
+  async function waitUntilIdle(): Promise<void> {
     for (;;) {
       const busy = queues.flatMap(({ underWay }) => [...underWay]);
       if (busy.length === 0) return;
@@ -269,13 +269,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     wake: wakeAll,
     settle() {
       wakeAll();
-      return idle();
+      return waitUntilIdle();
     },
     async stop(graceMs = defaultAttemptMs) {
       stopped = true;
       clearInterval(poll);
       const grace = setTimeout(outside.abortAll, graceMs);
-      await idle();
+      await waitUntilIdle();
       clearTimeout(grace);
     },
     numbers: () => numbers.values(),

@@ -2,8 +2,8 @@
  * The outbox: whatever changes a resource writes down, in the same transaction, what it was, what it is now, and
  * who did it. A change and its event are kept together or lost together; the events are also the audit trail.
  */
-import { bulkInsert, type ColumnType } from '../storage/bulk.ts';
-import { collectionVersions, newMark } from '../storage/changes/versions.ts';
+import { type ColumnType, createBulkInsert } from '../storage/bulk.ts';
+import { createCollectionVersions, createMark } from '../storage/changes/versions.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import { createQueue, type Queue } from './queue.ts';
 import { subscriptions } from './subscriptions.ts';
@@ -18,7 +18,7 @@ export interface Cause {
 }
 
 /** What the service does by itself, or an operator does with the command line. */
-export const causedBy = (actor: string, at: number): Cause => ({ actor, requestId: null, at });
+export const createCause = (actor: string, at: number): Cause => ({ actor, requestId: null, at });
 
 export interface Change {
   /** The resource's name in the singular: `product`. */
@@ -35,7 +35,7 @@ export interface Change {
  * @param textOf gives the representation as JSON text
  * @returns a function that gives what happens to a resource of this kind, which is written down
  */
-export function changesOf<Row extends { readonly id: number }>(
+export function createChangeBuilder<Row extends { readonly id: number }>(
   resource: string,
   textOf: (row: Row) => string,
 ) {
@@ -117,19 +117,20 @@ export interface Outbox {
 }
 
 /** The outbox of a process that delivers nothing itself: the command line. */
-export const outboxOf = (database: Database): Outbox => createOutbox(database, createQueue(database));
+export const createCommandOutbox = (database: Database): Outbox =>
+  createOutbox(database, createQueue(database));
 
 export function createOutbox(database: Pick<Database, 'build' | 'dialect'>, queue: Queue): Outbox {
-  const versions = collectionVersions(database);
+  const versions = createCollectionVersions(database);
   const columns = [...eventColumns, 'mark'] as const;
-  const valuesOf = (event: NewEvent) => columns.map(name => event[name]);
+  const getValues = (event: NewEvent) => columns.map(name => event[name]);
   const types = { ...shownColumns, mark: 'integer' } as const;
-  const insert = bulkInsert(database, 'events', types, { sizes: insertSizes });
+  const insert = createBulkInsert(database, 'events', types, { sizes: insertSizes });
   // By INSERT, however many they are.
   const many = { table: insert.table, statements: insert.statements };
 
   async function insertWithDeliveries(session: Transaction, event: NewEvent): Promise<void> {
-    const [eventId] = await session.insertMany(insert, [valuesOf(event)]);
+    const [eventId] = await session.insertMany(insert, [getValues(event)]);
     for (const { queue: name, types } of subscriptions) {
       if (!types.includes(event.type)) continue;
       const key = `${event.resource}:${event.resource_id}`;
@@ -138,7 +139,7 @@ export function createOutbox(database: Pick<Database, 'build' | 'dialect'>, queu
   }
 
   async function recordAll(session: Transaction, changes: readonly Change[], cause: Cause): Promise<void> {
-    const events = changes.map(change => eventOf(change, cause));
+    const events = changes.map(change => toEvent(change, cause));
     for (const { resource, mark } of events) {
       const collection = collectionOf[resource];
       if (collection !== undefined) versions.advance(session, collection, mark);
@@ -147,13 +148,13 @@ export function createOutbox(database: Pick<Database, 'build' | 'dialect'>, queu
     // one resource get their ids in the order they are recorded in.
     for (const event of events) if (consumed.has(event.resource)) await insertWithDeliveries(session, event);
     const others = events.filter(({ resource }) => !consumed.has(resource));
-    if (others.length > 0) session.writeDeferred(many, others.map(valuesOf));
+    if (others.length > 0) session.writeDeferred(many, others.map(getValues));
   }
 
   return { recordAll, record: (session, change, cause) => recordAll(session, [change], cause) };
 }
 
-function eventOf(
+function toEvent(
   { resource, resourceId, action, before, after }: Change,
   { actor, requestId, at }: Cause,
 ): NewEvent {
@@ -172,6 +173,6 @@ function eventOf(
     old_document: before,
     new_document: after,
     created_at: at,
-    mark: resource in collectionOf ? newMark() : 0,
+    mark: resource in collectionOf ? createMark() : 0,
   };
 }

@@ -3,7 +3,7 @@
  * transaction. What has been queued is delivered by dispatcher.ts, at least once, in order for each key.
  */
 import type { Database, Session } from '../storage/database.ts';
-import { prepared } from '../storage/prepared.ts';
+import { prepareQuery } from '../storage/prepared.ts';
 
 interface Delivery {
   /** Whose work it is: the name of a consumer. */
@@ -23,7 +23,7 @@ export interface Queue {
 
 export function createQueue({ build }: Pick<Database, 'build'>): Queue {
   const added = new WeakSet<Session>();
-  const insert = prepared<{ queue: string; key: string; payload: string; at: number }, unknown>(
+  const insert = prepareQuery<{ queue: string; key: string; payload: string; at: number }, unknown>(
     build,
     argument =>
       build.insertInto('deliveries').values({

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Clock } from '../ports/clock.ts';
 import type { Database } from '../storage/database.ts';
-import { prepared } from '../storage/prepared.ts';
+import { prepareQuery } from '../storage/prepared.ts';
 import { subscriptions } from './subscriptions.ts';
 
 /** Events per transaction: none keeps the writer for long. */
@@ -15,10 +15,10 @@ export interface Retention {
 }
 
 /** @param days undefined: everything is kept */
-export function retention(database: Database, clock: Clock, days: number | undefined): Retention {
+export function createRetention(database: Database, clock: Clock, days: number | undefined): Retention {
   const { build } = database;
   const queues = sql.join(subscriptions.map(({ queue }) => sql.lit(queue)));
-  const page = prepared<{ after: number }, { id: number; created_at: number }>(build, argument =>
+  const page = prepareQuery<{ after: number }, { id: number; created_at: number }>(build, argument =>
     build
       .selectFrom('events')
       .select(['id', 'created_at'])
@@ -27,7 +27,7 @@ export function retention(database: Database, clock: Clock, days: number | undef
       .limit(batch),
   );
   // The key and the payload are those that outbox.record gives a delivery.
-  const remove = prepared<{ after: number; last: number; limit: number }, unknown>(
+  const remove = prepareQuery<{ after: number; last: number; limit: number }, unknown>(
     build,
     argument => sql`delete from events where id > ${argument.after} and id <= ${argument.last} and created_at < ${argument.limit}
         and not exists (select 1 from deliveries where queue in (${queues}) and failed_at is null

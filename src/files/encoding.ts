@@ -6,7 +6,7 @@ export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as co
 export type Encoding = (typeof encodings)[number];
 
 /** The encoding that the first bytes show: by a byte order mark, or by the zeros that UTF-16 puts between ASCII. */
-export function encodingOf(firstBytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+export function detectEncoding(firstBytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   const [a, b, c, d] = firstBytes;
   if (a === 0xff && b === 0xfe) return 'utf-16le';
   if (a === 0xfe && b === 0xff) return 'utf-16be';
@@ -29,10 +29,10 @@ export function toUtf8(
   name: string,
 ): AsyncIterable<Uint8Array> {
   if (encoding === 'utf-8') return source;
-  return encoding === undefined ? detected(source, found) : transcoded(source, encoding, name);
+  return encoding === undefined ? decodeDetected(source, found) : transcodeText(source, encoding, name);
 }
 
-async function* transcoded(
+async function* transcodeText(
   source: AsyncIterable<Uint8Array>,
   encoding: Encoding,
   name: string,
@@ -51,7 +51,10 @@ async function* transcoded(
 }
 
 /** Passes ASCII on, which is the same in both; what comes first and is none decides. */
-async function* detected(source: AsyncIterable<Uint8Array>, found: () => void): AsyncGenerator<Uint8Array> {
+async function* decodeDetected(
+  source: AsyncIterable<Uint8Array>,
+  found: () => void,
+): AsyncGenerator<Uint8Array> {
   let decided: 'utf-8' | TextDecoder | undefined;
   let held: Uint8Array = new Uint8Array(0);
   const decide = (bytes: Uint8Array): 'utf-8' | TextDecoder => {
@@ -94,7 +97,7 @@ function isWindows1252(bytes: Uint8Array): boolean {
       at += 1;
       continue;
     }
-    const length = sequenceLength(bytes, at);
+    const length = countSequenceBytes(bytes, at);
     if (length === 'unfinished') break;
     if (length > 0) {
       characters += 1;
@@ -109,7 +112,7 @@ function isWindows1252(bytes: Uint8Array): boolean {
 }
 
 /** How many bytes the UTF-8 character at a place has; 0 when there is none. */
-function sequenceLength(bytes: Uint8Array, at: number): number | 'unfinished' {
+function countSequenceBytes(bytes: Uint8Array, at: number): number | 'unfinished' {
   const first = bytes[at] ?? 0;
   const length = first >= 0xf0 && first <= 0xf4 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
   if (length === 0 || first > 0xf4) return 0;

@@ -1,7 +1,7 @@
 /** Which columns of a file the fields of a product are taken from. */
 
 import { isObject } from '../json-object.ts';
-import { type Field, fieldReaders, readerOf } from './cells/fields.ts';
+import { type Field, fieldReaders, findReader } from './cells/fields.ts';
 
 /** The product fields that can be imported and exported, in the order of an exported file. */
 // Boundary: Object.keys types its result as string[].
@@ -32,7 +32,7 @@ export function parseMapping(text: string, fields: readonly string[] = productFi
         `a mapping is FIELD=COLUMN pairs with commas between them, not "${pair.trim()}"`,
       );
     }
-    if (!fields.includes(field) && readerOf(field) === undefined) {
+    if (!fields.includes(field) && findReader(field) === undefined) {
       throw new MappingError(`a mapping's field is one of ${fields.join(', ')}, not "${field}"`);
     }
     if (mapping.has(field)) throw new MappingError(`a mapping gives each field once, but "${field}" twice`);
@@ -51,7 +51,7 @@ export function parseSettings(texts: readonly string[]): Mapping {
     const at = text.indexOf('=');
     const field = text.slice(0, Math.max(at, 0)).trim();
     if (field === '') throw new MappingError(`takes FIELD=VALUE, not "${text}"`);
-    if (readerOf(field) === undefined) {
+    if (findReader(field) === undefined) {
       throw new MappingError(
         `the field is one of ${productFields.join(', ')}, attributes.KEY, not "${field}"`,
       );
@@ -65,7 +65,7 @@ export function parseSettings(texts: readonly string[]): Mapping {
 /** The value of a column, found by its exact name, else in another case, else as a dotted path; undefined when there is no such column. */
 export function pick(record: Readonly<Record<string, unknown>>, column: string): unknown {
   if (Object.hasOwn(record, column)) return record[column];
-  const key = sameName(record, column);
+  const key = findSameName(record, column);
   if (key !== undefined) return record[key];
   const dot = column.indexOf('.');
   if (dot < 0) return undefined;
@@ -74,7 +74,7 @@ export function pick(record: Readonly<Record<string, unknown>>, column: string):
 }
 
 /** The first key that equals the name but for case. */
-function sameName(record: Readonly<Record<string, unknown>>, name: string): string | undefined {
+function findSameName(record: Readonly<Record<string, unknown>>, name: string): string | undefined {
   for (const key in record) {
     // The length is compared first: this runs for every field that a record leaves out.
     if (key.length === name.length && key.toLowerCase() === name.toLowerCase()) return key;

@@ -4,15 +4,15 @@
  * the engine's native `split`.
  */
 
-import { countLines, lineEnd, wholeLines } from './read-text.ts';
+import { countLines, findLineEnd, readWholeLines } from './read-text.ts';
 import {
+  createUnreadableRecord,
   holdsDamage,
   maxRawOfTooLong,
   maxRecordLength,
   notUtf8,
   type SourceRecord,
   tooLong,
-  unreadable,
 } from './record.ts';
 import { isBlankRow, readDelimiter, unguardCell } from './spreadsheet.ts';
 
@@ -42,7 +42,7 @@ function detectDelimiter(header: string): string {
 }
 
 /** The index of the closing quotation mark of the field that opens at `open`, or -1. */
-function closingQuote(text: string, open: number): number {
+function findClosingQuote(text: string, open: number): number {
   let at = text.indexOf('"', open + 1);
   while (at >= 0 && text.charCodeAt(at + 1) === quote) at = text.indexOf('"', at + 2);
   return at;
@@ -53,12 +53,12 @@ function cutQuotedRow(text: string, start: number, delimiter: number): Row | str
   const fields: string[] = [];
   for (let at = start; ; at += 1) {
     if (text.charCodeAt(at) === quote) {
-      const close = closingQuote(text, at);
+      const close = findClosingQuote(text, at);
       if (close < 0) return unclosed;
       const field = text.slice(at + 1, close);
       fields.push(field.includes('"') ? field.replaceAll('""', '"') : field);
       at = close + 1;
-      if (text.charCodeAt(at) === carriageReturn && lineEnd(text, at) === at + 1) at += 1;
+      if (text.charCodeAt(at) === carriageReturn && findLineEnd(text, at) === at + 1) at += 1;
       if (at >= text.length || text.charCodeAt(at) === newline) return { fields, end: at + 1 };
       if (text.charCodeAt(at) !== delimiter) return afterQuote;
     } else {
@@ -78,7 +78,7 @@ function cutQuotedRow(text: string, start: number, delimiter: number): Row | str
 }
 
 /** Why a header cannot be used, if so. Columns without a name are allowed: spreadsheets leave them behind. */
-function headerProblem(columns: readonly string[]): string | undefined {
+function findHeaderProblem(columns: readonly string[]): string | undefined {
   const [only = ''] = columns;
   if (columns.length === 1 && only.includes('|')) return otherDelimiter;
   if (columns.some(name => name.includes('\r'))) return loneReturns;
@@ -120,7 +120,7 @@ class CsvParser {
     for (let start = 0; start < text.length && !this.stopped; ) {
       if (nextQuote < start) nextQuote = text.indexOf('"', start);
       if (nextQuote < 0) nextQuote = text.length;
-      const end = lineEnd(text, start);
+      const end = findLineEnd(text, start);
       if (nextQuote >= end) {
         const line = text.slice(
           start,
@@ -146,7 +146,7 @@ class CsvParser {
   skipLine(beginning: string): SourceRecord[] {
     const records = this.parse('', false, true);
     if (this.#columns === undefined) records.push(this.#noHeader(tooLong, beginning));
-    else records.push(unreadable(this.#line, tooLong, beginning));
+    else records.push(createUnreadableRecord(this.#line, tooLong, beginning));
     this.#line += 1;
     return records;
   }
@@ -169,11 +169,13 @@ class CsvParser {
   #quotedRow(row: Row | string, text: string, start: number, records: SourceRecord[]): number {
     const cut = typeof row !== 'string' && row.end - start <= maxRecordLength ? row : undefined;
     if (cut === undefined) {
-      const end = lineEnd(text, start);
+      const end = findLineEnd(text, start);
       const raw = text.slice(start, Math.min(end, start + maxRawOfTooLong)).trimEnd();
       const reason = typeof row === 'string' ? row : tooLong;
       records.push(
-        this.#columns === undefined ? this.#noHeader(reason, raw) : unreadable(this.#line, reason, raw),
+        this.#columns === undefined
+          ? this.#noHeader(reason, raw)
+          : createUnreadableRecord(this.#line, reason, raw),
       );
       this.#line += 1;
       return end + 1;
@@ -187,29 +189,29 @@ class CsvParser {
   #noHeader(problem: string, raw: string): SourceRecord {
     this.stopped = true;
     const reason = raw.includes('\r') ? loneReturns : problem;
-    return { ...unreadable(this.#line, reason, raw.slice(0, maxRawOfTooLong)), fatal: true };
+    return { ...createUnreadableRecord(this.#line, reason, raw.slice(0, maxRawOfTooLong)), fatal: true };
   }
 
   #take(fields: readonly string[], raw: string, records: SourceRecord[]): void {
     if (this.#columns === undefined) {
       if (this.#comments && fields[0]?.startsWith('#') === true) return;
       const columns = fields.map(name => name.trim());
-      const problem = holdsDamage(this.#damaged, raw) ? notUtf8 : headerProblem(columns);
+      const problem = holdsDamage(this.#damaged, raw) ? notUtf8 : findHeaderProblem(columns);
       if (problem === undefined) this.#columns = columns;
       else records.push(this.#noHeader(problem, raw));
     } else if (holdsDamage(this.#damaged, raw)) {
-      records.push(unreadable(this.#line, notUtf8, raw));
+      records.push(createUnreadableRecord(this.#line, notUtf8, raw));
     } else if (fields.length !== this.#columns.length) {
       const counts = `has ${fields.length} fields where the header has ${this.#columns.length}`;
-      records.push(unreadable(this.#line, counts, raw));
+      records.push(createUnreadableRecord(this.#line, counts, raw));
     } else {
-      const value = rowValue(this.#columns, fields, this.#safe);
+      const value = toRowValue(this.#columns, fields, this.#safe);
       records.push({ line: this.#line, value, columns: this.#columns, error: undefined, raw });
     }
   }
 }
 
-function rowValue(
+function toRowValue(
   columns: readonly string[],
   fields: readonly string[],
   safe: boolean,
@@ -230,7 +232,7 @@ function rowValue(
  * CRLF, quoted fields with newlines; blank lines are skipped, and those that hold delimiters only. All values are
  * strings. A row that cannot be read is a record with an error; a header that cannot be used is one such record,
  * and the last. Throws only what the source throws.
- * @param safe drops the apostrophes that `csvRow` has written for spreadsheets
+ * @param safe drops the apostrophes that `formatCsvRow` has written for spreadsheets
  * @param comments leaves out lines before the header that begin with #
  */
 export async function* readCsv(
@@ -239,7 +241,7 @@ export async function* readCsv(
   comments = false,
 ): AsyncGenerator<SourceRecord[]> {
   const parser = new CsvParser(safe, comments);
-  for await (const block of wholeLines(source)) {
+  for await (const block of readWholeLines(source)) {
     yield block.tooLong ? parser.skipLine(block.text) : parser.parse(block.text, block.damaged, false);
     if (parser.stopped) return;
   }

@@ -190,7 +190,7 @@ export class ArraySeeker {
     this.#key += text.slice(at, end);
     if (this.#key.length > 10_000) this.problem = 'is not valid JSON: a member name does not end';
     // A quotation mark behind an odd number of backslashes belongs to the name.
-    if (close >= 0 && backslashesAtEnd(this.#key) % 2 === 1) this.#key += '"';
+    if (close >= 0 && countBackslashesAtEnd(this.#key) % 2 === 1) this.#key += '"';
     else if (close >= 0) this.#state = 'colon';
     return close < 0 ? end : end + 1;
   }
@@ -225,7 +225,7 @@ export class ArraySeeker {
   }
 }
 
-function backslashesAtEnd(text: string): number {
+function countBackslashesAtEnd(text: string): number {
   let start = text.length;
   while (text[start - 1] === '\\') start -= 1;
   return text.length - start;

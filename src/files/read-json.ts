@@ -1,7 +1,8 @@
 /** Reads the records of a JSON array, wherever in the document it stands. */
 import { ArraySeeker, isSpace, ValueScanner } from './read-json-scan.ts';
-import { type DecodedText, wholeCharacters } from './read-text.ts';
+import { type DecodedText, readWholeCharacters } from './read-text.ts';
 import {
+  createUnreadableRecord,
   holdsDamage,
   maxRawOfTooLong,
   maxRecordLength,
@@ -9,7 +10,6 @@ import {
   parseRecord,
   type SourceRecord,
   tooLong,
-  unreadable,
 } from './record.ts';
 
 const closeBracket = 93;
@@ -63,7 +63,7 @@ class JsonArrayParser {
   }
 
   #fail(reason: string, line = this.#line): void {
-    this.#records.push(unreadable(line, reason, this.#part.slice(0, maxRawOfTooLong)));
+    this.#records.push(createUnreadableRecord(line, reason, this.#part.slice(0, maxRawOfTooLong)));
     this.#state = 'end';
   }
 
@@ -132,8 +132,8 @@ class JsonArrayParser {
   }
 
   #element(text: string): SourceRecord {
-    if (this.#length > maxRecordLength) return unreadable(this.#startLine, tooLong, text);
-    if (holdsDamage(this.#damaged, text)) return unreadable(this.#startLine, notUtf8, text);
+    if (this.#length > maxRecordLength) return createUnreadableRecord(this.#startLine, tooLong, text);
+    if (holdsDamage(this.#damaged, text)) return createUnreadableRecord(this.#startLine, notUtf8, text);
     return parseRecord(this.#startLine, text);
   }
 }
@@ -149,7 +149,7 @@ export async function* readJson(
   path: string | undefined,
 ): AsyncGenerator<SourceRecord[]> {
   const parser = new JsonArrayParser(path === undefined || path === '' ? [] : path.split('.'));
-  for await (const piece of wholeCharacters(source)) {
+  for await (const piece of readWholeCharacters(source)) {
     yield parser.parse(piece);
     if (parser.ended) return;
   }

@@ -1,6 +1,13 @@
 /** Reads newline-delimited JSON. */
-import { wholeLines } from './read-text.ts';
-import { holdsDamage, notUtf8, parseRecord, type SourceRecord, tooLong, unreadable } from './record.ts';
+import { readWholeLines } from './read-text.ts';
+import {
+  createUnreadableRecord,
+  holdsDamage,
+  notUtf8,
+  parseRecord,
+  type SourceRecord,
+  tooLong,
+} from './record.ts';
 
 function isBlank(line: string): boolean {
   return line.length === 0 || (line.charCodeAt(0) <= 32 && line.trim() === '');
@@ -13,9 +20,9 @@ function isBlank(line: string): boolean {
  */
 export async function* readNdjson(source: AsyncIterable<Uint8Array>): AsyncGenerator<SourceRecord[]> {
   let line = 1;
-  for await (const block of wholeLines(source)) {
+  for await (const block of readWholeLines(source)) {
     if (block.tooLong) {
-      yield [unreadable(line, tooLong, block.text)];
+      yield [createUnreadableRecord(line, tooLong, block.text)];
       line += 1;
       continue;
     }
@@ -28,7 +35,7 @@ export async function* readNdjson(source: AsyncIterable<Uint8Array>): AsyncGener
       start = end + 1;
       if (isBlank(text)) continue;
       const damaged = holdsDamage(block.damaged, text);
-      records.push(damaged ? unreadable(line, notUtf8, text) : parseRecord(line, text));
+      records.push(damaged ? createUnreadableRecord(line, notUtf8, text) : parseRecord(line, text));
     }
     yield records;
   }

@@ -20,7 +20,7 @@ const pieceLength = 256 * 1024;
 const newline = 10;
 const byteOrderMark = '\uFEFF';
 
-// Both keep U+FEFF: it is a mark only at the start of the file, where `withoutMark` removes it.
+// Both keep U+FEFF: it is a mark only at the start of the file, where `removeMark` removes it.
 function createDecoders(): { strict: TextDecoder; lenient: TextDecoder } {
   return {
     strict: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }),
@@ -32,16 +32,16 @@ function createDecoders(): { strict: TextDecoder; lenient: TextDecoder } {
 function createDecode(): (bytes: Uint8Array) => DecodedText {
   const { strict, lenient } = createDecoders();
   let first = true;
-  const withoutMark = (text: string): string => {
+  const removeMark = (text: string): string => {
     if (!first) return text;
     first = false;
     return text.startsWith(byteOrderMark) ? text.slice(1) : text;
   };
   return bytes => {
     try {
-      return { text: withoutMark(strict.decode(bytes)), damaged: false };
+      return { text: removeMark(strict.decode(bytes)), damaged: false };
     } catch {
-      return { text: withoutMark(lenient.decode(bytes)), damaged: true };
+      return { text: removeMark(lenient.decode(bytes)), damaged: true };
     }
   };
 }
@@ -59,7 +59,7 @@ function join(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /** The same bytes in pieces of at most `pieceLength`, none of them empty. */
-async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* splitIntoPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of source) {
     for (let at = 0; at < chunk.length; at += pieceLength) yield chunk.subarray(at, at + pieceLength);
   }
@@ -69,7 +69,7 @@ async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
  * Blocks of whole lines in file order. A line over `maxRecordLength` bytes comes as a block of its own,
  * marked `tooLong`, with its beginning only. The last line of the file need not end with a newline.
  */
-export async function* wholeLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<LineBlock> {
+export async function* readWholeLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<LineBlock> {
   const decode = createDecode();
   let unfinished: Uint8Array[] = [];
   let length = 0;
@@ -80,10 +80,10 @@ export async function* wholeLines(source: AsyncIterable<Uint8Array>): AsyncGener
     length = 0;
     if (!tooLong) return { ...decode(bytes), tooLong };
     const beginning = bytes.subarray(0, maxRawOfTooLong);
-    return { ...decode(beginning.subarray(0, characterBoundary(beginning))), tooLong };
+    return { ...decode(beginning.subarray(0, findCharacterBoundary(beginning))), tooLong };
   };
 
-  for await (const piece of inPieces(source)) {
+  for await (const piece of splitIntoPieces(source)) {
     const last = piece.lastIndexOf(newline);
     if (last >= 0) {
       const firstEnd = piece.indexOf(newline);
@@ -101,7 +101,7 @@ export async function* wholeLines(source: AsyncIterable<Uint8Array>): AsyncGener
 }
 
 /** The index after the last whole character: at most three bytes of an unfinished one stay behind. */
-function characterBoundary(bytes: Uint8Array): number {
+function findCharacterBoundary(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;
     if (byte < 0x80) break;
@@ -113,12 +113,12 @@ function characterBoundary(bytes: Uint8Array): number {
 }
 
 /** The text of the file in pieces that never split a character. */
-export async function* wholeCharacters(source: AsyncIterable<Uint8Array>): AsyncGenerator<DecodedText> {
+export async function* readWholeCharacters(source: AsyncIterable<Uint8Array>): AsyncGenerator<DecodedText> {
   const decode = createDecode();
   let unfinished = new Uint8Array(0);
-  for await (const piece of inPieces(source)) {
+  for await (const piece of splitIntoPieces(source)) {
     const bytes = unfinished.length === 0 ? piece : join([unfinished, piece]);
-    const end = characterBoundary(bytes);
+    const end = findCharacterBoundary(bytes);
     unfinished = bytes.slice(end);
     if (end > 0) yield decode(bytes.subarray(0, end));
   }
@@ -126,7 +126,7 @@ export async function* wholeCharacters(source: AsyncIterable<Uint8Array>): Async
 }
 
 /** The index of the end of the line that holds `from`: of its newline, or of the end of the text. */
-export function lineEnd(text: string, from: number): number {
+export function findLineEnd(text: string, from: number): number {
   const at = text.indexOf('\n', from);
   return at < 0 ? text.length : at;
 }

@@ -135,10 +135,10 @@ export async function peek(
     size += next.value.length;
     if (last !== undefined && next.value.includes(last)) break;
   }
-  return { firstBytes: Buffer.concat(seen), source: continued(seen, chunks) };
+  return { firstBytes: Buffer.concat(seen), source: continueReading(seen, chunks) };
 }
 
-async function* continued(
+async function* continueReading(
   seen: readonly Uint8Array[],
   chunks: AsyncIterator<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {

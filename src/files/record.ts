@@ -29,11 +29,11 @@ export const tooLong = 'is longer than 8 MiB';
 export const notUtf8 = 'is not valid UTF-8 text; save the file as UTF-8';
 const notObject = 'is not a JSON object';
 
-function readable(line: number, value: Record<string, unknown>, raw: string): SourceRecord {
+function createReadableRecord(line: number, value: Record<string, unknown>, raw: string): SourceRecord {
   return { line, value, error: undefined, raw };
 }
 
-export function unreadable(line: number, error: string, raw: string): SourceRecord {
+export function createUnreadableRecord(line: number, error: string, raw: string): SourceRecord {
   return { line, value: undefined, error, raw };
 }
 
@@ -41,10 +41,12 @@ export function unreadable(line: number, error: string, raw: string): SourceReco
 export function parseRecord(line: number, text: string): SourceRecord {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? readable(line, value, text) : unreadable(line, notObject, text);
+    return isObject(value)
+      ? createReadableRecord(line, value, text)
+      : createUnreadableRecord(line, notObject, text);
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^JSON Parse error: /, '') : 'unreadable';
-    return unreadable(line, `is not valid JSON: ${reason}`, text);
+    return createUnreadableRecord(line, `is not valid JSON: ${reason}`, text);
   }
 }
 

@@ -25,18 +25,18 @@ const signatures: readonly (readonly [bytes: readonly number[], advice: string])
   [[0xfd, 0x37, 0x7a, 0x58, 0x5a], 'is compressed with xz: unpack it, or compress it with gzip'],
 ];
 
-const begins = (bytes: Uint8Array, beginning: readonly number[]): boolean =>
+const beginsWith = (bytes: Uint8Array, beginning: readonly number[]): boolean =>
   beginning.every((byte, index) => bytes[index] === byte);
 
 /** Whether the bytes are the beginning of a gzip file (RFC 1952 section 2.3.1). */
-export const isGzip = (firstBytes: Uint8Array): boolean => begins(firstBytes, gzip);
+export const isGzip = (firstBytes: Uint8Array): boolean => beginsWith(firstBytes, gzip);
 
 /**
  * Why a file with this beginning cannot be read, as a phrase for people; undefined when it may be.
  * @param format what the user says it is, if anything
  */
-export function unreadableKind(firstBytes: Uint8Array, format: string | undefined): string | undefined {
-  const known = signatures.find(([beginning]) => begins(firstBytes, beginning));
+export function findUnreadableKind(firstBytes: Uint8Array, format: string | undefined): string | undefined {
+  const known = signatures.find(([beginning]) => beginsWith(firstBytes, beginning));
   if (known !== undefined) return known[1];
   const text = new TextDecoder().decode(firstBytes.subarray(0, 1024)).trimStart();
   // A first column may be called anything, also <b>, if the user says that it is CSV.
@@ -52,7 +52,7 @@ export function unreadableKind(firstBytes: Uint8Array, format: string | undefine
  * @param name of the file, for messages
  * @throws Error when it is damaged or cut off
  */
-export async function* gunzipped(
+export async function* unpackGzip(
   source: AsyncIterable<Uint8Array>,
   name: string,
 ): AsyncGenerator<Uint8Array> {

@@ -2,9 +2,11 @@
 import { guardCell } from './spreadsheet.ts';
 
 /** The header row, CRLF included. */
-export function csvHeader(fields: readonly string[]): string {
+export function formatCsvHeader(fields: readonly string[]): string {
   // In a header the other delimiters are quoted too: readers recognise the delimiter by it.
-  return csvLine(fields.map(name => (/[;\t]/.test(name) ? `"${name.replaceAll('"', '""')}"` : quoted(name))));
+  return formatCsvLine(
+    fields.map(name => (/[;\t]/.test(name) ? `"${name.replaceAll('"', '""')}"` : quoteCell(name))),
+  );
 }
 
 /**
@@ -13,42 +15,42 @@ export function csvHeader(fields: readonly string[]): string {
  * where that could not be split again; other objects are JSON. With `safe` no cell but a number is what a
  * spreadsheet would evaluate; `unguardCell` takes that back.
  */
-export function csvRow(
+export function formatCsvRow(
   fields: readonly string[],
   value: Readonly<Record<string, unknown>>,
   safe = false,
 ): string {
-  return csvLine(
+  return formatCsvLine(
     fields.map(field => {
-      const text = cell(value[field]);
-      return quoted(safe && typeof value[field] !== 'number' ? guardCell(text) : text);
+      const text = formatCell(value[field]);
+      return quoteCell(safe && typeof value[field] !== 'number' ? guardCell(text) : text);
     }),
   );
 }
 
 /** One line of NDJSON, LF included. JSON escapes newlines, so a value never spans lines. */
-export function ndjsonRow(value: Readonly<Record<string, unknown>>): string {
+export function formatNdjsonRow(value: Readonly<Record<string, unknown>>): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-function csvLine(cells: readonly string[]): string {
+function formatCsvLine(cells: readonly string[]): string {
   const line = cells.join(',');
   // A row of one empty cell would be a blank line, which readers skip.
   return line === '' ? '""\r\n' : `${line}\r\n`;
 }
 
-function quoted(text: string): string {
+function quoteCell(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function cell(value: unknown): string {
+function formatCell(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === undefined || value === null) return '';
-  if (Array.isArray(value)) return arrayCell(value);
+  if (Array.isArray(value)) return formatArrayCell(value);
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-function arrayCell(items: readonly unknown[]): string {
+function formatArrayCell(items: readonly unknown[]): string {
   const splits = items.every(
     item => typeof item === 'string' && item !== '' && item === item.trim() && !/^\[|[;|]/.test(item),
   );

@@ -1,7 +1,7 @@
 /** Who is calling, and whether they may: authentication and authorisation (RFC 9110 §11, RFC 6750). */
 import type { Session } from '../storage/database.ts';
 import { type ErrorCode, HttpError } from './errors.ts';
-import { whenReady } from './when-ready.ts';
+import { runWhenReady } from './when-ready.ts';
 
 export const roles = ['admin', 'editor', 'user'] as const;
 export type Role = (typeof roles)[number];
@@ -53,16 +53,16 @@ export type Access =
 export const allow = {
   public: { kind: 'public' } satisfies Access,
   /** Anyone who has signed in, or an API key with the scope. */
-  everyone: (scope?: string): Access => protectedBy(roles, scope),
+  everyone: (scope?: string): Access => createProtectedAccess(roles, scope),
   /** The same for what shows every role the same. */
   everyoneAlike: (scope: string): Access => ({ kind: 'protected', roles, scope, alike: true }),
-  staff: (scope?: string): Access => protectedBy(staff, scope),
+  staff: (scope?: string): Access => createProtectedAccess(staff, scope),
   /** API keys alone: for programs. */
-  keys: (scope: string): Access => protectedBy([], scope),
-  admin: (scope?: string): Access => protectedBy(admins, scope),
+  keys: (scope: string): Access => createProtectedAccess([], scope),
+  admin: (scope?: string): Access => createProtectedAccess(admins, scope),
 } as const;
 
-function protectedBy(allowed: readonly Role[], scope: string | undefined): Access {
+function createProtectedAccess(allowed: readonly Role[], scope: string | undefined): Access {
   return { kind: 'protected', roles: allowed, ...(scope === undefined ? {} : { scope }) };
 }
 
@@ -95,27 +95,27 @@ export function identify(
 ): Caller | Promise<Caller> {
   const authorization = headers.get('authorization');
   if (authorization !== null) {
-    const token = bearerToken(authorization);
-    if (token === undefined) return named('UNAUTHORIZED', client);
+    const token = parseBearerToken(authorization);
+    if (token === undefined) return toCaller('UNAUTHORIZED', client);
     // A token that is known already is taken at once, without a turn of the event loop.
-    return whenReady(authenticator.bearer(token), caller => named(caller, client));
+    return runWhenReady(authenticator.bearer(token), caller => toCaller(caller, client));
   }
   const key = headers.get('x-api-key') ?? keyParameter;
-  if (key === undefined) return anonymous(client.address, undefined);
-  return whenReady(authenticator.apiKey(key), caller => named(caller, client));
+  if (key === undefined) return createAnonymous(client.address, undefined);
+  return runWhenReady(authenticator.apiKey(key), caller => toCaller(caller, client));
 }
 
-const named = (caller: Caller | ErrorCode, client: Client): Caller =>
-  typeof caller === 'string' ? anonymous(client.address, caller) : caller;
+const toCaller = (caller: Caller | ErrorCode, client: Client): Caller =>
+  typeof caller === 'string' ? createAnonymous(client.address, caller) : caller;
 
 /** The credentials of the scheme Bearer, whose name is case-insensitive (RFC 9110 §11.1). */
-function bearerToken(authorization: string): string | undefined {
+function parseBearerToken(authorization: string): string | undefined {
   if (!authorization.startsWith('Bearer ') && !/^bearer /i.test(authorization)) return undefined;
   const token = authorization.slice(7).trim();
   return token === '' ? undefined : token;
 }
 
-function anonymous(address: string, problem: ErrorCode | undefined): Anonymous {
+function createAnonymous(address: string, problem: ErrorCode | undefined): Anonymous {
   return { kind: 'anonymous', subject: `ip:${address}`, problem };
 }
 
@@ -135,7 +135,9 @@ export function admit(caller: Caller, access: Access): void {
     const reason = access.scope === undefined ? 'takes no API key' : `needs the scope ${access.scope}`;
     throw new HttpError('FORBIDDEN', { message: `This operation ${reason}.` });
   }
-  throw access.roles.length === 0 ? withoutKey(caller.problem) : unauthorized(caller.problem);
+  throw access.roles.length === 0
+    ? createKeyRequiredError(caller.problem)
+    : createUnauthorizedError(caller.problem);
 }
 
 /**
@@ -155,21 +157,21 @@ export function confirmRead(
 }
 
 /** A 401 for a token whose account has another role now than when the token was issued (RFC 6750 §3.1). */
-export const outdated = () =>
-  unauthorized(
+export const createOutdatedTokenError = () =>
+  createUnauthorizedError(
     'UNAUTHORIZED',
     'The role of this account has changed since the token was issued, which ended its sessions: sign in again.',
   );
 
 /** A 401 for a token that was made in a session, when all sessions of the account have ended since. */
-export const ended = () =>
-  unauthorized(
+export const createEndedSessionsError = () =>
+  createUnauthorizedError(
     'UNAUTHORIZED',
     'The sessions of this account have ended since the token was issued: sign in again.',
   );
 
 /** A 401 where no token is taken: its challenge is of a scheme of its own, since there is none for keys in a header. */
-function withoutKey(problem: ErrorCode | undefined): HttpError {
+function createKeyRequiredError(problem: ErrorCode | undefined): HttpError {
   const challenge = 'ApiKey realm="catalog", header="X-API-Key"';
   return new HttpError(problem ?? 'UNAUTHORIZED', {
     message: 'This operation takes an API key. Send "X-API-Key: <key>", with a key that has its scope.',
@@ -180,7 +182,7 @@ function withoutKey(problem: ErrorCode | undefined): HttpError {
 }
 
 /** A 401 with its challenge; `error="invalid_token"` only when credentials were sent (RFC 6750 §3). */
-export function unauthorized(problem: ErrorCode | undefined, message?: string): HttpError {
+export function createUnauthorizedError(problem: ErrorCode | undefined, message?: string): HttpError {
   const challenge = 'Bearer realm="catalog"';
   const description = problem === 'TOKEN_EXPIRED' ? 'The token has expired' : 'The token is not valid';
   return new HttpError(problem ?? 'UNAUTHORIZED', {

@@ -64,7 +64,7 @@ export function parseOrigin(text: string): string {
 }
 
 /** @param origins origins that may call; undefined for any. `null` is never allowed: any page can have it. */
-export function cors(origins: readonly string[] | undefined): Cors {
+export function createCors(origins: readonly string[] | undefined): Cors {
   const isAllowed = (origin: string) =>
     origin !== 'null' && (origins === undefined ? !holdsCredential(origin) : origins.includes(origin));
   return {

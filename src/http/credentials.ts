@@ -27,7 +27,7 @@ const mostEncodings = 3;
 const longestPart = 36;
 
 /** What a percent-encoded text says in the end. */
-function decoded(text: string): string {
+function decodeRepeatedly(text: string): string {
   let read = text;
   for (let round = 0; round < mostEncodings && read.includes('%'); round++) {
     read = read.replaceAll(/%[\da-f]{2}/gi, code => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
@@ -37,11 +37,13 @@ function decoded(text: string): string {
 
 /** Whether a text holds a key or a signed token. */
 export function holdsCredential(text: string): boolean {
-  return text.search(credential) !== -1 || (text.includes('%') && decoded(text).search(credential) !== -1);
+  return (
+    text.search(credential) !== -1 || (text.includes('%') && decodeRepeatedly(text).search(credential) !== -1)
+  );
 }
 
 /** A text for people, without the keys and tokens in it. */
-export function withoutCredentials(text: string): string {
+export function hideCredentials(text: string): string {
   if (!mayHold.test(text)) return text;
   const shown = text.replaceAll(credential, hidden);
   return holdsCredential(shown) ? hidden : shown;
@@ -51,12 +53,10 @@ export function withoutCredentials(text: string): string {
  * What a message quotes of what was sent, as JSON: of a long text the beginning. Credentials are replaced before it is
  * cut, since the half of one is not recognised any more; and before it is escaped, which may hide where one begins.
  */
-export function quoted(value: unknown, length: number): string {
+export function quoteValue(value: unknown, length: number): string {
   const cut = (text: string) => (text.length <= length ? text : `${text.slice(0, length)}…`);
-  if (typeof value === 'string') return JSON.stringify(cut(withoutCredentials(value)));
-  return cut(
-    JSON.stringify(value, (_, part) => (typeof part === 'string' ? withoutCredentials(part) : part)),
-  );
+  if (typeof value === 'string') return JSON.stringify(cut(hideCredentials(value)));
+  return cut(JSON.stringify(value, (_, part) => (typeof part === 'string' ? hideCredentials(part) : part)));
 }
 
 /**
@@ -74,22 +74,22 @@ export function isCredential(parameter: string, isOwn = false): boolean {
 /** Also `user.password`, `password[]` and `filter[api_key]`. */
 function hasCredentialName(parameter: string): boolean {
   const end = parameter.indexOf('=');
-  const name = decoded(end === -1 ? parameter : parameter.slice(0, end)).toLowerCase();
+  const name = decodeRepeatedly(end === -1 ? parameter : parameter.slice(0, end)).toLowerCase();
   return name.split(/[.[\]+]/).some(part => names.has(part.replaceAll(/[^a-z]/g, '')));
 }
 
 /** A path and query as the log shows them. */
-export function redacted(path: string, search: string): string {
+export function redactTarget(path: string, search: string): string {
   const isShort = path.length <= longestPart && !path.includes('=') && !mayHold.test(path);
-  const shownPath = isShort ? path : path.split('/').map(redactedPart).join('/');
-  return search === '' ? shownPath : `${shownPath}?${redactedQuery(search)}`;
+  const shownPath = isShort ? path : path.split('/').map(redactPart).join('/');
+  return search === '' ? shownPath : `${shownPath}?${redactQuery(search)}`;
 }
 
-function redactedPart(part: string): string {
+function redactPart(part: string): string {
   return part.length > longestPart || part.includes('=') || holdsCredential(part) ? hidden : part;
 }
 
-function redactedQuery(search: string): string {
+function redactQuery(search: string): string {
   if (!mayHold.test(search)) return search;
   return search
     .split('&')

@@ -176,14 +176,14 @@ export interface EndpointSpec<
   readonly handle: (context: Input<Output<P>, Output<Q>, BodyOutput<B>>) => Reply | Promise<Reply>;
 }
 
-/** An endpoint whose schemas have been forgotten by the type system; made only by `endpoint`. */
+/** An endpoint whose schemas have been forgotten by the type system; made only by `createEndpoint`. */
 export interface Endpoint
   extends Omit<EndpointSpec<ObjectSchema, ObjectSchema, BodySpec | undefined>, 'handle'> {
   readonly handle: (context: Input<unknown, unknown, unknown>) => Reply | Promise<Reply>;
 }
 
 /** Checks a handler against its schemas, then lets it stand among endpoints of all kinds. */
-export function endpoint<
+export function createEndpoint<
   P extends ObjectSchema = undefined,
   Q extends ObjectSchema = undefined,
   B extends BodySpec | undefined = undefined,
@@ -196,7 +196,7 @@ export function endpoint<
  * The media types that a response of this kind can be had in, the preferred one first.
  * @param usual what JSON goes by here: its own name and the version's
  */
-export function mediaTypesOf(
+export function getMediaTypes(
   { produces }: Pick<Endpoint, 'produces'>,
   { mediaType, hal, alsoAs }: ResponseSpec,
   usual: readonly string[],
@@ -207,9 +207,9 @@ export function mediaTypesOf(
 }
 
 /** The media types of all its successes. */
-export function offeredBy(endpoint: Endpoint, usual: readonly string[]): readonly string[] {
+export function getOfferedTypes(endpoint: Endpoint, usual: readonly string[]): readonly string[] {
   const successes = Object.entries(endpoint.responses).filter(([status]) => Number(status) < 300);
-  const types = successes.flatMap(([, { mediaType: _, ...spec }]) => mediaTypesOf(endpoint, spec, usual));
+  const types = successes.flatMap(([, { mediaType: _, ...spec }]) => getMediaTypes(endpoint, spec, usual));
   return types.length === 0 ? usual : [...new Set(types)];
 }
 

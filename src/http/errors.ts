@@ -4,7 +4,7 @@
  */
 
 import { STATUS_CODES } from 'node:http';
-import { withoutCredentials } from './credentials.ts';
+import { hideCredentials } from './credentials.ts';
 
 /** By status: what each code says, unless its cause says something particular. */
 const messages = {
@@ -144,8 +144,8 @@ export interface ErrorOptions {
 const longestMessage = 1000;
 
 /** What is shown of a text that may quote what was sent. */
-const quotable = (text: string): string => {
-  const shown = withoutCredentials(text);
+const toShownMessage = (text: string): string => {
+  const shown = hideCredentials(text);
   return shown.length <= longestMessage ? shown : `${shown.slice(0, longestMessage - 1)}…`;
 };
 
@@ -158,15 +158,15 @@ export class HttpError extends Error {
   readonly isFailure: boolean;
 
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
-    super(quotable(options.message ?? errorTable[code].message), { cause: options.cause });
+    super(toShownMessage(options.message ?? errorTable[code].message), { cause: options.cause });
     this.name = 'HttpError';
     this.code = code;
     this.status = errorTable[code].status;
     this.details = options.details?.map(detail => ({
-      field: quotable(detail.field),
-      pointer: quotable(detail.pointer),
+      field: toShownMessage(detail.field),
+      pointer: toShownMessage(detail.pointer),
       code: detail.code,
-      message: quotable(detail.message),
+      message: toShownMessage(detail.message),
     }));
     this.headers = options.headers ?? {};
     this.isFailure = this.status >= 500 && options.expected !== true;
@@ -177,24 +177,28 @@ export class HttpError extends Error {
  * A 400 that names one field; `rule` is a stable word such as `minimum` or `required`.
  * @param path the field, or the names on the way to it
  */
-export function invalid(
+export function createFieldError(
   path: string | readonly (string | number)[],
   rule: string,
   message: string,
 ): HttpError {
-  const detail = detailAt(typeof path === 'string' ? [path] : path, rule, message);
-  return new HttpError('VALIDATION_FAILED', { message: messageOf([detail]), details: [detail] });
+  const detail = buildErrorDetail(typeof path === 'string' ? [path] : path, rule, message);
+  return new HttpError('VALIDATION_FAILED', { message: formatMessage([detail]), details: [detail] });
 }
 
 /** One problem. @param path the names on the way to the field */
-export function detailAt(path: readonly (string | number)[], code: string, message: string): ErrorDetail {
+export function buildErrorDetail(
+  path: readonly (string | number)[],
+  code: string,
+  message: string,
+): ErrorDetail {
   const names = path.map(String);
   const pointer = names.map(name => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
   return { field: names.join('.'), pointer: `#${pointer}`, code, message };
 }
 
 /** Names the first problem, for those who read no details, and how many more there are. */
-export function messageOf(details: readonly ErrorDetail[]): string {
+export function formatMessage(details: readonly ErrorDetail[]): string {
   const [first, ...others] = details;
   if (first === undefined) return 'The request is not valid.';
   const rest = others.length > 0 ? ` (and ${others.length} more, see details)` : '';
@@ -202,7 +206,7 @@ export function messageOf(details: readonly ErrorDetail[]): string {
 }
 
 /** The body of an error in the service's own shape: `{error, message, requestId, details?}`. */
-export function errorBody(error: HttpError, requestId: string): string {
+export function formatErrorBody(error: HttpError, requestId: string): string {
   return JSON.stringify({
     error: error.code,
     message: error.message,
@@ -212,7 +216,7 @@ export function errorBody(error: HttpError, requestId: string): string {
 }
 
 /** A 400 or 404 as some resources of the specification have it: one member, for people. */
-export function plainBody(error: HttpError): string {
+export function formatPlainBody(error: HttpError): string {
   return JSON.stringify({ error: error.message });
 }
 
@@ -223,15 +227,15 @@ const newerPhrases: Readonly<Record<number, string>> = {
 };
 
 /** The recommended phrase of a status (RFC 9110 §15), which is the title of `about:blank` (RFC 9457 §4.2.1). */
-export function statusPhrase(status: number): string {
+export function getStatusPhrase(status: number): string {
   return newerPhrases[status] ?? STATUS_CODES[status] ?? `Status ${status}`;
 }
 
 /** The same error as `application/problem+json` (RFC 9457 §3). */
-export function problemBody(error: HttpError, requestId: string): string {
+export function formatProblemBody(error: HttpError, requestId: string): string {
   return JSON.stringify({
     type: 'about:blank',
-    title: statusPhrase(error.status),
+    title: getStatusPhrase(error.status),
     status: error.status,
     detail: error.message,
     // The id may be any that the client has sent; a URI may not (RFC 3986 section 2).
@@ -244,12 +248,12 @@ export function problemBody(error: HttpError, requestId: string): string {
 }
 
 /** @param id 0 where the path had none that could be of a resource */
-export function notFound(name: string, id: number): HttpError {
+export function createNotFoundError(name: string, id: number): HttpError {
   return new HttpError('NOT_FOUND', { message: `There is no ${name} ${id || 'with this id'}.` });
 }
 
 /** @returns the row that was looked for. @throws HttpError 404 where there is none */
-export function found<Row>(name: string, id: number, row: Row | undefined): Row {
-  if (row === undefined) throw notFound(name, id);
+export function requireFound<Row>(name: string, id: number, row: Row | undefined): Row {
+  if (row === undefined) throw createNotFoundError(name, id);
   return row;
 }

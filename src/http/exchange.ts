@@ -2,10 +2,10 @@
 import type { Cause } from '../events/outbox.ts';
 import type { Transaction } from '../storage/database.ts';
 import type { Anonymous, Caller } from './access.ts';
-import { entityTag, evaluate, isConditional } from './cache/conditional.ts';
+import { computeEntityTag, evaluate, isConditional } from './cache/conditional.ts';
 import type { Endpoint, Input, RequestUrl } from './endpoint.ts';
 import { json } from './negotiate.ts';
-import { type Quota, type QuotaState, usedUp } from './quota/index.ts';
+import { createRateLimitError, type Quota, type QuotaState } from './quota/index.ts';
 import type { Unread } from './request/body.ts';
 import type { Reply } from './response/reply.ts';
 import type { Route } from './router.ts';
@@ -98,7 +98,7 @@ export class Exchange implements Input<unknown, unknown, unknown> {
       this.conditionsChecked = true;
       const { headers } = this.request;
       if (!isConditional(headers)) return;
-      evaluate(headers, this.method, { etag: entityTag(bodyOf()), lastModified });
+      evaluate(headers, this.method, { etag: computeEntityTag(bodyOf()), lastModified });
     };
   }
 
@@ -106,7 +106,7 @@ export class Exchange implements Input<unknown, unknown, unknown> {
     return async (quota, subject, message) => {
       const state = await quota.charge(subject);
       this.showQuota(quota, state);
-      if (!state.allowed) throw usedUp(message, state, this.serverContext.now());
+      if (!state.allowed) throw createRateLimitError(message, state, this.serverContext.now());
     };
   }
 

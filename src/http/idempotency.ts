@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Secrets } from '../secrets/index.ts';
 import { createSeal } from '../secrets/seal.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../storage/database.ts';
-import { prepared } from '../storage/prepared.ts';
+import { prepareQuery } from '../storage/prepared.ts';
 import { HttpError } from './errors.ts';
 import type { Reply } from './response/reply.ts';
 
@@ -54,7 +54,7 @@ export interface Idempotency {
 }
 
 /** @throws HttpError 400 when the header is not 1 to 255 visible ASCII characters */
-export function idempotencyKeyOf(headers: Headers): string | undefined {
+export function readIdempotencyKey(headers: Headers): string | undefined {
   const key = headers.get('idempotency-key');
   if (key === null) return undefined;
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw new HttpError('INVALID_IDEMPOTENCY_KEY');
@@ -62,13 +62,13 @@ export function idempotencyKeyOf(headers: Headers): string | undefined {
 }
 
 /** @param secrets keys derived from the first encrypt stored responses and hash requests; all are tried to read them */
-export function idempotency(database: Database, clock: Clock, secrets: Secrets): Idempotency {
+export function createIdempotency(database: Database, clock: Clock, secrets: Secrets): Idempotency {
   const { build } = database;
   const seal = createSeal(secrets, 'idempotency answers');
   const hashKeys = secrets.map(secret =>
     Buffer.from(hkdfSync('sha256', secret, '', 'idempotent requests', 32)),
   );
-  const stored = prepared<
+  const stored = prepareQuery<
     { caller: string; key: string },
     { request_hash: string; answer: string; created_at: number }
   >(build, argument =>
@@ -79,7 +79,7 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
       .where('key', '=', argument.key),
   );
 
-  function opened(answer: string): string {
+  function openStored(answer: string): string {
     const text = seal.open(answer);
     if (text !== undefined) return text;
     throw new HttpError('IDEMPOTENCY_KEY_REUSED', {
@@ -106,7 +106,7 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
     }
     if (!hashes.includes(row.request_hash)) throw new HttpError('IDEMPOTENCY_KEY_REUSED');
     // Boundary: only `store` below writes responses, and the seal proves it.
-    const { negotiated, ...reply } = JSON.parse(opened(row.answer)) as StoredReply;
+    const { negotiated, ...reply } = JSON.parse(openStored(row.answer)) as StoredReply;
     return {
       reply: { ...reply, headers: { ...reply.headers, 'Idempotency-Replayed': 'true' } },
       mediaType: negotiated ?? request.mediaType,
@@ -115,7 +115,7 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
 
   return {
     async run(request, confirm, work) {
-      const hashes = hashKeys.map(key => requestHash(request, key));
+      const hashes = hashKeys.map(key => hashRequest(request, key));
       try {
         return await database.write(
           async session => {
@@ -155,7 +155,7 @@ export function idempotency(database: Database, clock: Clock, secrets: Secrets):
 }
 
 /** Keyed: a body may hold a password, which a plain hash would give away to anyone who reads the table and guesses. */
-function requestHash({ method, path, query, body }: IdempotentRequest, key: Buffer): string {
+function hashRequest({ method, path, query, body }: IdempotentRequest, key: Buffer): string {
   const parameters = JSON.stringify(query ?? {});
   // Without any, the hash is that of releases which knew no query: what they have stored is still given again.
   const address = parameters === '{}' ? path : `${path}?${parameters}`;

@@ -11,7 +11,7 @@ export const jsonPatch = 'application/json-patch+json';
 export const pdf = 'application/pdf';
 
 /** The name that clients may use for JSON of one version, as in `application/vnd.catalog.v1+json`. */
-export const vendorType = (version: string) => `application/vnd.catalog.${version}+json`;
+export const toVendorType = (version: string) => `application/vnd.catalog.${version}+json`;
 
 /** Content codings the service can apply, best first. */
 export const codings = ['br', 'zstd', 'gzip', 'deflate'] as const;
@@ -32,7 +32,7 @@ export interface Negotiate {
 const cachedHeaders = 1000;
 
 /** The responses are cached per header value: clients repeat theirs word for word. */
-export function negotiation(): Negotiate {
+export function createNegotiate(): Negotiate {
   const mediaTypes = new LRUCache<string, { mediaType: string | undefined }>({ max: cachedHeaders });
   const encodings = new LRUCache<string, { coding: Coding | undefined | null }>({ max: cachedHeaders });
   return {
@@ -48,7 +48,7 @@ export function negotiation(): Negotiate {
     },
     wantsProblem(accept) {
       if (accept === null || !accept.toLowerCase().includes(problemJson)) return false;
-      return negotiatorFor(accept).mediaType([problemJson]) !== undefined;
+      return createNegotiator(accept).mediaType([problemJson]) !== undefined;
     },
     coding(acceptEncoding) {
       if (acceptEncoding === null) return undefined;
@@ -62,7 +62,7 @@ export function negotiation(): Negotiate {
 }
 
 function negotiateMediaType(header: string, offered: readonly string[]): string | undefined {
-  const negotiator = negotiatorFor(header);
+  const negotiator = createNegotiator(header);
   const mediaType = negotiator.mediaType([...offered]);
   if (mediaType !== undefined) return mediaType;
   const accepted = negotiator.mediaTypes();
@@ -72,7 +72,7 @@ function negotiateMediaType(header: string, offered: readonly string[]): string 
 }
 
 /** Many clients ask for JSON "in UTF-8", which is all it can be in (RFC 8259 §8.1): that narrows nothing. */
-function negotiatorFor(header: string): Negotiator {
+function createNegotiator(header: string): Negotiator {
   return new Negotiator({
     headers: { accept: header.replaceAll(/;\s*charset\s*=\s*"?utf-8"?/gi, '') },
   });
@@ -95,7 +95,7 @@ function negotiateCoding(acceptEncoding: string): Coding | undefined | null {
 }
 
 /** The media type of a Content-Type value without its parameters, in lower case. */
-function essence(contentType: string): string {
+function toEssence(contentType: string): string {
   const end = contentType.indexOf(';');
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
 }
@@ -105,7 +105,7 @@ function essence(contentType: string): string {
  * @returns the media type
  * @throws HttpError 415, with Accept-Patch on PATCH (RFC 5789 §3.1), Accept-Post on POST, Accept otherwise
  */
-export function bodyType(headers: Headers, method: string, accepted: readonly string[]): string {
+export function requireBodyType(headers: Headers, method: string, accepted: readonly string[]): string {
   const refuse = (message: string, extra: Record<string, string> = {}) => {
     const name = method === 'PATCH' ? 'Accept-Patch' : method === 'POST' ? 'Accept-Post' : 'Accept';
     return new HttpError('UNSUPPORTED_MEDIA_TYPE', {
@@ -119,7 +119,7 @@ export function bodyType(headers: Headers, method: string, accepted: readonly st
   }
   const contentType = headers.get('content-type');
   if (contentType === null) throw refuse(`Content-Type is missing; send one of ${accepted.join(', ')}.`);
-  const type = essence(contentType);
+  const type = toEssence(contentType);
   const isAccepted = accepted.some(
     one => one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))),
   );

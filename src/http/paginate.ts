@@ -3,8 +3,8 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Condition, Key, Listed, ListRequest, Order, PageRequest } from '../storage/list/request.ts';
 import type { RequestUrl } from './endpoint.ts';
-import { HttpError, invalid } from './errors.ts';
-import { keptParameters } from './hal/addresses.ts';
+import { createFieldError, HttpError } from './errors.ts';
+import { keepParameters } from './hal/addresses.ts';
 import { joinItems, type PageBody } from './response/page-body.ts';
 import { integerParameter, prose } from './schema.ts';
 
@@ -80,7 +80,11 @@ const links = z
   .meta({ id: 'ListLinks', description: 'The addresses of other pages of the same list.' });
 
 /** The envelope's schema for items of one kind. @param extra what `meta` has besides */
-export function collectionOf<Item extends z.ZodType>(item: Item, name: string, extra?: z.ZodRawShape) {
+export function buildCollectionSchema<Item extends z.ZodType>(
+  item: Item,
+  name: string,
+  extra?: z.ZodRawShape,
+) {
   return z
     .object({
       data: z.array(item).max(largestSize),
@@ -102,7 +106,7 @@ export interface PageTexts {
 }
 
 /** The envelope of a page, as JSON text. */
-export function envelope({ items, meta, links }: PageTexts): PageBody | Promise<PageBody> {
+export function formatEnvelope({ items, meta, links }: PageTexts): PageBody | Promise<PageBody> {
   const { first, last, prev, next } = links;
   const after = `],"meta":${meta},"links":{"first":${first},"last":${last},"prev":${prev},"next":${next}}}`;
   return joinItems('{"data":[', items, after);
@@ -128,13 +132,13 @@ export interface Paginator {
 }
 
 /** @param secret the service's secret, from which the key that signs cursors is derived */
-export function paginator(secret: string): Paginator {
+export function createPaginator(secret: string): Paginator {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'catalog cursors', 32));
   const sign = (payload: string, binding: string) =>
     createHmac('sha256', key).update(`${binding}\n${payload}`).digest().subarray(0, 12);
 
   /** A cursor holds for one list with one filter and order: they are part of what is signed. */
-  const bindingOf = (list: string, conditions: readonly Condition[], order: Order) =>
+  const toBinding = (list: string, conditions: readonly Condition[], order: Order) =>
     JSON.stringify([
       list,
       order.column,
@@ -158,12 +162,12 @@ export function paginator(secret: string): Paginator {
     return after === 1 ? { after: { value, id } } : { before: { value, id } };
   }
 
-  function pageOf(query: PageQuery, binding: string): PageRequest {
+  function toPageRequest(query: PageQuery, binding: string): PageRequest {
     if (query.cursor === undefined && query.limit === undefined) {
       return { kind: 'offset', page: query.page ?? 1, perPage: query.perPage ?? defaultSize };
     }
     if (query.page !== undefined)
-      throw invalid('page', 'exclusive', 'must not be given together with cursor or limit');
+      throw createFieldError('page', 'exclusive', 'must not be given together with cursor or limit');
     const limit = query.limit ?? query.perPage ?? defaultSize;
     const at = query.cursor === undefined ? {} : decode(query.cursor, binding);
     return { kind: 'key', limit, count: query.count === 'exact', ...at };
@@ -173,38 +177,43 @@ export function paginator(secret: string): Paginator {
     request(query, conditions, columns, list) {
       const column = columns[query.sort ?? 'id'] ?? 'id';
       const order = { column, descending: query.order === 'desc' };
-      return { conditions, order, page: pageOf(query, bindingOf(list, conditions, order)) };
+      return { conditions, order, page: toPageRequest(query, toBinding(list, conditions, order)) };
     },
     page(listed, { conditions, order, page }, list, url, items, extra) {
-      const link = linker(url);
+      const link = createLinker(url);
       const besides = extra === undefined ? '' : `,${extra}`;
       if (page.kind === 'offset') {
         const total = listed.total ?? 0;
         const last = Math.max(1, Math.ceil(total / page.perPage));
-        const pageLink = (number: number) => link(`page=${number}`);
+        const buildPageLink = (number: number) => link(`page=${number}`);
         const meta = `{"currentPage":${page.page},"perPage":${page.perPage},"total":${total},"lastPage":${last}${besides}}`;
-        const prev = listed.hasPrevious ? pageLink(Math.min(page.page - 1, last)) : 'null';
-        const next = listed.hasNext ? pageLink(page.page + 1) : 'null';
-        return { items, meta, links: { first: pageLink(1), last: pageLink(last), prev, next } };
+        const prev = listed.hasPrevious ? buildPageLink(Math.min(page.page - 1, last)) : 'null';
+        const next = listed.hasNext ? buildPageLink(page.page + 1) : 'null';
+        return { items, meta, links: { first: buildPageLink(1), last: buildPageLink(last), prev, next } };
       }
-      const binding = bindingOf(list, conditions, order);
+      const binding = toBinding(list, conditions, order);
       // An empty page was reached from a row that the way back must not skip: it starts one id past that row.
       const step = order.descending ? -1 : 1;
-      const beside = (at: Key | undefined, by: number) => at && { value: at.value, id: at.id + by };
-      const edge = (row: { sort_value: string | number; id: number } | undefined) =>
+      const shiftKey = (at: Key | undefined, by: number) => at && { value: at.value, id: at.id + by };
+      const computeEdge = (row: { sort_value: string | number; id: number } | undefined) =>
         row === undefined
-          ? (beside(page.after, step) ?? beside(page.before, -step))
+          ? (shiftKey(page.after, step) ?? shiftKey(page.before, -step))
           : { value: row.sort_value, id: row.id };
-      const cursorAt = (direction: 'after' | 'before', exists: boolean, at: Key | undefined) =>
+      const encodeCursor = (direction: 'after' | 'before', exists: boolean, at: Key | undefined) =>
         exists && at !== undefined ? encode(direction, at, binding) : null;
-      const next = cursorAt('after', listed.hasNext, edge(listed.rows.at(-1)));
-      const prev = cursorAt('before', listed.hasPrevious, edge(listed.rows[0]));
+      const next = encodeCursor('after', listed.hasNext, computeEdge(listed.rows.at(-1)));
+      const prev = encodeCursor('before', listed.hasPrevious, computeEdge(listed.rows[0]));
       const size = `limit=${page.limit}`;
-      const cursorLink = (cursor: string | null) =>
+      const buildCursorLink = (cursor: string | null) =>
         cursor === null ? 'null' : link(`${size}&cursor=${cursor}`);
       const total = listed.total === undefined ? '' : `,"total":${listed.total}`;
-      const meta = `{"perPage":${page.limit},"nextCursor":${quoted(next)},"prevCursor":${quoted(prev)}${total}${besides}}`;
-      const links = { first: link(size), last: 'null', prev: cursorLink(prev), next: cursorLink(next) };
+      const meta = `{"perPage":${page.limit},"nextCursor":${quoteText(next)},"prevCursor":${quoteText(prev)}${total}${besides}}`;
+      const links = {
+        first: link(size),
+        last: 'null',
+        prev: buildCursorLink(prev),
+        next: buildCursorLink(next),
+      };
       return { items, meta, links };
     },
   };
@@ -214,8 +223,8 @@ export function paginator(secret: string): Paginator {
 const pageNames = ['page', 'cursor', 'limit'];
 
 /** Builds a page's URL as JSON text: the request's own parameters, with the page's put in place of theirs. */
-function linker(url: RequestUrl): (pageParameter: string) => string {
-  const kept = keptParameters(url, pageNames);
+function createLinker(url: RequestUrl): (pageParameter: string) => string {
+  const kept = keepParameters(url, pageNames);
   // Quoted as a whole: the parameters are the client's own text.
   const start = JSON.stringify(`${url.base}${url.path}?${kept.map(part => `${part}&`).join('')}`).slice(
     0,
@@ -224,6 +233,6 @@ function linker(url: RequestUrl): (pageParameter: string) => string {
   return pageParameter => `${start}${pageParameter}"`;
 }
 
-function quoted(text: string | null): string {
+function quoteText(text: string | null): string {
   return text === null ? 'null' : `"${text}"`;
 }

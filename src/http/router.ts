@@ -1,7 +1,7 @@
 /** Endpoints by path and method, in the form that Bun's own router takes. */
-import { type Endpoint, type Method, offeredBy } from './endpoint.ts';
+import { type Endpoint, getOfferedTypes, type Method } from './endpoint.ts';
 import { HttpError } from './errors.ts';
-import { json, vendorType } from './negotiate.ts';
+import { json, toVendorType } from './negotiate.ts';
 import type { Version } from './versions/lifecycle.ts';
 
 /** An endpoint at one address: several versions may share it. */
@@ -26,27 +26,27 @@ export interface Route {
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** @throws Error when two endpoints claim one method of one path: a mistake in the program */
-export function routesOf(endpoints: readonly Endpoint[], version: Version | undefined): Route[] {
+export function createRoutes(endpoints: readonly Endpoint[], version: Version | undefined): Route[] {
   const prefix = version === undefined ? '' : `/${version.name}`;
-  const usual = version === undefined ? [json] : [json, vendorType(version.name)];
+  const usual = version === undefined ? [json] : [json, toVendorType(version.name)];
   const byPath = new Map<string, Map<string, Operation>>();
   for (const endpoint of endpoints) {
     const path = `${prefix}${endpoint.path}`;
     const byMethod = byPath.get(path) ?? new Map<string, Operation>();
     if (byMethod.has(endpoint.method)) throw new Error(`${endpoint.method} ${path} is declared twice`);
-    byMethod.set(endpoint.method, { endpoint, offered: offeredBy(endpoint, usual) });
+    byMethod.set(endpoint.method, { endpoint, offered: getOfferedTypes(endpoint, usual) });
     byPath.set(path, byMethod);
   }
   return [...byPath].map(([path, byMethod]) => ({
     path,
     version,
     operations: byMethod,
-    allow: allowOf(byMethod),
+    allow: formatAllow(byMethod),
     urgent: [...byMethod.values()].every(({ endpoint }) => endpoint.urgent === true),
   }));
 }
 
-function allowOf(byMethod: ReadonlyMap<string, unknown>): string {
+function formatAllow(byMethod: ReadonlyMap<string, unknown>): string {
   const own = methods.filter(method => byMethod.has(method));
   return [...own, ...(byMethod.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }
@@ -55,12 +55,12 @@ function allowOf(byMethod: ReadonlyMap<string, unknown>): string {
 export const unknownPath = '(unknown)';
 
 /** The route for all paths below a version's prefix that no endpoint has. */
-export function unknownRoute(version: Version): Route {
+export function createUnknownRoute(version: Version): Route {
   return { path: unknownPath, version, operations: new Map(), allow: '', urgent: false };
 }
 
 /** `/v1/products/{id}` → `/v1/products/:id` */
-export function bunPattern(path: string): string {
+export function toBunPattern(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
 

@@ -4,7 +4,7 @@ import { largestId } from '../storage/database.ts';
 import type { ErrorDetail } from './errors.ts';
 
 /** PostgreSQL cannot store U+0000 and neither can store half a surrogate pair: refuse both everywhere. */
-const storable = (value: string) => !value.includes('\u0000') && value.isWellFormed();
+const isStorable = (value: string) => !value.includes('\u0000') && value.isWellFormed();
 const notStorable = {
   error: 'must not contain U+0000 or unpaired surrogates',
   params: { rule: 'characters' },
@@ -17,7 +17,7 @@ export const anyText = '^[^\\u0000]*$';
 export const prose = (maximum: number) =>
   z
     .string()
-    .refine(storable, notStorable)
+    .refine(isStorable, notStorable)
     .refine(value => value.length <= maximum || [...value].length <= maximum, {
       error: `must be at most ${maximum} characters long`,
       params: { rule: 'maxLength' },
@@ -81,27 +81,27 @@ export const idFilter = (description: string) =>
     .describe(description);
 
 /** Turns the problems Zod found into the service's details: field, pointer, rule and a message for people. */
-export function detailsOf(error: z.ZodError, prefix: readonly string[] = []): ErrorDetail[] {
+export function toErrorDetails(error: z.ZodError, prefix: readonly string[] = []): ErrorDetail[] {
   return error.issues.map(issue => {
     const path = [...prefix, ...issue.path.map(String)];
-    return { field: path.join('.') || 'body', pointer: pointerTo(path), ...ruleOf(issue) };
+    return { field: path.join('.') || 'body', pointer: toPointer(path), ...describeRule(issue) };
   });
 }
 
 /** The JSON Pointer of a path, as a URI fragment (RFC 6901 §6). */
-function pointerTo(path: readonly string[]): string {
+function toPointer(path: readonly string[]): string {
   return `#${path.map(token => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')}`;
 }
 
 /** A stable word for the broken rule (JSON Schema's where it has one) and what the rule requires. */
-function ruleOf(issue: z.core.$ZodIssue): { code: string; message: string } {
+function describeRule(issue: z.core.$ZodIssue): { code: string; message: string } {
   if (issue.message.endsWith(missing)) return { code: 'required', message: 'is required' };
   switch (issue.code) {
     case 'invalid_type':
-      return { code: 'type', message: `must be ${articled(issue.expected)}` };
+      return { code: 'type', message: `must be ${addArticle(issue.expected)}` };
     case 'too_small':
     case 'too_big':
-      return limitOf(issue);
+      return describeLimit(issue);
     case 'invalid_format':
       return {
         code: issue.format === 'regex' ? 'pattern' : 'format',
@@ -119,7 +119,7 @@ function ruleOf(issue: z.core.$ZodIssue): { code: string; message: string } {
   }
 }
 
-function limitOf(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): {
+function describeLimit(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): {
   code: string;
   message: string;
 } {
@@ -142,7 +142,7 @@ function limitOf(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): {
   return { code: `${word}imum`, message: `must be ${limit} or ${small ? 'more' : 'less'}` };
 }
 
-function articled(type: string): string {
+function addArticle(type: string): string {
   if (type === 'int') return 'an integer';
   if (type === 'record') return 'an object';
   return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;

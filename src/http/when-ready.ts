@@ -4,7 +4,7 @@
  * Hands a value on at once, or when its promise is fulfilled. Most stages of a request have nothing to wait for, and a
  * promise that is fulfilled already would cost each of them a turn of the microtask queue.
  */
-export function whenReady<Value, Result>(
+export function runWhenReady<Value, Result>(
   value: Value | Promise<Value>,
   next: (value: Value) => Result | Promise<Result>,
 ): Result | Promise<Result> {

@@ -13,21 +13,21 @@ export interface TemplateWithLink extends MailTemplate {
 }
 
 /** For an account that an administrator or program has made: it has no password yet. */
-export const invitationMail = ({ shop, name, link }: TemplateWithLink): MailText =>
+export const composeInvitationMail = ({ shop, name, link }: TemplateWithLink): MailText =>
   composeMail(`Set your password for ${shop}`, name, [
     `An account has been made for you at ${shop}. Set a password to sign in:`,
     { link },
     'The link works once, for 7 days. After that, ask for another one with "forgot password".',
   ]);
 
-export const passwordResetMail = ({ shop, name, link }: TemplateWithLink): MailText =>
+export const composePasswordResetMail = ({ shop, name, link }: TemplateWithLink): MailText =>
   composeMail(`Set a new password for ${shop}`, name, [
     `Someone, probably you, requested a new password for your account at ${shop}. Set it here:`,
     { link },
     'The link works once, for one hour. If you did not ask for it, do nothing: your password stays as it is.',
   ]);
 
-export const verificationMail = ({ shop, name, link }: TemplateWithLink): MailText =>
+export const composeVerificationMail = ({ shop, name, link }: TemplateWithLink): MailText =>
   composeMail(`Confirm your e-mail address for ${shop}`, name, [
     `Confirm that this address is yours, so that ${shop} can reach you:`,
     { link },
@@ -35,7 +35,7 @@ export const verificationMail = ({ shop, name, link }: TemplateWithLink): MailTe
   ]);
 
 /** To an address that a user has requested. Whose it is, is not known yet: it quotes nothing of the user's. */
-export const addressConfirmationMail = ({ shop, link }: Omit<TemplateWithLink, 'name'>): MailText =>
+export const composeAddressConfirmationMail = ({ shop, link }: Omit<TemplateWithLink, 'name'>): MailText =>
   composeMail(`Confirm your new e-mail address for ${shop}`, undefined, [
     `Someone, probably you, wants to use this address for an account at ${shop}. Confirm that it is yours:`,
     { link },
@@ -43,14 +43,14 @@ export const addressConfirmationMail = ({ shop, link }: Omit<TemplateWithLink, '
   ]);
 
 /** To the same address, where it is another user's already: only its owner learns of that. */
-export const addressTakenMail = ({ shop }: Omit<MailTemplate, 'name'>): MailText =>
+export const composeAddressTakenMail = ({ shop }: Omit<MailTemplate, 'name'>): MailText =>
   composeMail(`Your e-mail address for ${shop}`, undefined, [
     `Someone, probably you, wants to use this address for another account at ${shop}. It belongs to an account already, so nothing was changed.`,
     'If that was you, sign in with this address, and ask for a new password if you have forgotten it. If not, do nothing.',
   ]);
 
 /** To the old address, while it has a way back. */
-export const addressChangedWithWayBackMail = ({ shop, name, link }: TemplateWithLink): MailText =>
+export const composeAddressRestoreMail = ({ shop, name, link }: TemplateWithLink): MailText =>
   composeMail(`Your e-mail address for ${shop} was changed`, name, [
     `Your account at ${shop} has another e-mail address now, and this one is not used any more. If that was you, there is nothing to do.`,
     'If that was not you, take the account back: this link restores this address, ends all sessions and sets a new password.',
@@ -59,7 +59,7 @@ export const addressChangedWithWayBackMail = ({ shop, name, link }: TemplateWith
   ]);
 
 /** To the old address, so that its owner hears of it. */
-export const addressChangedMail = ({ shop, name }: MailTemplate): MailText =>
+export const composeAddressChangedMail = ({ shop, name }: MailTemplate): MailText =>
   composeMail(`Your e-mail address for ${shop} was changed`, name, [
     `Your account at ${shop} has another e-mail address now, and this one is not used any more.`,
     'If that was not you, contact the shop immediately.',

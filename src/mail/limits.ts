@@ -4,7 +4,7 @@
  */
 import type { Config } from '../config.ts';
 import type { HttpError } from '../http/errors.ts';
-import { quotaHeaders, usedUp } from '../http/quota/index.ts';
+import { buildQuotaHeaders, createRateLimitError } from '../http/quota/index.ts';
 import type { Database, Session } from '../storage/database.ts';
 
 const hour = 3600;
@@ -37,14 +37,14 @@ export interface MailLimits {
 }
 
 /** What makes mails go to one mailbox: neither case nor a subaddress (RFC 5233) makes another. */
-export function mailboxOf(address: string): string {
+export function toMailbox(address: string): string {
   const text = address.trim().toLowerCase();
   const at = text.lastIndexOf('@');
   const plus = text.indexOf('+');
   return plus > 0 && plus < at ? text.slice(0, plus) + text.slice(at) : text;
 }
 
-export function mailLimits(
+export function createMailLimits(
   { build }: Pick<Database, 'build'>,
   { MAIL_LIMIT, MAIL_LIMIT_UNCONFIRMED }: Pick<Config, 'MAIL_LIMIT' | 'MAIL_LIMIT_UNCONFIRMED'>,
 ): MailLimits {
@@ -73,7 +73,7 @@ export function mailLimits(
 
   return {
     toRecipient(session, address, isConfirmed, now) {
-      const mailbox = new Bun.CryptoHasher('sha256').update(mailboxOf(address)).digest('hex');
+      const mailbox = new Bun.CryptoHasher('sha256').update(toMailbox(address)).digest('hex');
       return isConfirmed
         ? take(session, `mail ${mailbox}`, MAIL_LIMIT, hour, now)
         : take(session, `mail unconfirmed ${mailbox}`, MAIL_LIMIT_UNCONFIRMED, day, now);
@@ -91,7 +91,12 @@ export function mailLimits(
 }
 
 /** A 429 for those who learn nothing about others from it. @param now epoch milliseconds */
-export function tooMuchMail(refusal: MailRefusal, now: number): HttpError {
+export function createMailLimitError(refusal: MailRefusal, now: number): HttpError {
   const state = { allowed: false, remaining: 0, limit: refusal.limit, reset: refusal.reset };
-  return usedUp('Enough mail has been sent', state, now, quotaHeaders(refusal, state, now));
+  return createRateLimitError(
+    'Enough mail has been sent',
+    state,
+    now,
+    buildQuotaHeaders(refusal, state, now),
+  );
 }

@@ -12,7 +12,7 @@ import type { Log } from '../operations/log.ts';
 import type { Mail, Mailer } from '../ports/mail.ts';
 import type { Seal } from '../secrets/seal.ts';
 import type { Session, Transaction } from '../storage/database.ts';
-import { type MailLimits, type MailRefusal, tooMuchMail } from './limits.ts';
+import { createMailLimitError, type MailLimits, type MailRefusal } from './limits.ts';
 
 /** What a mail is about, for those who are to know that it has been sent. */
 export interface Subject {
@@ -50,14 +50,14 @@ interface Payload {
 }
 
 export function createMails(queue: Queue, seal: Seal, limits: MailLimits, log: Pick<Log, 'warn'>): Mails {
-  async function refusal(
+  async function findRefusal(
     session: Session,
     { to, isConfirmed = false, isByStaff = false }: NewMail,
     { at, actor }: Cause,
   ): Promise<MailRefusal | undefined> {
     if (!isConfirmed && !isByStaff && actor.startsWith('user:')) {
       const refused = await limits.byUser(session, actor, at);
-      if (refused !== undefined) throw tooMuchMail(refused, at);
+      if (refused !== undefined) throw createMailLimitError(refused, at);
     }
     const refused = await limits.toRecipient(session, to.address, isConfirmed, at);
     if (refused !== undefined)
@@ -67,7 +67,7 @@ export function createMails(queue: Queue, seal: Seal, limits: MailLimits, log: P
 
   return {
     async add(session, mail, cause) {
-      const refused = mail.isUnlimited === true ? undefined : await refusal(session, mail, cause);
+      const refused = mail.isUnlimited === true ? undefined : await findRefusal(session, mail, cause);
       if (refused !== undefined) return refused;
       const { about, to, subject, text, html, attachments } = mail;
       const id = crypto.randomUUID();
@@ -86,7 +86,7 @@ export function createMails(queue: Queue, seal: Seal, limits: MailLimits, log: P
 }
 
 /** @param onSent runs in the transaction that takes a mail out of the queue */
-export function mailConsumer(
+export function createMailConsumer(
   mailer: Mailer,
   seal: Seal,
   onSent: (session: Transaction, about: Subject) => Promise<void>,

@@ -6,7 +6,7 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeWhole } from './store/atomic.ts';
-import { shelfOf } from './store/store.ts';
+import { getShelf } from './store/store.ts';
 
 export interface FileCache {
   /** @param hash of the image; @param name within it */
@@ -31,17 +31,17 @@ interface Entry {
 const unfinishedFolder = 'unfinished';
 
 /** @param limit bytes at most */
-export function fileCache(folder: string, limit: number): FileCache {
+export function createFileCache(folder: string, limit: number): FileCache {
   /** By key, those used longest ago first. */
   let loading: Promise<Map<string, Entry>> | undefined;
   let total = 0;
-  const keyOf = (hash: string, name: string): string => `${hash}-${name}`;
-  const pathOf = (key: string): string => join(folder, shelfOf(key), key);
+  const toKey = (hash: string, name: string): string => `${hash}-${name}`;
+  const toPath = (key: string): string => join(folder, getShelf(key), key);
 
   async function load(): Promise<Map<string, Entry>> {
     // One that cannot be written to is read none the less.
     await rm(join(folder, unfinishedFolder), { recursive: true, force: true }).catch(() => undefined);
-    const found = await entriesIn(folder);
+    const found = await readEntries(folder);
     total = found.reduce((sum, [, { size }]) => sum + size, 0);
     return new Map(found);
   }
@@ -68,7 +68,7 @@ export function fileCache(folder: string, limit: number): FileCache {
   }
 
   /** Moves an entry behind those that were used before. */
-  function used(entries: Map<string, Entry> | undefined, key: string): Entry | undefined {
+  function markUsed(entries: Map<string, Entry> | undefined, key: string): Entry | undefined {
     const entry = entries?.get(key);
     if (entries === undefined || entry === undefined) return undefined;
     entries.delete(key);
@@ -78,12 +78,12 @@ export function fileCache(folder: string, limit: number): FileCache {
 
   return {
     size: () => total,
-    has: async (hash, name) => (await indexIfAny())?.has(keyOf(hash, name)) === true,
-    locate: async (hash, name) => used(await indexIfAny(), keyOf(hash, name))?.path,
+    has: async (hash, name) => (await indexIfAny())?.has(toKey(hash, name)) === true,
+    locate: async (hash, name) => markUsed(await indexIfAny(), toKey(hash, name))?.path,
     async get(hash, name) {
       const entries = await indexIfAny();
-      const key = keyOf(hash, name);
-      const entry = used(entries, key);
+      const key = toKey(hash, name);
+      const entry = markUsed(entries, key);
       if (entries === undefined || entry === undefined) return undefined;
       try {
         return await readFile(entry.path);
@@ -96,12 +96,12 @@ export function fileCache(folder: string, limit: number): FileCache {
     async put(hash, name, bytes) {
       if (bytes.length > limit) return;
       const entries = await index();
-      const key = keyOf(hash, name);
+      const key = toKey(hash, name);
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeWhole(pathOf(key), bytes, join(folder, unfinishedFolder));
+      await writeWhole(toPath(key), bytes, join(folder, unfinishedFolder));
       total += bytes.length - (entries.get(key)?.size ?? 0);
       entries.delete(key);
-      entries.set(key, { path: pathOf(key), size: bytes.length });
+      entries.set(key, { path: toPath(key), size: bytes.length });
       await makeRoom(entries);
     },
     async forget(hash) {
@@ -112,7 +112,7 @@ export function fileCache(folder: string, limit: number): FileCache {
 }
 
 /** Oldest first. */
-async function entriesIn(folder: string): Promise<[key: string, entry: Entry][]> {
+async function readEntries(folder: string): Promise<[key: string, entry: Entry][]> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const found: { key: string; entry: Entry; writtenAt: number }[] = [];
   for (const shelf of await readdir(folder)) {

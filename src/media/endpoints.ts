@@ -1,7 +1,7 @@
 /** `/media/{hash}`: images, in the sizes and formats that are requested. Beside the versions: what is there never changes. */
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
-import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { createEndpoint, type Endpoint } from '../http/endpoint.ts';
 import { HttpError } from '../http/errors.ts';
 import type { Quota } from '../http/quota/index.ts';
 import { acceptRanges } from '../http/response/ranges.ts';
@@ -9,16 +9,16 @@ import type { Reply } from '../http/response/reply.ts';
 import { oneOf } from '../http/schema.ts';
 import type { Media, MediaFile } from './index.ts';
 import { type KeptType, keptTypes } from './inspect/image.ts';
-import { refusing } from './refusal.ts';
+import { refuseImageErrors } from './refusal.ts';
 import { hashPattern } from './store/store.ts';
 import {
   fits,
   formats,
+  getUsualFormat,
   type Size,
   sizes,
-  usualFormat,
+  toVariantName,
   type VariantRequest,
-  variantName,
 } from './variants.ts';
 
 const forever = 'public, max-age=31536000, immutable';
@@ -67,9 +67,9 @@ const headers = {
 };
 
 /** @param makings how many variants a caller may have made; those that are there cost nothing */
-export function mediaEndpoints(media: Media, makings: Quota): Endpoint[] {
+export function createMediaEndpoints(media: Media, makings: Quota): Endpoint[] {
   return [
-    endpoint({
+    createEndpoint({
       method: 'GET',
       path: '/media/{hash}',
       operationId: 'getMedia',
@@ -94,31 +94,32 @@ export function mediaEndpoints(media: Media, makings: Quota): Endpoint[] {
       async handle({ params, query, address, charge }) {
         const { hash } = params;
         const type = await media.typeOf(hash);
-        if (type === undefined) throw missing(hash);
+        if (type === undefined) throw createImageNotFoundError(hash);
         const { w, h, fit, format } = query;
         if (w === undefined && h === undefined && format === undefined)
-          return reply(hash, type, found(await media.original(hash), hash), '');
+          return reply(hash, type, requireFile(await media.original(hash), hash), '');
         const request: VariantRequest = {
           w,
           h,
           fit: fit ?? 'contain',
-          format: format ?? usualFormat(type),
+          format: format ?? getUsualFormat(type),
         };
         if (!(await media.hasVariant(hash, request))) {
           const all = `All ${makings.limit} other sizes of images that may be made in this window have been`;
           await charge(makings, `ip:${address}`, all);
         }
-        const file = found(await refusing('image', media.variant(hash, request)), hash);
-        return reply(hash, `image/${request.format}`, file, variantName(request));
+        const file = requireFile(await refuseImageErrors('image', media.variant(hash, request)), hash);
+        return reply(hash, `image/${request.format}`, file, toVariantName(request));
       },
     }),
   ];
 }
 
-const missing = (hash: string) => new HttpError('NOT_FOUND', { message: `There is no image ${hash}.` });
+const createImageNotFoundError = (hash: string) =>
+  new HttpError('NOT_FOUND', { message: `There is no image ${hash}.` });
 
-function found(file: MediaFile | undefined, hash: string): MediaFile {
-  if (file === undefined) throw missing(hash);
+function requireFile(file: MediaFile | undefined, hash: string): MediaFile {
+  if (file === undefined) throw createImageNotFoundError(hash);
   return file;
 }
 

@@ -3,20 +3,20 @@
  * requested, which are made when they are first wanted and kept as long as there is room.
  */
 import { join } from 'node:path';
-import { boundedMap } from '../bounded-map.ts';
+import { createBoundedMap } from '../bounded-map.ts';
 import type { Config } from '../config.ts';
 import { describeError, type Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
-import { fileCache } from './cache.ts';
-import { decodedWhole, ImageError, type KeptType, type Limits } from './inspect/image.ts';
+import { createFileCache } from './cache.ts';
+import { computeWholeLimit, ImageError, type KeptType, type Limits } from './inspect/image.ts';
 import { sniff } from './inspect/index.ts';
 import { createLimiter } from './limiter.ts';
 import { countNothing, type MediaNumbers } from './numbers.ts';
 import { type PreparedImage, prepareImage } from './prepare.ts';
-import { folderStore } from './store/folder.ts';
-import { s3Store } from './store/s3.ts';
-import { type FileStore, reasonOf } from './store/store.ts';
-import { makeVariant, type VariantRequest, variantName } from './variants.ts';
+import { createFolderStore } from './store/folder.ts';
+import { createS3Store } from './store/s3.ts';
+import { describeReason, type FileStore } from './store/store.ts';
+import { makeVariant, toVariantName, type VariantRequest } from './variants.ts';
 
 /** A file to be given out. */
 export interface MediaFile {
@@ -63,13 +63,13 @@ const originalName = 'original';
 
 export function createMedia(config: Config, clock: Clock, log: Log): Media {
   const limits: Limits = { pixels: config.MEDIA_PIXEL_LIMIT };
-  const limiter = createLimiter(decodedWhole(limits));
+  const limiter = createLimiter(computeWholeLimit(limits));
   const store = openStore(config, clock);
-  const cache = fileCache(join(config.DATA_DIR, 'media-cache'), config.MEDIA_CACHE_LIMIT);
+  const cache = createFileCache(join(config.DATA_DIR, 'media-cache'), config.MEDIA_CACHE_LIMIT);
   const counts = countNothing();
-  const types = boundedMap<string, KeptType>(cachedTypes);
+  const types = createBoundedMap<string, KeptType>(cachedTypes);
   /** When files that lie elsewhere were seen last, by hash. */
-  const seen = boundedMap<string, number>(seenFiles);
+  const seen = createBoundedMap<string, number>(seenFiles);
   /** What is being made or read from elsewhere, by hash and name. */
   const making = new Map<string, Promise<Uint8Array | undefined>>();
 
@@ -77,7 +77,7 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
     if (store.pathOf(hash) !== undefined) return store.read(hash);
     const cached = await cache.get(hash, originalName);
     if (cached !== undefined) return cached;
-    return once(`${hash}-${originalName}`, async () => {
+    return runOnce(`${hash}-${originalName}`, async () => {
       const bytes = await store.read(hash);
       if (bytes !== undefined) await keepCopy(hash, originalName, bytes);
       return bytes;
@@ -106,12 +106,15 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
     const made = await makeVariant(bytes, request, limits, limiter);
     counts.made += 1;
     counts.madeBytes += made.length;
-    await keepCopy(hash, variantName(request), made);
+    await keepCopy(hash, toVariantName(request), made);
     return made;
   }
 
   /** Requests for the same that come while it is made or read wait for it. */
-  function once(key: string, work: () => Promise<Uint8Array | undefined>): Promise<Uint8Array | undefined> {
+  function runOnce(
+    key: string,
+    work: () => Promise<Uint8Array | undefined>,
+  ): Promise<Uint8Array | undefined> {
     const running = making.get(key);
     if (running !== undefined) return running;
     const made = work().finally(() => making.delete(key));
@@ -133,7 +136,7 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
     }
   }
 
-  async function beginningOf(hash: string): Promise<Uint8Array | undefined> {
+  async function readBeginning(hash: string): Promise<Uint8Array | undefined> {
     const path = store.pathOf(hash);
     if (path === undefined) return read(hash);
     // What cannot be read in part cannot be read whole, and the store says why.
@@ -149,7 +152,7 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
       try {
         await store.open(isUsed);
       } catch (error) {
-        const fields = { place: store.place, reason: reasonOf(error) };
+        const fields = { place: store.place, reason: describeReason(error) };
         log.warn('the place of the images cannot be used, or has lost them', fields);
       }
     },
@@ -177,7 +180,7 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
       if (!(await isThere(hash))) return undefined;
       const known = types.get(hash);
       if (known !== undefined) return known;
-      const type = sniff((await beginningOf(hash)) ?? new Uint8Array());
+      const type = sniff((await readBeginning(hash)) ?? new Uint8Array());
       if (type === undefined || type === 'image/avif') return undefined;
       types.set(hash, type);
       return type;
@@ -188,24 +191,26 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
         const file = Bun.file(path);
         if (file.size >= largeFile) return { content: file, size: file.size };
       }
-      return fileOf(await read(hash));
+      return toMediaFile(await read(hash));
     },
-    hasVariant: (hash, request) => cache.has(hash, variantName(request)),
+    hasVariant: (hash, request) => cache.has(hash, toVariantName(request)),
     async variant(hash, request) {
-      const name = variantName(request);
+      const name = toVariantName(request);
       const kept = await cache.get(hash, name);
       if (kept !== undefined) counts.hits += 1;
-      return fileOf(kept ?? (await once(`${hash}-${name}`, () => make(hash, request))));
+      return toMediaFile(kept ?? (await runOnce(`${hash}-${name}`, () => make(hash, request))));
     },
   };
 }
 
 function openStore({ MEDIA_URL, DATA_DIR }: Config, clock: Clock): FileStore {
-  if (MEDIA_URL === undefined) return folderStore(join(DATA_DIR, 'media'), true, clock.now);
-  return MEDIA_URL.kind === 's3' ? s3Store(MEDIA_URL) : folderStore(MEDIA_URL.path, false, clock.now);
+  if (MEDIA_URL === undefined) return createFolderStore(join(DATA_DIR, 'media'), true, clock.now);
+  return MEDIA_URL.kind === 's3'
+    ? createS3Store(MEDIA_URL)
+    : createFolderStore(MEDIA_URL.path, false, clock.now);
 }
 
-function fileOf(bytes: Uint8Array | undefined): MediaFile | undefined {
+function toMediaFile(bytes: Uint8Array | undefined): MediaFile | undefined {
   // Boundary: what is read from files and made by Bun.Image lies in memory of its own.
   return bytes === undefined ? undefined : { content: bytes as Uint8Array<ArrayBuffer>, size: bytes.length };
 }

@@ -5,7 +5,7 @@
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
 import type { Slices } from '../slices.ts';
-import { invalidImage } from './inspect/image.ts';
+import { createInvalidImageError } from './inspect/image.ts';
 
 /** Eight bits each of red, green, blue and opacity, row by row. */
 export interface Pixels {
@@ -22,8 +22,8 @@ const inflateAll = promisify(inflate);
 const deflateAll = promisify<Uint8Array, { level: number }, Buffer>(deflate);
 
 /** @throws ImageError when the image cannot be decoded */
-export async function pixelsOf(image: Bun.Image): Promise<Pixels> {
-  const png = await decoded(image.png({ compressionLevel: 0 }).bytes());
+export async function decodePixels(image: Bun.Image): Promise<Pixels> {
+  const png = await requireDecoded(image.png({ compressionLevel: 0 }).bytes());
   const view = new DataView(png.buffer, png.byteOffset, png.byteLength);
   const [width, height] = [view.getUint32(16), view.getUint32(20)];
   const data: Uint8Array[] = [];
@@ -47,7 +47,7 @@ export async function pixelsOf(image: Bun.Image): Promise<Pixels> {
 }
 
 /** A PNG of these pixels, for Bun.Image to go on with. */
-export async function pngOf({ width, height, rgba, profile }: Pixels): Promise<Uint8Array> {
+export async function encodePng({ width, height, rgba, profile }: Pixels): Promise<Uint8Array> {
   const row = width * channels;
   const rows = new Uint8Array((row + 1) * height);
   for (let y = 0; y < height; y++) rows.set(rgba.subarray(y * row, (y + 1) * row), y * (row + 1) + 1);
@@ -57,14 +57,14 @@ export async function pngOf({ width, height, rgba, profile }: Pixels): Promise<U
   header.set([8, 6], 8);
   return Buffer.concat([
     signature,
-    chunk('IHDR', header),
+    buildChunk('IHDR', header),
     ...(profile === undefined ? [] : [profile]),
-    chunk('IDAT', await deflateAll(rows, { level: 0 })),
-    chunk('IEND', new Uint8Array()),
+    buildChunk('IDAT', await deflateAll(rows, { level: 0 })),
+    buildChunk('IEND', new Uint8Array()),
   ]);
 }
 
-function chunk(type: string, content: Uint8Array): Uint8Array {
+function buildChunk(type: string, content: Uint8Array): Uint8Array {
   const whole = Buffer.alloc(12 + content.length);
   whole.writeUInt32BE(content.length, 0);
   whole.write(type, 4, 'latin1');
@@ -103,7 +103,7 @@ export async function onWhite(pixels: Pixels, turn: Slices['turn']): Promise<Pix
 }
 
 /** The mean of what is visible, as `#rrggbb`; white where nothing is. */
-export function meanColour({ rgba }: Pixels): string {
+export function computeMeanColour({ rgba }: Pixels): string {
   const sums = [0, 0, 0];
   let weight = 0;
   for (let at = 0; at < rgba.length; at += channels) {
@@ -117,12 +117,12 @@ export function meanColour({ rgba }: Pixels): string {
 }
 
 /** What Bun.Image gives; what it cannot decode is the fault of the file. */
-export async function decoded<T>(result: Promise<T>): Promise<T> {
+export async function requireDecoded<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (!code.startsWith('ERR_IMAGE_')) throw error;
-    throw Object.assign(invalidImage('cannot be decoded: the file is damaged'), { cause: error });
+    throw Object.assign(createInvalidImageError('cannot be decoded: the file is damaged'), { cause: error });
   }
 }

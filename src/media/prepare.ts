@@ -2,10 +2,16 @@
  * From what was sent to what is kept: inspected, without metadata but the orientation of a JPEG (others are turned), and
  * decoded once, small, which shows that it can be and what colour it has.
  */
-import { decodedWhole, ImageError, type Inspected, type KeptType, type Limits } from './inspect/image.ts';
-import { inspect, sniff, unsupportedImage } from './inspect/index.ts';
+import {
+  computeWholeLimit,
+  ImageError,
+  type Inspected,
+  type KeptType,
+  type Limits,
+} from './inspect/image.ts';
+import { createUnsupportedImageError, inspect, sniff } from './inspect/index.ts';
 import type { Limiter } from './limiter.ts';
-import { decoded, meanColour, pixelsOf } from './pixels.ts';
+import { computeMeanColour, decodePixels, requireDecoded } from './pixels.ts';
 
 export interface PreparedImage {
   /** The SHA-256 of the bytes in hexadecimal: their name. */
@@ -29,29 +35,29 @@ export async function prepareImage(
   limits: Limits,
   limiter: Limiter,
 ): Promise<PreparedImage> {
-  const readable = sniff(sent) === 'image/avif' ? await fromAvif(sent, limits, limiter) : sent;
-  const upright = await turned(await inspect(readable, limits), limits, limiter);
+  const readable = sniff(sent) === 'image/avif' ? await convertAvif(sent, limits, limiter) : sent;
+  const upright = await turnUpright(await inspect(readable, limits), limits, limiter);
   const { type, width, height, still, pieces } = upright;
   const bytes = Buffer.concat(pieces);
   const colour = await limiter.run(width * height, async () => {
     const image = new Bun.Image(still ?? bytes, { maxPixels: limits.pixels });
-    return meanColour(await pixelsOf(image.resize(sample, sample, { filter: 'box' })));
+    return computeMeanColour(await decodePixels(image.resize(sample, sample, { filter: 'box' })));
   });
-  return { hash: hashOf(bytes), bytes, type, width, height, colour };
+  return { hash: hashBytes(bytes), bytes, type, width, height, colour };
 }
 
-export function hashOf(bytes: Uint8Array): string {
+export function hashBytes(bytes: Uint8Array): string {
   return new Bun.CryptoHasher('sha256').update(bytes).digest('hex');
 }
 
 /** The picture upright: not every program reads the EXIF of a PNG or WebP. An animation stays as it is. */
-async function turned(inspected: Inspected, limits: Limits, limiter: Limiter): Promise<Inspected> {
+async function turnUpright(inspected: Inspected, limits: Limits, limiter: Limiter): Promise<Inspected> {
   const { orientation, animated, width, height, type, pieces } = inspected;
   if (orientation === 1 || animated) return inspected;
   const bytes = await limiter.run(width * height * 2, () => {
     const image = turn(new Bun.Image(Buffer.concat(pieces), { maxPixels: limits.pixels }), orientation);
-    if (type === 'image/webp') return decoded(image.webp({ quality: webpQuality }).bytes());
-    return decoded(image.png().bytes());
+    if (type === 'image/webp') return requireDecoded(image.webp({ quality: webpQuality }).bytes());
+    return requireDecoded(image.png().bytes());
   });
   return inspect(bytes, limits);
 }
@@ -65,17 +71,17 @@ function turn(image: Bun.Image, orientation: number): Bun.Image {
 }
 
 /** AVIF is read by what the operating system has, which is nothing on Linux; WebP is read everywhere. */
-async function fromAvif(sent: Uint8Array, limits: Limits, limiter: Limiter): Promise<Uint8Array> {
+async function convertAvif(sent: Uint8Array, limits: Limits, limiter: Limiter): Promise<Uint8Array> {
   try {
-    const { width, height } = await new Bun.Image(sent, { maxPixels: decodedWhole(limits) }).metadata();
+    const { width, height } = await new Bun.Image(sent, { maxPixels: computeWholeLimit(limits) }).metadata();
     return await limiter.run(width * height, () =>
-      new Bun.Image(sent, { maxPixels: decodedWhole(limits) }).webp({ quality: webpQuality }).bytes(),
+      new Bun.Image(sent, { maxPixels: computeWholeLimit(limits) }).webp({ quality: webpQuality }).bytes(),
     );
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ERR_IMAGE_FORMAT_UNSUPPORTED') throw unsupportedImage(sent);
+    if (code === 'ERR_IMAGE_FORMAT_UNSUPPORTED') throw createUnsupportedImageError(sent);
     if (code === 'ERR_IMAGE_TOO_MANY_PIXELS')
-      throw new ImageError('large', `has more than ${decodedWhole(limits)} pixels`, { cause: error });
-    return decoded(Promise.reject(error));
+      throw new ImageError('large', `has more than ${computeWholeLimit(limits)} pixels`, { cause: error });
+    return requireDecoded(Promise.reject(error));
   }
 }

@@ -12,7 +12,7 @@ const codes: Readonly<Record<RefusalKind, ErrorCode>> = {
  * @param field what the image was sent as
  * @throws HttpError 413, 415, 422 in place of an ImageError
  */
-export async function refusing<T>(field: string, work: Promise<T>): Promise<T> {
+export async function refuseImageErrors<T>(field: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

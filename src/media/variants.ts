@@ -1,9 +1,9 @@
 /** Smaller pictures and other formats of an image: which there may be, and how one is made. */
-import { slices } from '../slices.ts';
+import { createSlices } from '../slices.ts';
 import { checkSize, type KeptType, type Limits } from './inspect/image.ts';
 import { inspect, type Sniffed, sniff } from './inspect/index.ts';
 import type { Limiter } from './limiter.ts';
-import { cutOut, decoded, onWhite, type Pixels, pixelsOf, pngOf } from './pixels.ts';
+import { cutOut, decodePixels, encodePng, onWhite, type Pixels, requireDecoded } from './pixels.ts';
 
 /** Widths and heights that can be requested: few enough that what is made is requested again. */
 export const sizes = [
@@ -34,13 +34,13 @@ const webpQuality = 80;
 const longestSide = sizes[sizes.length - 1] ?? 0;
 
 /** The name of a variant, within those of its image. */
-export function variantName({ w, h, fit, format }: VariantRequest): string {
+export function toVariantName({ w, h, fit, format }: VariantRequest): string {
   const both = w !== undefined && h !== undefined;
   return `${w ?? ''}x${h ?? ''}${both ? `-${fit}` : ''}-${edition}.${format}`;
 }
 
 /** The format of a variant where none is requested: that of the image, or WebP where that cannot be written. */
-export function usualFormat(type: KeptType): Format {
+export function getUsualFormat(type: KeptType): Format {
   return type === 'image/jpeg' ? 'jpeg' : type === 'image/png' ? 'png' : 'webp';
 }
 
@@ -53,26 +53,26 @@ interface Geometry {
 }
 
 /** Nothing is enlarged. @param width of the image */
-function geometryOf(width: number, height: number, { w, h, fit }: VariantRequest): Geometry {
-  const least = (value: number) => Math.max(1, Math.round(value));
+function computeGeometry(width: number, height: number, { w, h, fit }: VariantRequest): Geometry {
+  const roundToPixels = (value: number) => Math.max(1, Math.round(value));
   if (w !== undefined && h !== undefined && fit === 'fill') {
     const scale = Math.min(1, Math.max(width / w, height / h));
-    return { width: least(w * scale), height: least(h * scale), cut: undefined };
+    return { width: roundToPixels(w * scale), height: roundToPixels(h * scale), cut: undefined };
   }
   if (w !== undefined && h !== undefined && fit === 'cover') {
     const scale = Math.max(w / width, h / height);
     const shrink = Math.min(1, 1 / scale);
-    const cut = { width: least(w * shrink), height: least(h * shrink) };
+    const cut = { width: roundToPixels(w * shrink), height: roundToPixels(h * shrink) };
     const factor = Math.min(1, scale);
     const whole = {
-      width: Math.max(cut.width, least(width * factor)),
-      height: Math.max(cut.height, least(height * factor)),
+      width: Math.max(cut.width, roundToPixels(width * factor)),
+      height: Math.max(cut.height, roundToPixels(height * factor)),
     };
     const isWhole = whole.width === cut.width && whole.height === cut.height;
     return { ...whole, cut: isWhole ? undefined : cut };
   }
   const scale = Math.min(1, (w ?? longestSide) / width, (h ?? longestSide) / height);
-  return { width: least(width * scale), height: least(height * scale), cut: undefined };
+  return { width: roundToPixels(width * scale), height: roundToPixels(height * scale), cut: undefined };
 }
 
 /**
@@ -86,16 +86,16 @@ export async function makeVariant(
   limiter: Limiter,
 ): Promise<Uint8Array> {
   const { type, width, height, still } = await measure(bytes, limits);
-  const { cut, ...whole } = geometryOf(width, height, request);
+  const { cut, ...whole } = computeGeometry(width, height, request);
   return limiter.run(width * height, async () => {
     const source = new Bun.Image(still ?? bytes, { maxPixels: limits.pixels });
     const resized = source.resize(whole.width, whole.height);
     const isOpaque = type === 'image/jpeg' || request.format !== 'jpeg';
     if (cut === undefined && isOpaque) return encode(resized, request.format);
-    const pixels = await pixelsOf(resized);
+    const pixels = await decodePixels(resized);
     const shown = cut === undefined ? pixels : cutOut(pixels, cut.width, cut.height);
-    const final: Pixels = isOpaque ? shown : await onWhite(shown, slices().turn);
-    return encode(new Bun.Image(await pngOf(final)), request.format);
+    const final: Pixels = isOpaque ? shown : await onWhite(shown, createSlices().turn);
+    return encode(new Bun.Image(await encodePng(final)), request.format);
   });
 }
 
@@ -110,7 +110,7 @@ interface Known {
 async function measure(bytes: Uint8Array, limits: Limits): Promise<Known> {
   const type = sniff(bytes);
   if (type === 'image/webp') return inspect(bytes, limits);
-  const { width, height } = await decoded(new Bun.Image(bytes).metadata());
+  const { width, height } = await requireDecoded(new Bun.Image(bytes).metadata());
   checkSize(width, height, limits);
   return { type, width, height };
 }
@@ -118,10 +118,10 @@ async function measure(bytes: Uint8Array, limits: Limits): Promise<Known> {
 function encode(image: Bun.Image, format: Format): Promise<Uint8Array> {
   switch (format) {
     case 'jpeg':
-      return decoded(image.jpeg({ quality: jpegQuality, progressive: true }).bytes());
+      return requireDecoded(image.jpeg({ quality: jpegQuality, progressive: true }).bytes());
     case 'png':
-      return decoded(image.png().bytes());
+      return requireDecoded(image.png().bytes());
     case 'webp':
-      return decoded(image.webp({ quality: webpQuality }).bytes());
+      return requireDecoded(image.webp({ quality: webpQuality }).bytes());
   }
 }

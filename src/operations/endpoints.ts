@@ -1,17 +1,17 @@
 /** What operators and tools request, beside the versions: index, health, readiness, metrics and the document. */
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { allow, unauthorized } from '../http/access.ts';
-import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { allow, createUnauthorizedError } from '../http/access.ts';
+import { createEndpoint, type Endpoint } from '../http/endpoint.ts';
 import { HttpError } from '../http/errors.ts';
 import { json } from '../http/negotiate.ts';
-import { noStore, ok } from '../http/response/reply.ts';
+import { noStore, replyOk } from '../http/response/reply.ts';
 import type { Database } from '../storage/database.ts';
-import { reasonNotToServe } from '../storage/migrations/migrate.ts';
-import { indexEndpoint, type VersionDocument } from './index-endpoint.ts';
-import { accountPages } from './pages/account-pages.ts';
+import { findReasonNotToServe } from '../storage/migrations/migrate.ts';
+import { createIndexEndpoint, type VersionDocument } from './index-endpoint.ts';
+import { createAccountPages } from './pages/account-pages.ts';
 import type { Docs } from './pages/docs.ts';
-import { html, htmlReply, textReply as text } from './text-reply.ts';
+import { html, replyHtml, replyText as text } from './text-reply.ts';
 
 export interface OperationsOptions {
   readonly database: Database;
@@ -32,16 +32,16 @@ export interface OperationsOptions {
 const open = { tag: 'Operation', method: 'GET', access: allow.public, free: true } as const;
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
-export function operationEndpoints(options: OperationsOptions): Endpoint[] {
+export function createOperationEndpoints(options: OperationsOptions): Endpoint[] {
   const { database, docs, versions } = options;
   const current = versions.at(-1);
   if (current === undefined) throw new Error('no version is published');
   /** Where a version is described: the newest at the address that never changes. */
-  const documentPath = ({ name }: VersionDocument) =>
+  const toDocumentPath = ({ name }: VersionDocument) =>
     name === current.name ? '/openapi.json' : `/openapi.${name}.json`;
   return [
-    indexEndpoint(options, documentPath),
-    endpoint({
+    createIndexEndpoint(options, toDocumentPath),
+    createEndpoint({
       ...open,
       path: '/health',
       operationId: 'getHealth',
@@ -51,10 +51,10 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
         200: { description: 'It is.', schema: z.object({ status: z.literal('ok') }).meta({ id: 'Health' }) },
       },
       async handle() {
-        return ok({ status: 'ok' }, { cacheControl: noStore });
+        return replyOk({ status: 'ok' }, { cacheControl: noStore });
       },
     }),
-    endpoint({
+    createEndpoint({
       ...open,
       path: '/ready',
       operationId: 'getReadiness',
@@ -86,10 +86,10 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
           });
         }
         await requireMigrated(database);
-        return ok({ status: 'ready', database: database.dialect.name }, { cacheControl: noStore });
+        return replyOk({ status: 'ready', database: database.dialect.name }, { cacheControl: noStore });
       },
     }),
-    endpoint({
+    createEndpoint({
       ...open,
       path: '/metrics',
       operationId: 'getMetrics',
@@ -101,16 +101,16 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
       errors: ['UNAUTHORIZED'],
       async handle({ authorization, isLocal }) {
         if (options.metricsToken !== undefined) requireToken(options.metricsToken, authorization);
-        else if (!isLocal) throw unauthorized(undefined, localOnly);
+        else if (!isLocal) throw createUnauthorizedError(undefined, localOnly);
         return text(await options.metrics(), metricsType);
       },
     }),
-    documentEndpoint('/openapi.json', 'getOpenApiDocument', 'This document', current),
+    createDocumentEndpoint('/openapi.json', 'getOpenApiDocument', 'This document', current),
     ...versions.slice(0, -1).map(version => {
       const id = `getOpenApiDocument${version.name.toUpperCase()}`;
-      return documentEndpoint(documentPath(version), id, `The document of /${version.name}`, version);
+      return createDocumentEndpoint(toDocumentPath(version), id, `The document of /${version.name}`, version);
     }),
-    endpoint({
+    createEndpoint({
       ...open,
       path: '/docs',
       operationId: 'getDocs',
@@ -124,8 +124,8 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
         return { ...text(docs.page, html), headers, cacheControl: 'public, max-age=300', tagged: true };
       },
     }),
-    ...accountPages().map(({ path, operationId, summary, page }) =>
-      endpoint({
+    ...createAccountPages().map(({ path, operationId, summary, page }) =>
+      createEndpoint({
         ...open,
         path,
         operationId,
@@ -140,11 +140,11 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
             headers: { ...pageHeaders, 'Referrer-Policy': 'That no other site gets the token.' },
           },
         },
-        handle: () => htmlReply(page),
+        handle: () => replyHtml(page),
       }),
     ),
     ...docs.assets.map(({ path, operationId, summary, mediaType, read }) =>
-      endpoint({
+      createEndpoint({
         ...open,
         path,
         operationId,
@@ -168,8 +168,13 @@ export function operationEndpoints(options: OperationsOptions): Endpoint[] {
 
 const openApi = z.record(z.string(), z.unknown()).meta({ id: 'OpenApiDocument' });
 
-function documentEndpoint(path: string, operationId: string, summary: string, version: VersionDocument) {
-  return endpoint({
+function createDocumentEndpoint(
+  path: string,
+  operationId: string,
+  summary: string,
+  version: VersionDocument,
+) {
+  return createEndpoint({
     ...open,
     path,
     operationId,
@@ -177,7 +182,7 @@ function documentEndpoint(path: string, operationId: string, summary: string, ve
     produces: [json, 'application/openapi+json', 'application/vnd.oai.openapi+json'],
     responses: { 200: { description: 'OpenAPI 3.1.', schema: openApi } },
     async handle() {
-      return { ...ok('', { cacheControl: 'public, max-age=300' }), ...(await version.document()) };
+      return { ...replyOk('', { cacheControl: 'public, max-age=300' }), ...(await version.document()) };
     },
   });
 }
@@ -185,7 +190,7 @@ function documentEndpoint(path: string, operationId: string, summary: string, ve
 /** A page of ours. Its address may hold a token: no other page is to learn of it. */
 async function requireMigrated(database: Database): Promise<void> {
   await database.ping();
-  const message = await reasonNotToServe(database);
+  const message = await findReasonNotToServe(database);
   if (message !== undefined)
     throw new HttpError('DATABASE_UNAVAILABLE', { message, headers: { 'Retry-After': '5' } });
 }
@@ -199,5 +204,5 @@ function requireToken(expected: string, authorization: string | null): void {
   const digest = (value: string) => new Bun.CryptoHasher('sha256').update(value).digest();
   // Digests have one length, whatever was sent, and comparing them takes one time.
   const sent = digest(authorization ?? '');
-  if (!timingSafeEqual(sent, digest(`Bearer ${expected}`))) throw unauthorized(undefined);
+  if (!timingSafeEqual(sent, digest(`Bearer ${expected}`))) throw createUnauthorizedError(undefined);
 }

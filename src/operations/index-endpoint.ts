@@ -1,13 +1,13 @@
 /** The service's own address: a page for people, links for HAL clients, an index for programs. */
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
-import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { entryLinksSchema, type Links, withSelf } from '../http/hal/index.ts';
+import { createEndpoint, type Endpoint } from '../http/endpoint.ts';
+import { addSelfLink, entryLinksSchema, type Links } from '../http/hal/index.ts';
 import { halJson } from '../http/negotiate.ts';
-import { ok } from '../http/response/reply.ts';
+import { replyOk } from '../http/response/reply.ts';
 import type { StaticBody } from './pages/docs.ts';
-import { indexPage } from './pages/index-page.ts';
-import { htmlReply } from './text-reply.ts';
+import { buildIndexPage } from './pages/index-page.ts';
+import { replyHtml } from './text-reply.ts';
 
 export interface VersionDocument {
   /** As in `v1`. */
@@ -21,7 +21,7 @@ export interface VersionDocument {
 const address = z.url().describe('Where it is.');
 
 /** @param documentPath where a version is described */
-export function indexEndpoint(
+export function createIndexEndpoint(
   { release, versions }: { readonly release: string; readonly versions: readonly VersionDocument[] },
   documentPath: (version: VersionDocument) => string,
 ): Endpoint {
@@ -38,7 +38,7 @@ export function indexEndpoint(
       .meta({ pattern: '^\\d+\\.\\d+\\.\\d+', examples: ['1.0.0'] }),
   };
   const addresses = Object.fromEntries([...names, 'products', ...beside].map(name => [name, address]));
-  return endpoint({
+  return createEndpoint({
     method: 'GET',
     path: '/',
     operationId: 'getIndex',
@@ -57,7 +57,8 @@ export function indexEndpoint(
       },
     },
     handle({ url: { base }, mediaType }) {
-      if (mediaType === 'text/html') return htmlReply(indexPage({ base, release, version: current.name }));
+      if (mediaType === 'text/html')
+        return replyHtml(buildIndexPage({ base, release, version: current.name }));
       const paths = {
         docs: '/docs',
         openapi: '/openapi.json',
@@ -68,15 +69,15 @@ export function indexEndpoint(
       if (mediaType === halJson) {
         const others = [...names.map(name => [name, `/${name}`]), ...Object.entries(paths)];
         const links = Object.fromEntries(others.map(([name = '', path]) => [name, { href: base + path }]));
-        const _links = withSelf(`${base}/`, { ...current.links(`${base}/${current.name}`), ...links });
-        return ok({ name: 'Catalog', release, _links });
+        const _links = addSelfLink(`${base}/`, { ...current.links(`${base}/${current.name}`), ...links });
+        return replyOk({ name: 'Catalog', release, _links });
       }
       const links = {
         ...Object.fromEntries(versions.map(version => [version.name, base + documentPath(version)])),
         products: `${base}/${current.name}/products`,
         ...Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, base + path])),
       };
-      return ok({ name: 'Catalog', release, links });
+      return replyOk({ name: 'Catalog', release, links });
     },
   });
 }

@@ -38,7 +38,7 @@ export function createLog(level: LogLevel, write: (text: string) => void, now: (
     else timer ??= setTimeout(flush, flushAfterMs);
   }
   const isEnabled = (wanted: LogLevel) => logLevels.indexOf(wanted) >= threshold;
-  const at =
+  const logAt =
     (wanted: LogLevel) =>
     (message: string, fields: LogFields = {}) => {
       if (!isEnabled(wanted)) return;
@@ -47,10 +47,10 @@ export function createLog(level: LogLevel, write: (text: string) => void, now: (
       if (wanted === 'error') flush();
     };
   return {
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
+    debug: logAt('debug'),
+    info: logAt('info'),
+    warn: logAt('warn'),
+    error: logAt('error'),
     line: (wanted, text) => {
       if (isEnabled(wanted)) append(text);
     },
@@ -82,7 +82,7 @@ export interface LogOutput {
  * Standard output without waiting: a reader that has stopped reading, or is gone, and a disk that is full cost log
  * lines, never requests. Once there can be written again a line says how many batches of lines are missing.
  */
-export function standardOutput(): LogOutput {
+export function createStandardOutput(): LogOutput {
   let sink = Bun.stdout.writer();
   let waiting = 0;
   let dropped = 0;
@@ -119,7 +119,7 @@ export function standardOutput(): LogOutput {
         return;
       }
       const batches = dropped + 1;
-      const start = `${isCut ? '\n' : ''}${dropped === 0 ? '' : noteOf(dropped)}`;
+      const start = `${isCut ? '\n' : ''}${dropped === 0 ? '' : formatNote(dropped)}`;
       dropped = 0;
       isCut = false;
       try {
@@ -136,5 +136,5 @@ export function standardOutput(): LogOutput {
   };
 }
 
-const noteOf = (batches: number): string =>
+const formatNote = (batches: number): string =>
   `{"level":"warn","message":"log lines were dropped","batches":${batches}}\n`;

@@ -18,7 +18,7 @@ const resolution = 20;
 const nanoseconds = 1e9;
 
 /** Not `monitorEventLoopDelay`: in Bun a process has one, and who disables it disables it for all. */
-export function loopDelay(): LoopDelay {
+export function createLoopDelay(): LoopDelay {
   const histogram = createHistogram();
   let due = performance.now() + resolution;
   const timer = setInterval(() => {

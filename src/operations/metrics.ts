@@ -21,7 +21,7 @@ export interface MetricsSources {
   readonly clock: Clock;
 }
 
-export async function metricsText({
+export async function formatMetrics({
   observer,
   database,
   quota,
@@ -39,37 +39,41 @@ export async function metricsText({
   const size = database.size();
   const { p99, longest } = loop.read();
   return [
-    family('catalog_build_info', 'gauge', 'The release that runs.', [
+    formatFamily('catalog_build_info', 'gauge', 'The release that runs.', [
       `{release="${release}",database="${database.dialect.name}"} 1`,
     ]),
-    family(
+    formatFamily(
       'catalog_http_requests_total',
       'counter',
       'Requests answered.',
-      routes.map(route => `${labels(route)} ${route.count}`),
+      routes.map(route => `${formatLabels(route)} ${route.count}`),
     ),
-    family(
+    formatFamily(
       'catalog_http_request_duration_seconds',
       'histogram',
       'Time from request to response.',
-      routes.flatMap(histogram),
+      routes.flatMap(formatHistogram),
     ),
-    family('catalog_http_requests_in_flight', 'gauge', 'Requests being answered.', [` ${pending}`]),
-    family('catalog_quota_limit', 'gauge', 'Requests allowed per caller and window.', [` ${quota.limit}`]),
-    family('catalog_quota_callers', 'gauge', 'Callers counted in this window.', [` ${quota.subjects()}`]),
-    family(
+    formatFamily('catalog_http_requests_in_flight', 'gauge', 'Requests being answered.', [` ${pending}`]),
+    formatFamily('catalog_quota_limit', 'gauge', 'Requests allowed per caller and window.', [
+      ` ${quota.limit}`,
+    ]),
+    formatFamily('catalog_quota_callers', 'gauge', 'Callers counted in this window.', [
+      ` ${quota.subjects()}`,
+    ]),
+    formatFamily(
       'catalog_quota_uncounted_total',
       'counter',
       'Requests let through while the database took no writes.',
       [` ${quota.uncounted?.() ?? 0}`],
     ),
-    family('catalog_quota_rejections_total', 'counter', 'Requests rejected with 429.', [
-      ` ${rejections(routes)}`,
+    formatFamily('catalog_quota_rejections_total', 'counter', 'Requests rejected with 429.', [
+      ` ${countRejections(routes)}`,
     ]),
-    family('catalog_database_damage_total', 'counter', 'Requests that met damaged data.', [
+    formatFamily('catalog_database_damage_total', 'counter', 'Requests that met damaged data.', [
       ` ${observer.damage()}`,
     ]),
-    family(
+    formatFamily(
       'catalog_cache_requests_total',
       'counter',
       'Requests for what may be cached: served as it was, or made again.',
@@ -78,44 +82,51 @@ export async function metricsText({
         `{cache="${cache}",result="miss"} ${misses}`,
       ]),
     ),
-    ...queueFamilies([...queues.numbers()], backlog, clock.now()),
-    ...mediaFamilies(media.numbers()),
+    ...formatQueueFamilies([...queues.numbers()], backlog, clock.now()),
+    ...formatMediaFamilies(media.numbers()),
     ...(size === undefined
       ? []
       : [
-          family('catalog_database_bytes', 'gauge', 'Size of the database file.', [` ${size.bytes}`]),
-          family('catalog_database_wal_bytes', 'gauge', 'Size of the write-ahead log.', [
+          formatFamily('catalog_database_bytes', 'gauge', 'Size of the database file.', [` ${size.bytes}`]),
+          formatFamily('catalog_database_wal_bytes', 'gauge', 'Size of the write-ahead log.', [
             ` ${size.walBytes}`,
           ]),
         ]),
-    family(
+    formatFamily(
       'catalog_event_loop_delay_p99_seconds',
       'gauge',
       'Wait of what is due for the event loop since the last scrape, at the 99th percentile.',
       [` ${p99}`],
     ),
-    family('catalog_event_loop_delay_max_seconds', 'gauge', 'The same, the longest.', [` ${longest}`]),
-    family('process_cpu_seconds_total', 'counter', 'CPU time used.', [
+    formatFamily('catalog_event_loop_delay_max_seconds', 'gauge', 'The same, the longest.', [` ${longest}`]),
+    formatFamily('process_cpu_seconds_total', 'counter', 'CPU time used.', [
       ` ${(cpu.user + cpu.system) / 1_000_000}`,
     ]),
-    family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [` ${memory.rss}`]),
-    family('process_heap_bytes', 'gauge', 'JavaScript heap in use.', [` ${memory.heapUsed}`]),
-    family('process_uptime_seconds', 'gauge', 'Time since the start.', [` ${process.uptime().toFixed(3)}`]),
+    formatFamily('process_resident_memory_bytes', 'gauge', 'Resident memory.', [` ${memory.rss}`]),
+    formatFamily('process_heap_bytes', 'gauge', 'JavaScript heap in use.', [` ${memory.heapUsed}`]),
+    formatFamily('process_uptime_seconds', 'gauge', 'Time since the start.', [
+      ` ${process.uptime().toFixed(3)}`,
+    ]),
   ].join('');
 }
 
 /** @param now epoch milliseconds */
-function queueFamilies(
+function formatQueueFamilies(
   numbers: readonly QueueNumbers[],
   backlog: readonly Backlog[] | undefined,
   now: number,
 ): string[] {
-  const sample = (queue: string, value: number) => `{queue="${queue}"} ${value}`;
-  const delivered = numbers.map(({ queue, delivered }) => sample(queue, delivered));
-  const failed = numbers.map(({ queue, failed }) => sample(queue, failed));
+  const formatSample = (queue: string, value: number) => `{queue="${queue}"} ${value}`;
+  const delivered = numbers.map(({ queue, delivered }) => formatSample(queue, delivered));
+  const failed = numbers.map(({ queue, failed }) => formatSample(queue, failed));
   const counters = [
-    family('catalog_deliveries_total', 'counter', 'Deliveries made by this process.', delivered),
-    family('catalog_delivery_failures_total', 'counter', 'Attempts of this process that failed.', failed),
+    formatFamily('catalog_deliveries_total', 'counter', 'Deliveries made by this process.', delivered),
+    formatFamily(
+      'catalog_delivery_failures_total',
+      'counter',
+      'Attempts of this process that failed.',
+      failed,
+    ),
   ];
   if (backlog === undefined) return counters;
   // An empty queue is a sample as well: what is missing cannot raise an alarm.
@@ -123,77 +134,79 @@ function queueFamilies(
     .filter(({ queue }) => !backlog.some(known => known.queue === queue))
     .map(({ queue }) => ({ queue, waiting: 0, oldest: null, failed: 0 }));
   const all = [...backlog, ...empty];
-  const age = (oldest: number | null) => (oldest === null ? 0 : Math.max(0, now - oldest) / 1000);
+  const computeAge = (oldest: number | null) => (oldest === null ? 0 : Math.max(0, now - oldest) / 1000);
   return [
     ...counters,
-    family(
+    formatFamily(
       'catalog_deliveries_waiting',
       'gauge',
       'Deliveries still to be made.',
-      all.map(({ queue, waiting }) => sample(queue, waiting)),
+      all.map(({ queue, waiting }) => formatSample(queue, waiting)),
     ),
-    family(
+    formatFamily(
       'catalog_deliveries_given_up',
       'gauge',
       'Deliveries that will not be tried again.',
-      all.map(({ queue, failed }) => sample(queue, failed)),
+      all.map(({ queue, failed }) => formatSample(queue, failed)),
     ),
-    family(
+    formatFamily(
       'catalog_deliveries_oldest_seconds',
       'gauge',
       'Age of the oldest delivery still to be made.',
-      all.map(({ queue, oldest }) => sample(queue, age(oldest))),
+      all.map(({ queue, oldest }) => formatSample(queue, computeAge(oldest))),
     ),
   ];
 }
 
-function mediaFamilies(numbers: MediaNumbers): string[] {
+function formatMediaFamilies(numbers: MediaNumbers): string[] {
   const { kept, refused, keptBytes, hits, made, madeBytes, cacheBytes } = numbers;
   return [
-    family('catalog_media_uploads_total', 'counter', 'Images that were sent to this process.', [
+    formatFamily('catalog_media_uploads_total', 'counter', 'Images that were sent to this process.', [
       `{result="kept"} ${kept}`,
       `{result="refused"} ${refused}`,
     ]),
-    family('catalog_media_upload_bytes_total', 'counter', 'Bytes of those that were kept.', [
+    formatFamily('catalog_media_upload_bytes_total', 'counter', 'Bytes of those that were kept.', [
       ` ${keptBytes}`,
     ]),
-    family(
+    formatFamily(
       'catalog_media_variants_total',
       'counter',
       'Requests for other sizes and formats of images: there already (hit), or made for them (made).',
       [`{result="hit"} ${hits}`, `{result="made"} ${made}`],
     ),
-    family('catalog_media_variant_bytes_total', 'counter', 'Bytes of what was made.', [` ${madeBytes}`]),
-    family('catalog_media_cache_bytes', 'gauge', 'Bytes of the other sizes and formats kept here.', [
+    formatFamily('catalog_media_variant_bytes_total', 'counter', 'Bytes of what was made.', [
+      ` ${madeBytes}`,
+    ]),
+    formatFamily('catalog_media_cache_bytes', 'gauge', 'Bytes of the other sizes and formats kept here.', [
       ` ${cacheBytes}`,
     ]),
   ];
 }
 
 /** One metric with its help, type and samples; a sample is what follows the name. */
-function family(name: string, type: string, help: string, samples: readonly string[]): string {
+function formatFamily(name: string, type: string, help: string, samples: readonly string[]): string {
   const lines = samples.map(sample => `${name}${sample}`);
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.map(line => `${line}\n`).join('')}`;
 }
 
-function labels({ method, path, status }: RouteNumbers, extra = ''): string {
+function formatLabels({ method, path, status }: RouteNumbers, extra = ''): string {
   return `{method="${method}",path="${path}",status="${status}"${extra}}`;
 }
 
-function histogram(route: RouteNumbers): string[] {
+function formatHistogram(route: RouteNumbers): string[] {
   let cumulative = 0;
   const buckets = latencyBounds.map((bound, index) => {
     cumulative += route.buckets[index] ?? 0;
-    return `_bucket${labels(route, `,le="${bound}"`)} ${cumulative}`;
+    return `_bucket${formatLabels(route, `,le="${bound}"`)} ${cumulative}`;
   });
   return [
     ...buckets,
-    `_bucket${labels(route, ',le="+Inf"')} ${route.count}`,
-    `_sum${labels(route)} ${route.seconds}`,
-    `_count${labels(route)} ${route.count}`,
+    `_bucket${formatLabels(route, ',le="+Inf"')} ${route.count}`,
+    `_sum${formatLabels(route)} ${route.seconds}`,
+    `_count${formatLabels(route)} ${route.count}`,
   ];
 }
 
-function rejections(routes: readonly RouteNumbers[]): number {
+function countRejections(routes: readonly RouteNumbers[]): number {
   return routes.filter(route => route.status === 429).reduce((sum, route) => sum + route.count, 0);
 }

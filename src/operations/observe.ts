@@ -1,6 +1,6 @@
 /** What is kept of every request: a log line and the numbers behind /metrics. */
 
-import { redacted } from '../http/credentials.ts';
+import { redactTarget } from '../http/credentials.ts';
 import { HttpError } from '../http/errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { unknownPath } from '../http/router.ts';
@@ -32,14 +32,14 @@ export interface Observer {
 
 const statuses = 1000;
 
-export function observer(log: Log, clock: Clock): Observer {
+export function createObserver(log: Log, clock: Clock): Observer {
   // By route and then by status and method, without building a key: this runs for every request.
   const byRoute = new Map<string, Map<number, RouteNumbers>>();
   let damaged = 0;
   /** How the last line began: many are written in one millisecond. */
   let moment = { at: Number.NaN, beginning: '' };
 
-  function numbersOf(exchange: Exchange, status: number): RouteNumbers {
+  function ensureNumbers(exchange: Exchange, status: number): RouteNumbers {
     const path = exchange.route?.path ?? unknownPath;
     // A method that no endpoint has is the client's own text: it must not become a label.
     const method =
@@ -49,7 +49,7 @@ export function observer(log: Log, clock: Clock): Observer {
       byStatus = new Map();
       byRoute.set(path, byStatus);
     }
-    const key = methodCode(method) * statuses + status;
+    const key = toMethodCode(method) * statuses + status;
     let numbers = byStatus.get(key);
     if (numbers === undefined) {
       const buckets: number[] = new Array(latencyBounds.length + 1).fill(0);
@@ -62,7 +62,7 @@ export function observer(log: Log, clock: Clock): Observer {
   return {
     served(exchange, status) {
       const seconds = exchange.elapsed() / 1_000_000;
-      const numbers = numbersOf(exchange, status);
+      const numbers = ensureNumbers(exchange, status);
       numbers.count++;
       numbers.seconds += seconds;
       let bucket = 0;
@@ -74,8 +74,8 @@ export function observer(log: Log, clock: Clock): Observer {
       }
       if (!log.isEnabled('info')) return;
       const at = clock.now();
-      if (at !== moment.at) moment = { at, beginning: lineBeginning(at) };
-      log.line('info', requestLine(exchange, status, moment.beginning));
+      if (at !== moment.at) moment = { at, beginning: formatLineBeginning(at) };
+      log.line('info', formatRequestLine(exchange, status, moment.beginning));
     },
     damage: () => damaged,
     *numbers() {
@@ -92,21 +92,21 @@ function describeFailure(failure: unknown): LogFields {
 }
 
 const methodNames = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const methodCode = (method: string) => methodNames.indexOf(method) + 1;
+const toMethodCode = (method: string) => methodNames.indexOf(method) + 1;
 
 /** Joined: one text whose characters stand together is put into the many lines faster than a chain of texts. */
-const lineBeginning = (at: number): string =>
+const formatLineBeginning = (at: number): string =>
   ['{"time":"', new Date(at).toISOString(), '","level":'].join('');
 
 /** Written by hand rather than by JSON.stringify: it is the one line that every request pays for. */
-function requestLine(exchange: Exchange, status: number, beginning: string): string {
+function formatRequestLine(exchange: Exchange, status: number, beginning: string): string {
   const { url, method, requestId, caller, failure } = exchange;
-  const target = redacted(url.path, url.search);
+  const target = redactTarget(url.path, url.search);
   const level = failure === undefined ? 'info' : 'error';
-  return `${beginning}"${level}","message":"request","method":"${method}","target":"${escaped(target)}","status":${status},"ms":${exchange.elapsedText()},"caller":"${escaped(caller.subject)}","requestId":"${escaped(requestId)}"}\n`;
+  return `${beginning}"${level}","message":"request","method":"${method}","target":"${escapeText(target)}","status":${status},"ms":${exchange.elapsedText()},"caller":"${escapeText(caller.subject)}","requestId":"${escapeText(requestId)}"}\n`;
 }
 
 /** A text as it stands between quotation marks in JSON. None of those logged here can hold control characters. */
-function escaped(text: string): string {
+function escapeText(text: string): string {
   return text.includes('"') || text.includes('\\') ? JSON.stringify(text).slice(1, -1) : text;
 }

@@ -4,11 +4,11 @@ import type { Page } from './pages/page.ts';
 
 export const html = 'text/html; charset=utf-8';
 
-export function textReply(body: string, mediaType: string): Reply {
+export function replyText(body: string, mediaType: string): Reply {
   return { status: 200, body, mediaType, cacheControl: noStore, tagged: false };
 }
 
-export function htmlReply({ text: body, contentSecurityPolicy }: Page): Reply {
+export function replyHtml({ text: body, contentSecurityPolicy }: Page): Reply {
   const headers = { 'Content-Security-Policy': contentSecurityPolicy, 'Referrer-Policy': 'no-referrer' };
-  return { ...textReply(body, html), headers };
+  return { ...replyText(body, html), headers };
 }

@@ -71,7 +71,7 @@ function connectSoon(
  * password goes over an encrypted connection only, unless the server is on this machine.
  * @param url `smtp://user:password@host:port` or `smtps://…`; @param from the sender, `Name <address>`
  */
-function smtpMailer(url: string, from: string): Mailer {
+function createSmtpMailer(url: string, from: string): Mailer {
   const { protocol, hostname, port, username, password } = new URL(url);
   const secure = protocol === 'smtps:';
   const auth = { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
@@ -79,7 +79,7 @@ function smtpMailer(url: string, from: string): Mailer {
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: port === '' ? (secure ? 465 : 587) : Number(port),
   };
-  const transport = whenNeeded(({ createTransport }) =>
+  const transport = createLazyTransport(({ createTransport }) =>
     createTransport({
       ...address,
       getSocket: (_, done) => connectSoon(address, done),
@@ -92,7 +92,7 @@ function smtpMailer(url: string, from: string): Mailer {
   return {
     async send(mail, signal) {
       try {
-        await (await transport.get()).sendMail({ ...messageOf(mail, from), signal });
+        await (await transport.get()).sendMail({ ...toMessage(mail, from), signal });
       } catch (error) {
         throw isFinal(error)
           ? new PermanentFailure('the mail server refuses this mail', { cause: error })
@@ -106,13 +106,13 @@ function smtpMailer(url: string, from: string): Mailer {
 const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 
 /** @param folder made when it is missing; each mail becomes `<message id>.eml` in it */
-function fileMailer(folder: string, from: string): Mailer {
-  const transport = whenNeeded(({ createTransport }) =>
+function createFileMailer(folder: string, from: string): Mailer {
+  const transport = createLazyTransport(({ createTransport }) =>
     createTransport({ streamTransport: true, buffer: true, newline: 'unix' }),
   );
   return {
     async send(mail) {
-      const { message } = await (await transport.get()).sendMail(messageOf(mail, from));
+      const { message } = await (await transport.get()).sendMail(toMessage(mail, from));
       if (!Buffer.isBuffer(message)) throw new Error('the mail was not buffered');
       mkdirSync(folder, { recursive: true });
       const file = join(folder, `${mail.messageId.replaceAll(/[^\w.@-]/g, '')}.eml`);
@@ -125,7 +125,7 @@ function fileMailer(folder: string, from: string): Mailer {
 }
 
 /** The library is loaded with the first mail: a start does not wait for it. */
-function whenNeeded<Transport extends { close(): void }>(
+function createLazyTransport<Transport extends { close(): void }>(
   make: (library: typeof import('nodemailer')) => Transport,
 ) {
   let made: Promise<Transport> | undefined;
@@ -138,7 +138,7 @@ function whenNeeded<Transport extends { close(): void }>(
   };
 }
 
-function messageOf({ messageId, to, subject, text, html, attachments }: Mail, from: string) {
+function toMessage({ messageId, to, subject, text, html, attachments }: Mail, from: string) {
   return {
     // What a mail holds is in it: nothing is to be fetched for it.
     disableFileAccess: true,
@@ -181,6 +181,6 @@ function isFinal(error: unknown): boolean {
 /** By SMTP where there is a server, otherwise into files. */
 export function createMailer({ SMTP_URL, MAIL_FROM, DATA_DIR }: Config): Mailer {
   return SMTP_URL === undefined
-    ? fileMailer(join(DATA_DIR, 'outbox'), MAIL_FROM)
-    : smtpMailer(SMTP_URL, MAIL_FROM);
+    ? createFileMailer(join(DATA_DIR, 'outbox'), MAIL_FROM)
+    : createSmtpMailer(SMTP_URL, MAIL_FROM);
 }

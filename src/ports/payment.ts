@@ -43,7 +43,7 @@ export interface PaymentProvider {
 /** A payment that has been made, as the provider reports it. */
 export interface PaymentMade {
   readonly reference: string;
-  /** In the provider's own units: compare it with `amountOf`. */
+  /** In the provider's own units: compare it with `toAmount`. */
   readonly amount: number;
   /** In lower case. */
   readonly currency: string;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Config } from '../config.ts';
 import { PermanentFailure } from '../events/dispatcher.ts';
 import { isObject } from '../json-object.ts';
-import { exponentOf } from '../money.ts';
+import { getExponent } from '../money.ts';
 import type { Clock } from './clock.ts';
 import {
   type Due,
@@ -22,8 +22,8 @@ const hourMs = 3_600_000;
 const stripeExponents: Readonly<Record<string, number>> = { ISK: 2, UGX: 2, MGA: 0 };
 
 /** An amount as Stripe counts it: whole units of its own; undefined when it cannot be expressed in them. */
-export function stripeAmount({ total, currency }: Pick<Due, 'total' | 'currency'>): number | undefined {
-  const exponent = exponentOf(currency);
+export function toStripeAmount({ total, currency }: Pick<Due, 'total' | 'currency'>): number | undefined {
+  const exponent = getExponent(currency);
   const amount = total * 10 ** ((stripeExponents[currency] ?? exponent) - exponent);
   // Thousandths are charged in tens only.
   const step = exponent === 3 ? 10 : 1;
@@ -31,19 +31,19 @@ export function stripeAmount({ total, currency }: Pick<Due, 'total' | 'currency'
 }
 
 /** As the settings say; reports are still taken where no new payments are opened any more. */
-export function stripePayments(
+export function createStripePayments(
   settings: Pick<Config, 'STRIPE_SECRET_KEY' | 'STRIPE_WEBHOOK_SECRET' | 'STRIPE_URL'>,
   clock: Clock,
 ): Payments {
   const { STRIPE_SECRET_KEY: key, STRIPE_WEBHOOK_SECRET: secret, STRIPE_URL: url } = settings;
   return {
-    provider: key === undefined ? undefined : stripeProvider(key, url),
-    reports: secret === undefined ? undefined : stripeReports(secret, clock),
+    provider: key === undefined ? undefined : createStripeProvider(key, url),
+    reports: secret === undefined ? undefined : createStripeReports(secret, clock),
   };
 }
 
 /** @param url where Stripe is reached, without a path */
-function stripeProvider(secretKey: string, url: string): PaymentProvider {
+function createStripeProvider(secretKey: string, url: string): PaymentProvider {
   const { protocol, hostname, port } = new URL(url);
   const secure = protocol === 'https:';
   let client: Promise<Stripe> | undefined;
@@ -60,19 +60,19 @@ function stripeProvider(secretKey: string, url: string): PaymentProvider {
       telemetry: false,
     });
   };
-  const stripe = () => {
+  const getStripe = () => {
     client ??= connect();
     return client;
   };
 
   /** The intent made before, unless it can lead to nothing any more. */
-  async function known(reference: string | null): Promise<Intent | undefined> {
+  async function findIntent(reference: string | null): Promise<Intent | undefined> {
     if (reference === null) return undefined;
     try {
-      const intent = intentOf(await (await stripe()).paymentIntents.retrieve(reference));
+      const intent = parseIntent(await (await getStripe()).paymentIntents.retrieve(reference));
       return intent.status === 'canceled' ? undefined : intent;
     } catch (error) {
-      if (codeOf(error) === 'resource_missing') return undefined;
+      if (getErrorCode(error) === 'resource_missing') return undefined;
       throw error;
     }
   }
@@ -80,7 +80,7 @@ function stripeProvider(secretKey: string, url: string): PaymentProvider {
   return {
     name: 'stripe',
     async open(due, reference) {
-      const amount = stripeAmount(due);
+      const amount = toStripeAmount(due);
       if (amount === undefined)
         throw new PaymentError(
           'impossible',
@@ -89,46 +89,48 @@ function stripeProvider(secretKey: string, url: string): PaymentProvider {
       const currency = due.currency.toLowerCase();
       try {
         const intent =
-          (await known(reference)) ??
-          intentOf(
-            await (await stripe()).paymentIntents.create(
+          (await findIntent(reference)) ??
+          parseIntent(
+            await (await getStripe()).paymentIntents.create(
               {
                 amount,
                 currency,
                 metadata: { orderId: String(due.orderId) },
                 automatic_payment_methods: { enabled: true },
               },
-              { idempotencyKey: idempotencyKeyOf(due, reference) },
+              { idempotencyKey: computeIdempotencyKey(due, reference) },
             ),
           );
         const succeeded =
           intent.status === 'succeeded' && intent.amount_received === amount && intent.currency === currency;
         return { reference: intent.id, clientSecret: succeeded ? null : intent.client_secret, succeeded };
       } catch (error) {
-        throw await translated(error);
+        throw await toPaymentError(error);
       }
     },
 
     async cancel(reference) {
-      const { paymentIntents } = await stripe();
+      const { paymentIntents } = await getStripe();
       const idempotencyKey = `cancel-${reference}`;
       try {
-        return intentOf(await paymentIntents.cancel(reference, {}, { idempotencyKey })).status === 'canceled';
+        return (
+          parseIntent(await paymentIntents.cancel(reference, {}, { idempotencyKey })).status === 'canceled'
+        );
       } catch (error) {
         // Paid or cancelled meanwhile: if paid, the report of it decides.
-        if (codeOf(error) !== 'payment_intent_unexpected_state') throw final(error);
-        return intentOf(await paymentIntents.retrieve(reference)).status === 'canceled';
+        if (getErrorCode(error) !== 'payment_intent_unexpected_state') throw toFinalError(error);
+        return parseIntent(await paymentIntents.retrieve(reference)).status === 'canceled';
       }
     },
 
     async refund(reference) {
-      const { refunds } = await stripe();
+      const { refunds } = await getStripe();
       const idempotencyKey = `refund-${reference}`;
       try {
         const made = await refunds.create({ payment_intent: reference }, { idempotencyKey });
-        if (!refund.safeParse(made).success) throw unintelligible('refund');
+        if (!refund.safeParse(made).success) throw createUnintelligibleError('refund');
       } catch (error) {
-        if (codeOf(error) !== 'charge_already_refunded') throw final(error);
+        if (getErrorCode(error) !== 'charge_already_refunded') throw toFinalError(error);
       }
     },
   };
@@ -164,13 +166,13 @@ const paymentIntent = z.object({
 type Intent = z.output<typeof paymentIntent>;
 const refund = z.object({ id: z.string().min(1), object: z.literal('refund') });
 
-const unintelligible = (what: string, cause?: unknown) =>
+const createUnintelligibleError = (what: string, cause?: unknown) =>
   new PaymentError('unavailable', `the response of Stripe is no ${what}`, cause);
 
 /** @throws PaymentError */
-function intentOf(response: unknown): Intent {
+function parseIntent(response: unknown): Intent {
   const read = paymentIntent.safeParse(response);
-  if (!read.success) throw unintelligible('payment intent', read.error);
+  if (!read.success) throw createUnintelligibleError('payment intent', read.error);
   return read.data;
 }
 
@@ -183,9 +185,9 @@ const isEvent = (value: unknown): value is { readonly type: string } =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 
 /** @param secret what Stripe signs its webhooks with */
-function stripeReports(secret: string, clock: Clock): PaymentReports {
+function createStripeReports(secret: string, clock: Clock): PaymentReports {
   return {
-    amountOf: stripeAmount,
+    amountOf: toStripeAmount,
     async read(body, signature) {
       const { default: Library } = await import('stripe');
       let event: unknown;
@@ -218,24 +220,27 @@ function stripeReports(secret: string, clock: Clock): PaymentReports {
  * installations may share an account. After a payment that was cancelled the next one is another; and since
  * Stripe repeats its failures too for the same key, so is what is requested an hour later.
  */
-function idempotencyKeyOf({ orderId, total, currency, createdAt, at }: Due, previous: string | null): string {
+function computeIdempotencyKey(
+  { orderId, total, currency, createdAt, at }: Due,
+  previous: string | null,
+): string {
   const hash = new Bun.CryptoHasher('sha256').update(
     JSON.stringify([orderId, total, currency, createdAt, previous, Math.floor(at / hourMs)]),
   );
   return `order-${orderId}-${hash.digest('hex').slice(0, 24)}`;
 }
 
-function codeOf(error: unknown): unknown {
+function getErrorCode(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 /** What is missing at Stripe will not turn up. */
-function final(error: unknown): unknown {
-  if (codeOf(error) !== 'resource_missing') return error;
+function toFinalError(error: unknown): unknown {
+  if (getErrorCode(error) !== 'resource_missing') return error;
   return new PermanentFailure('Stripe knows no such payment', { cause: error });
 }
 
-async function translated(error: unknown): Promise<PaymentError> {
+async function toPaymentError(error: unknown): Promise<PaymentError> {
   if (error instanceof PaymentError) return error;
   const { errors } = (await import('stripe')).default;
   if (error instanceof errors.StripeCardError)

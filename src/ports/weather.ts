@@ -64,7 +64,7 @@ export function openMeteo(weatherUrl: string, geocodingUrl: string): WeatherProv
       const { current } = forecast.parse(await ask(`${weatherUrl}/v1/forecast?${query}`));
       return {
         temperature: current.temperature_2m,
-        conditions: conditionsOf(current.weather_code),
+        conditions: describeConditions(current.weather_code),
         observedAt: Date.parse(`${current.time}:00Z`),
       };
     },
@@ -78,11 +78,11 @@ async function ask(url: string): Promise<unknown> {
     await response.body?.cancel();
     throw new Error(`the weather provider answered ${response.status}`);
   }
-  return JSON.parse(await limitedText(response));
+  return JSON.parse(await readLimitedText(response));
 }
 
 /** A provider gone wrong must not fill the memory. */
-async function limitedText(response: Response): Promise<string> {
+async function readLimitedText(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   for await (const chunk of response.body ?? []) {
@@ -93,7 +93,7 @@ async function limitedText(response: Response): Promise<string> {
 }
 
 /** The weather codes of the WMO (table 4677), in the groups the provider uses. */
-function conditionsOf(code: number): string {
+function describeConditions(code: number): string {
   if (code === 0) return 'clear';
   if (code <= 2) return 'partly cloudy';
   if (code === 3) return 'overcast';

@@ -1,43 +1,43 @@
 /** All resources, one line each. */
 import type { Consumer } from '../events/dispatcher.ts';
-import { causedBy } from '../events/outbox.ts';
+import { createCause } from '../events/outbox.ts';
 import type { Authenticator } from '../http/access.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { QuotaFactory } from '../http/quota/index.ts';
 import type { Subject } from '../mail/mails.ts';
 import type { Secrets } from '../secrets/index.ts';
 import type { Transaction } from '../storage/database.ts';
-import { articleEndpoints } from './articles/endpoints.ts';
-import { attributeEndpoints } from './attributes/endpoints.ts';
-import { confirmation } from './auth/credentials.ts';
-import { authEndpoints } from './auth/endpoints.ts';
-import { forgottenPasswords, passwordEndpoints } from './auth/password-endpoints.ts';
-import { categoryEndpoints } from './categories/endpoints.ts';
-import { searchTextConsumer } from './categories/search-texts.ts';
-import { commentEndpoints } from './comments/endpoints.ts';
+import { createArticleEndpoints } from './articles/endpoints.ts';
+import { createAttributeEndpoints } from './attributes/endpoints.ts';
+import { createConfirmation } from './auth/credentials.ts';
+import { createAuthEndpoints } from './auth/endpoints.ts';
+import { createForgottenPasswordConsumer, createPasswordEndpoints } from './auth/password-endpoints.ts';
+import { createCategoryEndpoints } from './categories/endpoints.ts';
+import { createSearchTextConsumer } from './categories/search-texts.ts';
+import { createCommentEndpoints } from './comments/endpoints.ts';
 import type { Dependencies } from './dependencies.ts';
-import { eventEndpoints } from './events/endpoints.ts';
-import { imageEndpoints } from './images/endpoints.ts';
-import { invoiceEndpoints } from './invoices/endpoints.ts';
-import { keyEndpoints } from './keys/endpoints.ts';
-import { notificationConsumer } from './notifications/consumer.ts';
-import { notificationEndpoints } from './notifications/endpoints.ts';
-import { orderActions } from './orders/actions.ts';
-import { orderEndpoints } from './orders/endpoints.ts';
-import { paymentConsumer } from './orders/payments.ts';
-import { stripeWebhook } from './orders/webhook.ts';
-import { postEndpoints } from './posts/endpoints.ts';
-import { productEndpoints } from './products/endpoints.ts';
-import { reviewEndpoints } from './reviews/endpoints.ts';
-import { searchEndpoints } from './search/endpoints.ts';
-import { stockEndpoints } from './stock/endpoints.ts';
+import { createEventEndpoints } from './events/endpoints.ts';
+import { createImageEndpoints } from './images/endpoints.ts';
+import { createInvoiceEndpoints } from './invoices/endpoints.ts';
+import { createKeyEndpoints } from './keys/endpoints.ts';
+import { createNotificationConsumer } from './notifications/consumer.ts';
+import { createNotificationEndpoints } from './notifications/endpoints.ts';
+import { createOrderActions } from './orders/actions.ts';
+import { createOrderEndpoints } from './orders/endpoints.ts';
+import { createPaymentConsumer } from './orders/payments.ts';
+import { createStripeWebhook } from './orders/webhook.ts';
+import { createPostEndpoints } from './posts/endpoints.ts';
+import { createProductEndpoints } from './products/endpoints.ts';
+import { createReviewEndpoints } from './reviews/endpoints.ts';
+import { createSearchEndpoints } from './search/endpoints.ts';
+import { createStockEndpoints } from './stock/endpoints.ts';
 import { createStores } from './stores.ts';
-import { synonymEndpoints } from './synonyms/endpoints.ts';
-import { todoEndpoints } from './todos/endpoints.ts';
-import { userEndpoints } from './users/endpoints.ts';
-import { verificationEndpoints } from './users/verification-endpoints.ts';
-import { variantEndpoints } from './variants/endpoints.ts';
-import { weatherEndpoints } from './weather/endpoints.ts';
+import { createSynonymEndpoints } from './synonyms/endpoints.ts';
+import { createTodoEndpoints } from './todos/endpoints.ts';
+import { createUserEndpoints } from './users/endpoints.ts';
+import { createVerificationEndpoints } from './users/verification-endpoints.ts';
+import { createVariantEndpoints } from './variants/endpoints.ts';
+import { createWeatherEndpoints } from './weather/endpoints.ts';
 
 export interface Resources {
   readonly endpoints: Endpoint[];
@@ -69,41 +69,42 @@ export function createResources(
   };
   return {
     endpoints: [
-      ...authEndpoints(services, stores),
-      ...passwordEndpoints(services, stores),
-      ...userEndpoints(services, stores),
-      ...verificationEndpoints(services, stores),
-      ...keyEndpoints(services, stores),
-      ...productEndpoints(services, stores),
-      ...variantEndpoints(services, stores),
-      ...attributeEndpoints(services, stores),
-      ...categoryEndpoints(services, stores),
-      ...stockEndpoints(services, stores),
-      ...imageEndpoints(services, stores),
-      ...orderEndpoints(services, stores),
-      ...orderActions(services, stores),
-      ...stripeWebhook(stores),
-      ...invoiceEndpoints(services, stores),
-      ...reviewEndpoints(services, stores),
-      ...articleEndpoints(services, stores.articles),
-      ...postEndpoints(services, stores),
-      ...commentEndpoints(services, stores),
-      ...searchEndpoints(services, stores),
-      ...synonymEndpoints(services, stores),
-      ...todoEndpoints(services, stores),
-      ...weatherEndpoints(stores.weather),
-      ...eventEndpoints(services, stores.events),
-      ...notificationEndpoints(services, stores.notifications),
+      ...createAuthEndpoints(services, stores),
+      ...createPasswordEndpoints(services, stores),
+      ...createUserEndpoints(services, stores),
+      ...createVerificationEndpoints(services, stores),
+      ...createKeyEndpoints(services, stores),
+      ...createProductEndpoints(services, stores),
+      ...createVariantEndpoints(services, stores),
+      ...createAttributeEndpoints(services, stores),
+      ...createCategoryEndpoints(services, stores),
+      ...createStockEndpoints(services, stores),
+      ...createImageEndpoints(services, stores),
+      ...createOrderEndpoints(services, stores),
+      ...createOrderActions(services, stores),
+      ...createStripeWebhook(stores),
+      ...createInvoiceEndpoints(services, stores),
+      ...createReviewEndpoints(services, stores),
+      ...createArticleEndpoints(services, stores.articles),
+      ...createPostEndpoints(services, stores),
+      ...createCommentEndpoints(services, stores),
+      ...createSearchEndpoints(services, stores),
+      ...createSynonymEndpoints(services, stores),
+      ...createTodoEndpoints(services, stores),
+      ...createWeatherEndpoints(stores.weather),
+      ...createEventEndpoints(services, stores.events),
+      ...createNotificationEndpoints(services, stores.notifications),
     ],
     consumers: [
       stores.timeouts.consumer,
-      paymentConsumer(database, stores.provider, clock.now),
-      forgottenPasswords(services, stores),
-      notificationConsumer(stores),
-      searchTextConsumer(services, stores),
+      createPaymentConsumer(database, stores.provider, clock.now),
+      createForgottenPasswordConsumer(services, stores),
+      createNotificationConsumer(stores),
+      createSearchTextConsumer(services, stores),
     ],
     async mailSent(session, { resource, resourceId }) {
-      if (resource === 'invoice') await invoices.markSent(session, resourceId, causedBy('mail', clock.now()));
+      if (resource === 'invoice')
+        await invoices.markSent(session, resourceId, createCause('mail', clock.now()));
     },
     async sweep() {
       const forgotten: Record<string, number> = {};
@@ -118,7 +119,7 @@ export function createResources(
     authenticator: {
       bearer: token => stores.tokens.verifyAccess(token),
       apiKey: key => keys.authenticate(key),
-      confirm: confirmation(database, clock),
+      confirm: createConfirmation(database, clock),
     },
   };
 }

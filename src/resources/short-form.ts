@@ -31,7 +31,7 @@ export interface ShortForm<Members> {
 const isList = (document: string): boolean => document.startsWith('[');
 const isWhole = (document: string): boolean => document.startsWith('{');
 
-export function shortForm<Members extends object, List extends readonly unknown[]>({
+export function createShortForm<Members extends object, List extends readonly unknown[]>({
   listOf,
   membersOf,
   onFirstLine = 0,
@@ -40,7 +40,7 @@ export function shortForm<Members extends object, List extends readonly unknown[
     isList(document)
       ? membersOf(parseStored<List>(document))
       : parseStored<Members>(isWhole(document) ? document : `{${document}`);
-  const jsonOf = (id: number, document: string): string => {
+  const toJson = (id: number, document: string): string => {
     if (isWhole(document)) return document;
     return `{"id":${id},${isList(document) ? JSON.stringify(read(document)).slice(1) : document}`;
   };
@@ -54,9 +54,9 @@ export function shortForm<Members extends object, List extends readonly unknown[
       return `${JSON.stringify(list.slice(0, onFirstLine)).slice(0, -1)},\n${rest.slice(1)}`;
     },
     membersOf: read,
-    jsonOf,
-    shown: (id, document) => (isList(document) ? jsonOf(id, document) : requireWhole(jsonOf(id, document))),
-    toEvent: (id, document) => (isList(document) ? document : jsonOf(id, document)),
+    jsonOf: toJson,
+    shown: (id, document) => (isList(document) ? toJson(id, document) : requireWhole(toJson(id, document))),
+    toEvent: (id, document) => (isList(document) ? document : toJson(id, document)),
   };
 }
 
@@ -70,7 +70,7 @@ export interface StoredRow<Value> {
 }
 
 /** What is shown of such rows. */
-export function shownRows<Members extends { readonly updatedAt: string }>(form: ShortForm<Members>) {
+export function createShownRows<Members extends { readonly updatedAt: string }>(form: ShortForm<Members>) {
   type Value = Members & { readonly id: number };
   type Stored = Pick<StoredRow<Value>, 'id' | 'document' | 'value'>;
   return {
@@ -96,7 +96,7 @@ export function shownRows<Members extends { readonly updatedAt: string }>(form: 
 }
 
 /** Null for a list or an object without anything in it. */
-export function unlessEmpty<Value extends object>(value: Value): Value | null {
+export function toNullIfEmpty<Value extends object>(value: Value): Value | null {
   if (Array.isArray(value)) return value.length === 0 ? null : value;
   for (const _ in value) return value;
   return null;

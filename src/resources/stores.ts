@@ -1,77 +1,77 @@
 /** What resources are made of: the store of each, and what several of them share. Made once, handed on. */
 import type { QuotaFactory } from '../http/quota/index.ts';
-import { stripePayments } from '../ports/stripe.ts';
+import { createStripePayments } from '../ports/stripe.ts';
 import type { Secrets } from '../secrets/index.ts';
-import { columnsOf } from '../storage/columns/index.ts';
-import { stemsOf } from '../storage/search/text/stems.ts';
-import { articleStore } from './articles/store.ts';
-import { productFacets } from './attributes/facets.ts';
-import { definitionStore } from './attributes/store.ts';
-import { passwordProof } from './auth/current-password.ts';
-import { endedSessions } from './auth/ended-sessions.ts';
+import { createColumns } from '../storage/columns/index.ts';
+import { createStems } from '../storage/search/text/stems.ts';
+import { createArticleStore } from './articles/store.ts';
+import { createProductFacets } from './attributes/facets.ts';
+import { createDefinitionStore } from './attributes/store.ts';
+import { createPasswordProof } from './auth/current-password.ts';
+import { createEndedSessions } from './auth/ended-sessions.ts';
 import { createGuards } from './auth/guard.ts';
-import { knownAddresses } from './auth/known-addresses.ts';
-import { passwordCheck } from './auth/passwords.ts';
-import { sessionStore } from './auth/store.ts';
+import { createKnownAddresses } from './auth/known-addresses.ts';
+import { createPasswordCheck } from './auth/passwords.ts';
+import { createSessionStore } from './auth/store.ts';
 import { createTokens } from './auth/tokens.ts';
-import { categoryStore } from './categories/store.ts';
-import { commentStore } from './comments/store.ts';
+import { createCategoryStore } from './categories/store.ts';
+import { createCommentStore } from './comments/store.ts';
 import type { Dependencies } from './dependencies.ts';
-import { eventStore } from './events/store.ts';
-import { imageFiles } from './images/files.ts';
-import { imageStore } from './images/store.ts';
-import { invoiceStore } from './invoices/store.ts';
-import { keyStore } from './keys/store.ts';
-import { notificationStore } from './notifications/store.ts';
-import { paymentStore } from './orders/payments.ts';
-import { stockReservations } from './orders/reservations.ts';
-import { cancellation, settlement } from './orders/settle.ts';
-import { orderStore } from './orders/store.ts';
-import { orderTimeouts } from './orders/timeouts.ts';
-import { postStore } from './posts/store.ts';
+import { createEventStore } from './events/store.ts';
+import { createImageFiles } from './images/files.ts';
+import { createImageStore } from './images/store.ts';
+import { createInvoiceStore } from './invoices/store.ts';
+import { createKeyStore } from './keys/store.ts';
+import { createNotificationStore } from './notifications/store.ts';
+import { createPaymentStore } from './orders/payments.ts';
+import { createStockReservations } from './orders/reservations.ts';
+import { createCancel, createSettle } from './orders/settle.ts';
+import { createOrderStore } from './orders/store.ts';
+import { createOrderTimeouts } from './orders/timeouts.ts';
+import { createPostStore } from './posts/store.ts';
 import { products as productCollection } from './products/row.ts';
-import { productStore } from './products/store.ts';
-import { reviewStore } from './reviews/store.ts';
-import { productReader } from './search/reader.ts';
-import { searchStore } from './search/store.ts';
-import { suggester } from './search/suggest.ts';
-import { stockLocks } from './stock/locked.ts';
-import { adjustmentStore } from './stock/store.ts';
-import { synonymStore } from './synonyms/store.ts';
-import { todoStore } from './todos/store.ts';
-import { addressTokens as addressTokenStore } from './users/address-tokens.ts';
-import { userAddresses } from './users/addresses.ts';
+import { createProductStore } from './products/store.ts';
+import { createReviewStore } from './reviews/store.ts';
+import { createProductReader } from './search/reader.ts';
+import { createSearchStore } from './search/store.ts';
+import { createSuggester } from './search/suggest.ts';
+import { createStockLocks } from './stock/locked.ts';
+import { createAdjustmentStore } from './stock/store.ts';
+import { createSynonymStore } from './synonyms/store.ts';
+import { createTodoStore } from './todos/store.ts';
+import { createAddressTokens } from './users/address-tokens.ts';
+import { createUserAddresses } from './users/addresses.ts';
 import { createMailTemplates } from './users/mail-templates.ts';
-import { mailTokens as mailTokenStore } from './users/mail-tokens.ts';
-import { userStore } from './users/store.ts';
-import { variantStore } from './variants/store.ts';
+import { createMailTokens } from './users/mail-tokens.ts';
+import { createUserStore } from './users/store.ts';
+import { createVariantStore } from './variants/store.ts';
 import { createWeather } from './weather/observations.ts';
 
 /** What is sold: products and their stock, orders, payments and invoices. */
 function createSales({ database, clock, config, queue, outbox }: Dependencies) {
-  const stripe = stripePayments(config, clock);
-  const orders = orderStore(database, outbox);
-  const payments = paymentStore(database, queue);
-  const columns = columnsOf(database, productCollection);
-  const products = productStore(database, outbox, columns);
-  const variants = variantStore(database, outbox, products);
-  const stock = stockLocks(database, outbox, products, variants);
-  const reservations = stockReservations(database, variants, stock);
-  const cancel = cancellation(orders, payments, reservations);
-  const invoices = invoiceStore(database, outbox, config.INVOICE_SELLER);
+  const stripe = createStripePayments(config, clock);
+  const orders = createOrderStore(database, outbox);
+  const payments = createPaymentStore(database, queue);
+  const columns = createColumns(database, productCollection);
+  const products = createProductStore(database, outbox, columns);
+  const variants = createVariantStore(database, outbox, products);
+  const stock = createStockLocks(database, outbox, products, variants);
+  const reservations = createStockReservations(database, variants, stock);
+  const cancel = createCancel(orders, payments, reservations);
+  const invoices = createInvoiceStore(database, outbox, config.INVOICE_SELLER);
   return {
     columns,
-    facets: productFacets(database, columns),
+    facets: createProductFacets(database, columns),
     products,
     variants,
     stock,
-    adjustments: adjustmentStore(database),
+    adjustments: createAdjustmentStore(database),
     orders,
     payments,
     reservations,
     cancel,
-    settle: settlement(orders, reservations, invoices.issue),
-    timeouts: orderTimeouts(
+    settle: createSettle(orders, reservations, invoices.issue),
+    timeouts: createOrderTimeouts(
       { database, clock, queue, orders, payments, provider: stripe.provider, cancel },
       config.ORDER_TIMEOUT,
     ),
@@ -84,22 +84,22 @@ function createSales({ database, clock, config, queue, outbox }: Dependencies) {
 
 export function createStores(services: Dependencies, secrets: Secrets, createQuota: QuotaFactory) {
   const { database, clock, config, outbox, mails, delays } = services;
-  const known = knownAddresses(database);
-  const definitions = definitionStore(database, outbox);
-  const ended = endedSessions(database);
-  const mailTokens = mailTokenStore(database);
-  const addressTokens = addressTokenStore(database);
+  const known = createKnownAddresses(database);
+  const definitions = createDefinitionStore(database, outbox);
+  const ended = createEndedSessions(database);
+  const mailTokens = createMailTokens(database);
+  const addressTokens = createAddressTokens(database);
   const mailTemplates = createMailTemplates(config, mails, mailTokens, addressTokens);
-  const users = userStore(database, outbox, ended);
-  const sessions = sessionStore(database, ended);
-  const passwords = passwordCheck();
-  const images = imageStore(database);
+  const users = createUserStore(database, outbox, ended);
+  const sessions = createSessionStore(database, ended);
+  const passwords = createPasswordCheck();
+  const images = createImageStore(database);
   const guards = createGuards(database, known, delays, clock);
   const sales = createSales(services);
-  const synonyms = synonymStore(database, outbox);
-  const reader = productReader(database);
-  const stems = stemsOf(config.SEARCH_LANGUAGES);
-  const search = searchStore(database, sales.columns, stems, synonyms, reader);
+  const synonyms = createSynonymStore(database, outbox);
+  const reader = createProductReader(database);
+  const stems = createStems(config.SEARCH_LANGUAGES);
+  const search = createSearchStore(database, sales.columns, stems, synonyms, reader);
   return {
     ...sales,
     tokens: createTokens(secrets, clock, ended),
@@ -107,8 +107,8 @@ export function createStores(services: Dependencies, secrets: Secrets, createQuo
     passwords,
     guards,
     knownAddresses: known,
-    proof: passwordProof(guards.currentPassword, passwords),
-    addresses: userAddresses({
+    proof: createPasswordProof(guards.currentPassword, passwords),
+    addresses: createUserAddresses({
       users,
       sessions,
       mailTokens,
@@ -117,26 +117,26 @@ export function createStores(services: Dependencies, secrets: Secrets, createQuo
       knownAddresses: known,
     }),
     sessions,
-    keys: keyStore(database, clock, outbox),
+    keys: createKeyStore(database, clock, outbox),
     users,
     mailTokens,
     addressTokens,
     mailTemplates,
     definitions,
-    categories: categoryStore(database, outbox, services.queue, definitions),
+    categories: createCategoryStore(database, outbox, services.queue, definitions),
     images,
-    imageFiles: imageFiles(database, services.media, images),
-    reviews: reviewStore(database, outbox),
+    imageFiles: createImageFiles(database, services.media, images),
+    reviews: createReviewStore(database, outbox),
     unsignedReports: createQuota('unsigned reports', config.RATE_LIMIT, config.RATE_WINDOW),
-    articles: articleStore(database, outbox),
-    posts: postStore(database, outbox),
-    comments: commentStore(database, outbox),
-    todos: todoStore(database),
+    articles: createArticleStore(database, outbox),
+    posts: createPostStore(database, outbox),
+    comments: createCommentStore(database, outbox),
+    todos: createTodoStore(database),
     weather: createWeather(services),
     synonyms,
     search,
-    suggest: suggester(database, search, reader, stems, synonyms),
-    events: eventStore(database),
-    notifications: notificationStore(database),
+    suggest: createSuggester(database, search, reader, stems, synonyms),
+    events: createEventStore(database),
+    notifications: createNotificationStore(database),
   };
 }

@@ -27,7 +27,7 @@ export interface SampleProduct {
   readonly stock?: { readonly tracked: true; readonly onHand: number };
 }
 
-function detailsOf(sku: string): Partial<SampleProduct> {
+function findDetails(sku: string): Partial<SampleProduct> {
   const row = details[sku];
   if (row === undefined) return {};
   const [brand, gtin, value, unit, attributes, compareAtPrice] = row;
@@ -35,12 +35,12 @@ function detailsOf(sku: string): Partial<SampleProduct> {
   return { brand, gtin, weight: { value, unit }, attributes, ...before };
 }
 
-function stockOf(sku: string): Partial<SampleProduct> {
+function findStock(sku: string): Partial<SampleProduct> {
   const onHand = stocks[sku];
   return onHand === undefined ? {} : { stock: { tracked: true, onHand } };
 }
 
-function optionsOf(sku: string): Partial<SampleProduct> {
+function findOptions(sku: string): Partial<SampleProduct> {
   const values = options[sku];
   return values === undefined ? {} : { options: values };
 }
@@ -56,9 +56,9 @@ function toProducts(rows: CategoryRows): SampleProduct[] {
         category,
         tags: tags.split(' '),
         status: status ?? 'active',
-        ...detailsOf(sku),
-        ...optionsOf(sku),
-        ...stockOf(sku),
+        ...findDetails(sku),
+        ...findOptions(sku),
+        ...findStock(sku),
       }),
     ),
   );

@@ -14,10 +14,10 @@ const fileName = 'jwt-secret';
  * @throws ConfigError when the stored secret cannot be read or made
  */
 export function loadSecrets(config: Config): Secrets {
-  return [config.JWT_SECRET ?? storedSecret(config.DATA_DIR), ...config.JWT_PREVIOUS_SECRETS];
+  return [config.JWT_SECRET ?? ensureSecret(config.DATA_DIR), ...config.JWT_PREVIOUS_SECRETS];
 }
 
-function storedSecret(folder: string): string {
+function ensureSecret(folder: string): string {
   const file = join(folder, fileName);
   try {
     mkdirSync(folder, { recursive: true });

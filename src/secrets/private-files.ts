@@ -40,13 +40,13 @@ export function tightenPermissions(folder: string): Permissions {
   function tightenFiles(within: string, names: readonly string[]): void {
     for (const name of names) {
       const path = join(within, name);
-      const stat = statOf(path);
+      const stat = findStats(path);
       if (stat?.isFile() === true) tighten(path, stat.mode);
     }
   }
 
-  const names = namesIn(folder);
-  const stat = statOf(folder);
+  const names = readNames(folder);
+  const stat = findStats(folder);
   if (stat?.isDirectory() === true && (stat.mode & forOthers) !== 0) {
     const foreign = names.find(name => !ownNames.test(name));
     if (foreign !== undefined) open.push(`${folder}: it also holds ${foreign}`);
@@ -58,14 +58,14 @@ export function tightenPermissions(folder: string): Permissions {
     names.filter(name => ownFile.test(name)),
   );
   const outbox = join(folder, 'outbox');
-  const box = statOf(outbox);
+  const box = findStats(outbox);
   // Within a folder that no other user may enter the modes of files do not matter, and there may be many.
-  if (box?.isDirectory() === true && tighten(outbox, box.mode)) tightenFiles(outbox, namesIn(outbox));
+  if (box?.isDirectory() === true && tighten(outbox, box.mode)) tightenFiles(outbox, readNames(outbox));
   return { tightened, open };
 }
 
 /** Undefined for what is not there, or cannot be reached: then opening the database says why. */
-function statOf(path: string): Stats | undefined {
+function findStats(path: string): Stats | undefined {
   try {
     return lstatSync(path);
   } catch {
@@ -74,7 +74,7 @@ function statOf(path: string): Stats | undefined {
 }
 
 /** The names in a folder; none when there is no such folder, or it cannot be read. */
-export function namesIn(folder: string): string[] {
+export function readNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {

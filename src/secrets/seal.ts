@@ -13,9 +13,9 @@ export interface Seal {
  * @param purpose what is sealed: a seal of one purpose does not open those of another
  */
 export function createSeal(secrets: Secrets, purpose: string): Seal {
-  const keyOf = (secret: string) => Buffer.from(hkdfSync('sha256', secret, '', `catalog ${purpose}`, 32));
-  const newest = keyOf(secrets[0]);
-  const keys = secrets.map(keyOf);
+  const deriveKey = (secret: string) => Buffer.from(hkdfSync('sha256', secret, '', `catalog ${purpose}`, 32));
+  const newest = deriveKey(secrets[0]);
+  const keys = secrets.map(deriveKey);
   return {
     close(text) {
       const nonce = randomBytes(12);

@@ -12,7 +12,7 @@ import {
 import type { Builder } from './database.ts';
 import type { Tables } from './tables.ts';
 
-export function sqliteBuilder(): Builder {
+export function createSqliteBuilder(): Builder {
   return new Kysely<Tables>({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
@@ -23,7 +23,7 @@ export function sqliteBuilder(): Builder {
   });
 }
 
-export function postgresBuilder(): Builder {
+export function createPostgresBuilder(): Builder {
   return new Kysely<Tables>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),

@@ -41,7 +41,7 @@ const mostText = 200_000;
  * @param columns what the rows have, in their order
  * @param statementOf gives the statement for rows, which stand in it as those of a query
  */
-export function bulk(
+export function createBulk(
   { build, dialect }: Compiler,
   table: string,
   columns: ColumnTypes,
@@ -50,40 +50,40 @@ export function bulk(
 ): Bulk {
   const types = Object.values(columns);
   const made = new Map<number, CompiledQuery<unknown>>();
-  const statement = (size: number, rows: () => RawBuilder<unknown>) => {
+  const getStatement = (size: number, rows: () => RawBuilder<unknown>) => {
     const compiled = made.get(size) ?? statementOf(rows()).compile(build);
     made.set(size, compiled);
     return compiled;
   };
 
-  function* withPlaces(rows: Rows): Generator<CompiledQuery<unknown>> {
+  function* buildPlaceStatements(rows: Rows): Generator<CompiledQuery<unknown>> {
     for (let start = 0; start < rows.length; ) {
-      const fitting = fittingFrom(rows, start, sizes[0] ?? 1);
+      const fitting = countFitting(rows, start, sizes[0] ?? 1);
       const size = sizes.find(one => one <= fitting) ?? 1;
-      const places = () => placesOf(types.length, size);
-      yield { ...statement(size, places), parameters: rows.slice(start, start + size).flat() };
+      const buildPlaces = () => buildPlaceRows(types.length, size);
+      yield { ...getStatement(size, buildPlaces), parameters: rows.slice(start, start + size).flat() };
       start += size;
     }
   }
 
-  function* withArrays(rows: Rows): Generator<CompiledQuery<unknown>> {
+  function* buildArrayStatements(rows: Rows): Generator<CompiledQuery<unknown>> {
     for (let start = 0; start < rows.length; ) {
-      const some = rows.slice(start, start + fittingFrom(rows, start, mostRows));
+      const some = rows.slice(start, start + countFitting(rows, start, mostRows));
       start += some.length;
       yield {
-        ...statement(0, () => arraysOf(types)),
-        parameters: types.map((_, index) => arrayText(some, index)),
+        ...getStatement(0, () => buildArrayRows(types)),
+        parameters: types.map((_, index) => toArrayText(some, index)),
       };
     }
   }
 
-  return { table, statements: dialect.name === 'sqlite' ? withPlaces : withArrays };
+  return { table, statements: dialect.name === 'sqlite' ? buildPlaceStatements : buildArrayStatements };
 }
 
 type Rows = readonly (readonly unknown[])[];
 
 /** How many rows from `start` on, `most` at most, one statement takes; one at least. */
-function fittingFrom(rows: Rows, start: number, most: number): number {
+function countFitting(rows: Rows, start: number, most: number): number {
   const end = Math.min(rows.length, start + most);
   let text = 0;
   for (let index = start; index < end; index++) {
@@ -94,19 +94,19 @@ function fittingFrom(rows: Rows, start: number, most: number): number {
 }
 
 /** As one text: as nodes of a query, the thousands of places of a long statement take longer than the statement. */
-function placesOf(columns: number, rows: number): RawBuilder<unknown> {
+function buildPlaceRows(columns: number, rows: number): RawBuilder<unknown> {
   const row = `(${new Array(columns).fill('?').join(', ')})`;
   return sql.raw(`values ${new Array(rows).fill(row).join(', ')}`);
 }
 
 /** As texts, which are cast: the driver is not to make arrays of them. */
-function arraysOf(types: readonly ColumnType[]): RawBuilder<unknown> {
+function buildArrayRows(types: readonly ColumnType[]): RawBuilder<unknown> {
   const arrays = types.map(type => sql`cast(cast(${null} as text) as ${sql.raw(type)}[])`);
   return sql`select * from unnest(${sql.join(arrays)})`;
 }
 
 /** The values of a column as PostgreSQL reads an array. */
-function arrayText(rows: Rows, index: number): string {
+function toArrayText(rows: Rows, index: number): string {
   let text = '{';
   for (const row of rows) {
     const value = row[index];
@@ -124,26 +124,26 @@ export interface BulkInsert extends Bulk {
 }
 
 /** A plain INSERT of rows with these columns. */
-export function bulkInsert(
+export function createBulkInsert(
   database: Compiler,
   table: string,
   columns: ColumnTypes,
   options?: BulkOptions,
 ): BulkInsert {
-  const into = (types: ColumnTypes) => {
-    const names = () => sql.join(Object.keys(types).map(name => sql.ref(name)));
-    return bulk(
+  const createInsert = (types: ColumnTypes) => {
+    const buildNames = () => sql.join(Object.keys(types).map(name => sql.ref(name)));
+    return createBulk(
       database,
       table,
       types,
-      rows => sql`insert into ${sql.table(table)} (${names()}) ${rows}`,
+      rows => sql`insert into ${sql.table(table)} (${buildNames()}) ${rows}`,
       options,
     );
   };
   return {
-    ...into(columns),
+    ...createInsert(columns),
     columns: Object.keys(columns),
-    identified: into({ id: 'integer', ...columns }),
+    identified: createInsert({ id: 'integer', ...columns }),
   };
 }
 
@@ -168,7 +168,7 @@ interface ChangedRow {
  * @param parts columns that are written together where one of them has changed; all others always are
  * @returns what writes rows by their ids: those whose same columns change in one statement, where the database can
  */
-export function changedColumns(
+export function createPartialUpdate(
   database: Compiler,
   table: string,
   columns: ColumnTypes,
@@ -177,26 +177,26 @@ export function changedColumns(
   const inParts = new Set(parts.flat());
   const always = Object.keys(columns).filter(name => !inParts.has(name));
   const statements = new Map<number, { readonly names: readonly string[]; readonly update: Bulk }>();
-  const changedParts = ({ before, after }: ChangedRow): number => {
+  const detectChangedParts = ({ before, after }: ChangedRow): number => {
     let changed = 0;
     for (const [index, part] of parts.entries()) {
       if (part.some(name => before[name] !== after[name])) changed |= 1 << index;
     }
     return changed;
   };
-  const statementFor = (changed: number) => {
+  const getUpdate = (changed: number) => {
     let known = statements.get(changed);
     if (known === undefined) {
       const names = [...parts.filter((_, index) => (changed & (1 << index)) !== 0).flat(), ...always];
       const types = Object.fromEntries(names.map(name => [name, columns[name] ?? 'text']));
-      known = { names, update: bulkUpdate(database, table, types) };
+      known = { names, update: createBulkUpdate(database, table, types) };
       statements.set(changed, known);
     }
     return known;
   };
   return async (session, rows) => {
-    for (const [changed, alike] of Map.groupBy(rows, changedParts)) {
-      const { names, update } = statementFor(changed);
+    for (const [changed, alike] of Map.groupBy(rows, detectChangedParts)) {
+      const { names, update } = getUpdate(changed);
       const values = alike.map(({ id, after }) => [...names.map(name => after[name]), id]);
       await session.writeMany(update, values);
     }
@@ -204,18 +204,24 @@ export function changedColumns(
 }
 
 /** An UPDATE of rows by their ids: each row of the statement has the values of these columns, and then its id. */
-function bulkUpdate(database: Compiler, table: string, columns: ColumnTypes): Bulk {
+function createBulkUpdate(database: Compiler, table: string, columns: ColumnTypes): Bulk {
   const names = Object.keys(columns);
   const all: ColumnTypes = { ...columns, id: 'integer' };
   if (database.dialect.name === 'sqlite') {
     const set = sql.join(names.map(name => sql`${sql.ref(name)} = ${null}`));
-    return bulk(database, table, all, () => sql`update ${sql.table(table)} set ${set} where id = ${null}`, {
-      sizes: [1],
-    });
+    return createBulk(
+      database,
+      table,
+      all,
+      () => sql`update ${sql.table(table)} set ${set} where id = ${null}`,
+      {
+        sizes: [1],
+      },
+    );
   }
   const set = sql.join(names.map(name => sql`${sql.ref(name)} = given.${sql.ref(name)}`));
   const given = sql.join(Object.keys(all).map(name => sql.ref(name)));
-  return bulk(
+  return createBulk(
     database,
     table,
     all,

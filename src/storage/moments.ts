@@ -7,22 +7,22 @@
  * (RFC 9110 §8.8.2.2).
  * @param now epoch milliseconds @param before epoch milliseconds of the row's last change
  */
-export function momentOfChange(now: number, before: number): number {
+export function computeChangeMoment(now: number, before: number): number {
   const second = Math.floor(before / 1000);
   return Math.floor(now / 1000) < second ? (second + 1) * 1000 : Math.max(now, before);
 }
 
 /** A moment as representations show it. @param moment epoch milliseconds; null where there is none */
-export function dateOf(moment: number): string;
-export function dateOf(moment: number | null): string | null;
-export function dateOf(moment: number | null): string | null {
+export function toIsoDate(moment: number): string;
+export function toIsoDate(moment: number | null): string | null;
+export function toIsoDate(moment: number | null): string | null {
   return moment === null ? null : new Date(moment).toISOString();
 }
 
 /** When a row was made and last changed, as representations show it. */
-export function datesOf(row: { readonly created_at: number; readonly updated_at: number }) {
+export function toDates(row: { readonly created_at: number; readonly updated_at: number }) {
   return {
-    createdAt: dateOf(row.created_at),
-    updatedAt: dateOf(row.updated_at),
+    createdAt: toIsoDate(row.created_at),
+    updatedAt: toIsoDate(row.updated_at),
   };
 }

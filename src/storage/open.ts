@@ -17,12 +17,12 @@ import { openSqlite, type SqliteOptions } from './sqlite/index.ts';
  * @throws ConfigError when DATA_DIR cannot hold a database
  */
 export function openDatabase(config: Config, options: SqliteOptions = {}): Database {
-  if (config.DATABASE_URL !== undefined) return openPostgres(postgresOptions(config, config.DATABASE_URL));
+  if (config.DATABASE_URL !== undefined) return openPostgres(toPostgresOptions(config, config.DATABASE_URL));
   checkDataFolder(config);
-  return openSqlite(embeddedFile(config), options);
+  return openSqlite(getEmbeddedFile(config), options);
 }
 
-const postgresOptions = (config: Config, url: string): PostgresOptions => ({
+const toPostgresOptions = (config: Config, url: string): PostgresOptions => ({
   url,
   application: 'catalog',
   poolSize: config.DATABASE_POOL,
@@ -39,9 +39,9 @@ const postgresOptions = (config: Config, url: string): PostgresOptions => ({
 export function openBulkLoad(config: Config, tables: readonly string[]): BulkLoad {
   if (config.DATABASE_URL === undefined) {
     checkDataFolder(config);
-    return loadSqlite(embeddedFile(config), tables);
+    return loadSqlite(getEmbeddedFile(config), tables);
   }
-  return loadPostgres(postgresOptions(config, config.DATABASE_URL), tables);
+  return loadPostgres(toPostgresOptions(config, config.DATABASE_URL), tables);
 }
 
 /**
@@ -52,9 +52,9 @@ export function finishBulkLoad(config: Config): void {
   if (config.DATABASE_URL !== undefined) return;
   checkDataFolder(config);
   try {
-    restoreIndexes(embeddedFile(config));
+    restoreIndexes(getEmbeddedFile(config));
   } catch (error) {
-    throw translate(error, embeddedFile(config));
+    throw translate(error, getEmbeddedFile(config));
   }
 }
 
@@ -63,7 +63,8 @@ export async function finishPostgresLoad(database: Database): Promise<void> {
   if (database.dialect.name === 'postgresql') await restorePostgresIndexes(database);
 }
 
-export const embeddedFile = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string => join(DATA_DIR, 'catalog.db');
+export const getEmbeddedFile = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string =>
+  join(DATA_DIR, 'catalog.db');
 
 /**
  * Makes DATA_DIR when it is missing.
@@ -76,7 +77,7 @@ export function checkDataFolder({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string 
   try {
     made = mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    const code = codeOf(error);
+    const code = getErrorCode(error);
     if (code === 'EEXIST' || code === 'ENOTDIR') {
       throw new ConfigError(`DATA_DIR: ${folder} is not a folder, or lies below a file; name a folder`);
     }
@@ -102,7 +103,7 @@ function checkCreation(folder: string): void {
     closeSync(openSync(file, 'wx', 0o600));
     rmSync(file);
   } catch (error) {
-    const code = codeOf(error);
+    const code = getErrorCode(error);
     if (code === 'ENOSPC' || code === 'EDQUOT') return;
     throw new ConfigError(`DATA_DIR: no file can be made in ${folder} (${code}); name another folder`);
   }
@@ -112,7 +113,7 @@ function checkWritable(path: string, mode: number): void {
   try {
     accessSync(path, mode);
   } catch (error) {
-    const code = codeOf(error);
+    const code = getErrorCode(error);
     if (code === 'EROFS') {
       throw new ConfigError(
         `DATA_DIR: ${path} is on a file system that is read-only (EROFS); mount it for writing, or name another folder`,
@@ -124,7 +125,7 @@ function checkWritable(path: string, mode: number): void {
   }
 }
 
-const codeOf = (error: unknown): string =>
+const getErrorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : String(error);
 
 const againMs = 500;

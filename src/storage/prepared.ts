@@ -3,7 +3,7 @@
  * than running it; a prepared query is compiled on first use and afterwards only gets its arguments.
  */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
-import { boundedMap } from '../bounded-map.ts';
+import { createBoundedMap } from '../bounded-map.ts';
 import type { Builder } from './database.ts';
 
 /** Stands in the compiled parameter list for the argument of the same name. */
@@ -14,14 +14,14 @@ class Placeholder {
 export type Arguments = Readonly<Record<string, unknown>>;
 export type Placeholders<A extends Arguments> = { readonly [Name in keyof A]: RawBuilder<A[Name]> };
 
-/** A query of Kysely's builder, or SQL, whose rows are of the type that `prepared` is given. */
+/** A query of Kysely's builder, or SQL, whose rows are of the type that `prepareQuery` is given. */
 type Query<Row> = { compile(): CompiledQuery<Row> } | RawBuilder<unknown>;
 
 /**
  * @param query gets one placeholder per argument
  * @returns a function from arguments to a query that is ready to run
  */
-export function prepared<A extends Arguments, Row>(
+export function prepareQuery<A extends Arguments, Row>(
   build: Builder,
   query: (argument: Placeholders<A>) => Query<Row>,
 ): (values: A) => CompiledQuery<Row> {
@@ -29,7 +29,7 @@ export function prepared<A extends Arguments, Row>(
     | { readonly compiled: CompiledQuery<Row>; readonly names: readonly (string | undefined)[] }
     | undefined;
   return values => {
-    template ??= compiledOnce(query(placeholders<A>()).compile(build));
+    template ??= toTemplate(query(createPlaceholders<A>()).compile(build));
     const { compiled, names } = template;
     const parameters: unknown[] = new Array(names.length);
     for (let index = 0; index < names.length; index++) {
@@ -42,7 +42,7 @@ export function prepared<A extends Arguments, Row>(
 }
 
 /** The compiled query, and for each parameter the argument it takes; undefined where it is a constant. */
-function compiledOnce<Row>(compiled: CompiledQuery<Row>) {
+function toTemplate<Row>(compiled: CompiledQuery<Row>) {
   const names = compiled.parameters.map(parameter =>
     parameter instanceof Placeholder ? parameter.name : undefined,
   );
@@ -53,22 +53,22 @@ function compiledOnce<Row>(compiled: CompiledQuery<Row>) {
 export const keptShapes = 500;
 
 /** One prepared query per shape: for queries whose text depends on which filters are given. */
-export function preparedByShape<A extends Arguments, Row>(
+export function prepareByShape<A extends Arguments, Row>(
   build: Builder,
   queryOf: (shape: string, argument: Placeholders<A>) => Query<Row>,
 ): (shape: string, values: A) => CompiledQuery<Row> {
-  const byShape = boundedMap<string, (values: A) => CompiledQuery<Row>>(keptShapes);
+  const byShape = createBoundedMap<string, (values: A) => CompiledQuery<Row>>(keptShapes);
   return (shape, values) => {
     let query = byShape.get(shape);
     if (query === undefined) {
-      query = prepared<A, Row>(build, argument => queryOf(shape, argument));
+      query = prepareQuery<A, Row>(build, argument => queryOf(shape, argument));
       byShape.set(shape, query);
     }
     return query(values);
   };
 }
 
-function placeholders<A extends Arguments>(): Placeholders<A> {
+function createPlaceholders<A extends Arguments>(): Placeholders<A> {
   // Boundary: a Proxy is typed as its target; this one has a builder for every name.
   return new Proxy({} as Placeholders<A>, {
     get: (_, name) => sql`${new Placeholder(String(name))}`,

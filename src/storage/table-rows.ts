@@ -1,7 +1,7 @@
 /** Rows of a table, read and written one at a time by their ids; each statement is compiled once. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Session, Transaction } from './database.ts';
-import { type Arguments, type Placeholders, prepared, preparedByShape } from './prepared.ts';
+import { type Arguments, type Placeholders, prepareByShape, prepareQuery } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
 interface TableRows<Row extends { readonly id: number }> {
@@ -23,7 +23,7 @@ interface TableRows<Row extends { readonly id: number }> {
 }
 
 /** @param columns all that are read and written, but for the id */
-export function tableRows<Row extends Arguments & { readonly id: number }>(
+export function createTableRows<Row extends Arguments & { readonly id: number }>(
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,
   name: keyof Tables & string,
   columns: readonly string[],
@@ -31,38 +31,38 @@ export function tableRows<Row extends Arguments & { readonly id: number }>(
   const table = sql.table(name);
   const names = sql.join(columns.map(column => sql.ref(column)));
 
-  function byId(ending: RawBuilder<unknown>) {
-    const query = prepared<{ id: number }, Row>(
+  function prepareById(ending: RawBuilder<unknown>) {
+    const query = prepareQuery<{ id: number }, Row>(
       build,
       ({ id }) => sql`select id, ${names} from ${table} where id = ${id} ${ending}`,
     );
     return (session: Session, id: number) => session.first(query({ id }));
   }
-  const inserted = (argument: Placeholders<Arguments>) =>
+  const buildInsert = (argument: Placeholders<Arguments>) =>
     sql`insert into ${table} (${names}) values (${sql.join(columns.map(column => argument[column]))})`;
-  const insert = prepared<Arguments, unknown>(build, inserted);
-  const insertReturning = prepared<Arguments, Row>(
+  const insert = prepareQuery<Arguments, unknown>(build, buildInsert);
+  const insertReturning = prepareQuery<Arguments, Row>(
     build,
-    argument => sql`${inserted(argument)} returning id, ${names}`,
+    argument => sql`${buildInsert(argument)} returning id, ${names}`,
   );
-  const update = preparedByShape<Arguments, unknown>(build, (changed, argument) => {
+  const update = prepareByShape<Arguments, unknown>(build, (changed, argument) => {
     const set = changed.split(' ').map(column => sql`${sql.ref(column)} = ${argument[column]}`);
     return sql`update ${table} set ${sql.join(set)} where id = ${argument.id}`;
   });
-  const remove = prepared<{ id: number }, unknown>(
+  const remove = prepareQuery<{ id: number }, unknown>(
     build,
     ({ id }) => sql`delete from ${table} where id = ${id}`,
   );
-  const count = prepared<Arguments, { total: number }>(
+  const count = prepareQuery<Arguments, { total: number }>(
     build,
     () => sql`select cast(count(*) as integer) as total from ${table}`,
   );
-  const all = prepared<Arguments, Row>(build, () => sql`select id, ${names} from ${table} order by id`);
+  const all = prepareQuery<Arguments, Row>(build, () => sql`select id, ${names} from ${table} order by id`);
 
   return {
-    find: byId(sql``),
-    lock: byId(dialect.forUpdate),
-    keep: byId(dialect.forKeyShare),
+    find: prepareById(sql``),
+    lock: prepareById(dialect.forUpdate),
+    keep: prepareById(dialect.forKeyShare),
     insert: (session, values) => session.insert(insert(values)),
     async insertReturning(session, values) {
       const row = await session.first(insertReturning(values));

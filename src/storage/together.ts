@@ -33,7 +33,7 @@ interface Waiting<Row> {
 }
 
 /** @param query the statement that reads the rows of so many keys, which are its only parameters; @returns that of some */
-export function statementByKeys<Row, Key extends string | number = number>(
+export function prepareByKeys<Row, Key extends string | number = number>(
   query: (size: number) => CompiledQuery<Row>,
 ): (keys: readonly Key[]) => CompiledQuery<Row> {
   const made = new Map<number, CompiledQuery<Row>>();
@@ -46,10 +46,10 @@ export function statementByKeys<Row, Key extends string | number = number>(
 }
 
 /**
- * @param statement that of some ids, from `statementByKeys`
+ * @param statement that of some ids, from `prepareByKeys`
  * @returns what reads one row, as it is at some time after the call; undefined when there is none
  */
-export function readerById<Row extends { readonly id: number }>(
+export function createReaderById<Row extends { readonly id: number }>(
   { dialect, read }: Pick<Database, 'dialect' | 'read'>,
   statement: (ids: readonly number[]) => CompiledQuery<Row>,
 ): (id: number) => Promise<Row | undefined> {

@@ -1,12 +1,12 @@
 /** Bookkeeping at the end of transactions that change products: how many there are of each status and category. */
 import { type CompiledQuery, sql } from 'kysely';
-import { bulk } from './bulk.ts';
-import { isElsewhere, listedBesides } from './categories/listed.ts';
-import { versionOf } from './changes/versions.ts';
+import { createBulk } from './bulk.ts';
+import { buildIdsListedBesides, isElsewhere } from './categories/listed.ts';
+import { buildVersion } from './changes/versions.ts';
 import type { Database, Session, Transaction } from './database.ts';
 import type { Condition, Total, WithinPlan } from './list/request.ts';
-import { byPaths, pathsIn, withinColumn, withinOf } from './list/within.ts';
-import { type Arguments, preparedByShape } from './prepared.ts';
+import { findWithin, getPaths, prepareByPaths, withinColumn } from './list/within.ts';
+import { type Arguments, prepareByShape } from './prepared.ts';
 
 /** How many products more (or fewer) there are of one status and main category. */
 export interface TotalChange {
@@ -19,9 +19,9 @@ export interface TotalChange {
 /** What totals are kept by. */
 const counted = ['status', 'category_id', withinColumn];
 
-export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
+export function createProductTotals({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
   // Without a condition, SQLite would take the end of it for one of a join.
-  const statement = bulk(
+  const statement = createBulk(
     { build, dialect },
     'product_totals',
     { status: 'text', category_id: 'integer', total: 'integer' },
@@ -30,23 +30,23 @@ export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dial
       on conflict (category_id, status, slot) do update set total = product_totals.total + excluded.total`,
   );
 
-  const total = preparedByShape<Arguments, Total>(build, shape => {
+  const total = prepareByShape<Arguments, Total>(build, shape => {
     const columns = shape === '' ? [] : shape.split(',');
     const conditions = columns.map(column => sql`and ${sql.ref(column)} = ${null}`);
     return sql<Total>`select cast(coalesce(sum(total), 0) as integer) as total,
-      ${versionOf(dialect, 'products')} as version
+      ${buildVersion(dialect, 'products')} as version
       from product_totals where true ${sql.join(conditions, sql` `)}`;
   });
 
   /** The total of a part of the tree: those in their main category, and those that are listed there besides. */
-  const totalWithin = byPaths(build, (ids, shape, argument) => {
+  const totalWithin = prepareByPaths(build, (ids, shape, argument) => {
     const status = shape.includes('status') ? sql`and status = ${argument.status}` : sql``;
     const others = shape.includes('besides')
-      ? sql`+ (select count(*) from products where id in (${listedBesides(ids)}) and ${isElsewhere(ids)} ${status})`
+      ? sql`+ (select count(*) from products where id in (${buildIdsListedBesides(ids)}) and ${isElsewhere(ids)} ${status})`
       : sql``;
     return sql<Total>`select cast(
       (select coalesce(sum(total), 0) from product_totals where category_id in (${ids}) ${status}) ${others}
-      as integer) as total, ${versionOf(dialect, 'products')} as version`;
+      as integer) as total, ${buildVersion(dialect, 'products')} as version`;
   });
 
   return {
@@ -59,11 +59,11 @@ export function productTotals({ build, dialect }: Pick<Database, 'build' | 'dial
     /** The total for filters on status and category alone; undefined for any other filter. */
     total(conditions: readonly Condition[], within?: WithinPlan): CompiledQuery<Total> | undefined {
       if (conditions.some(({ column }) => !counted.includes(column))) return undefined;
-      const tree = withinOf(conditions);
+      const tree = findWithin(conditions);
       if (tree !== undefined) {
         const status = conditions.find(({ column }) => column === 'status')?.value;
         const shape = [status === undefined ? '' : 'status', within?.besides === false ? '' : 'besides'];
-        return totalWithin(pathsIn(tree), shape.join(), { status });
+        return totalWithin(getPaths(tree), shape.join(), { status });
       }
       const shape = conditions.map(({ column }) => column).join();
       return { ...total(shape, {}), parameters: conditions.map(({ value }) => value) };

@@ -1,16 +1,16 @@
 /** Lists of categories with all below them: right in every order, page and filter, whichever way they are read. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
-import { causedBy, outboxOf } from '../../src/events/outbox.ts';
-import { productImporter } from '../../src/resources/products/import/index.ts';
-import { recordPreparer } from '../../src/resources/products/import/prepared.ts';
+import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
+import { createProductImporter } from '../../src/resources/products/import/index.ts';
+import { createRecordPreparer } from '../../src/resources/products/import/prepared.ts';
 import {
+  buildStoredColumns,
   products as collection,
   productOf,
   type StoredProduct,
-  storedColumns,
 } from '../../src/resources/products/row.ts';
-import { withinPlanner } from '../../src/storage/list/within.ts';
+import { createWithinPlanner } from '../../src/storage/list/within.ts';
 import type { Product } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { expectedList, type ListQuery } from '../support/expected-list.ts';
@@ -47,14 +47,14 @@ describeOnDatabases('lists of categories on %s', kind => {
   beforeAll(async () => {
     service = await startTestService(kind);
     const { database, clock } = service;
-    const importer = productImporter(database, outboxOf(database));
-    const { prepare } = recordPreparer('EUR');
+    const importer = createProductImporter(database, createCommandOutbox(database));
+    const { prepare } = createRecordPreparer('EUR');
     const records = Array.from({ length: 3000 }, (_, index) => prepare(fieldsOf(index), clock.now()));
     await database.write(async session => {
       const plan = await importer.plan(session, records, 'lock');
-      await importer.apply(session, plan, [], causedBy('import', clock.now()));
+      await importer.apply(session, plan, [], createCause('import', clock.now()));
     });
-    const columns = storedColumns(database.dialect);
+    const columns = buildStoredColumns(database.dialect);
     const rows = sql<StoredProduct>`select ${columns} from products order by id`.compile(database.build);
     products = (await database.read.all(rows)).map(productOf);
   });
@@ -105,7 +105,7 @@ describeOnDatabases('lists of categories on %s', kind => {
   test.each(placed)(
     '%p, %d at a time: %s, and %s by name',
     async (paths, perPage, plan, planByName, place) => {
-      const planner = withinPlanner(service.database, collection);
+      const planner = createWithinPlanner(service.database, collection);
       const [first = ''] = paths;
       const condition =
         paths.length === 1

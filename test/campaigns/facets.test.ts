@@ -1,8 +1,8 @@
 /** Facets of lists: the counts are those of the products, under any filter and after any change. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { causedBy, outboxOf } from '../../src/events/outbox.ts';
-import { productImporter } from '../../src/resources/products/import/index.ts';
-import { checkRecord, recordPreparer } from '../../src/resources/products/import/prepared.ts';
+import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
+import { createProductImporter } from '../../src/resources/products/import/index.ts';
+import { checkRecord, createRecordPreparer } from '../../src/resources/products/import/prepared.ts';
 import { addProduct, type Product, pathOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
@@ -191,16 +191,16 @@ describeOnDatabases('facets on %s', kind => {
           await checkLists(of, all, [...chosen, ...filters.slice(6 + draw(3)).slice(0, 1)]);
       }
     }
-    const { prepare } = recordPreparer('EUR');
+    const { prepare } = createRecordPreparer('EUR');
     const records = Array.from({ length: 600 }, (_, index) => {
       const record = checkRecord({ ...drawn(), sku: `I-${index}`, name: `I${index}` });
       if (Array.isArray(record)) throw new Error(JSON.stringify(record));
       return prepare({ ...record, name: `I${index}`, price: draw(100) }, 0);
     });
-    const importer = productImporter(service.database, outboxOf(service.database));
+    const importer = createProductImporter(service.database, createCommandOutbox(service.database));
     await service.database.write(async session => {
       const plan = await importer.plan(session, records, 'lock');
-      await importer.apply(session, plan, [], causedBy('import', 0));
+      await importer.apply(session, plan, [], createCause('import', 0));
     });
     const all = await everything();
     for (const of of [service, replica])

@@ -5,7 +5,7 @@
  */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { checksOf } from '../../src/cli/check/parts.ts';
+import { createChecks } from '../../src/cli/check/parts.ts';
 import type { Role } from '../../src/http/access.ts';
 import { type Area, categories, mostIds, options, post, type Write, words } from '../support/areas/area.ts';
 import { people } from '../support/areas/people.ts';
@@ -65,7 +65,7 @@ async function write(burst: readonly Drawn[], area: Area, both: readonly [TestSe
 
 /** Before it has searched: SQLite checks FTS5 by what a connection has read of it once. */
 async function expectNothingWrong({ database }: TestService): Promise<void> {
-  for (const { name, find } of checksOf(database))
+  for (const { name, find } of createChecks(database))
     expect([name, await database.snapshot(find)]).toEqual([name, []]);
 }
 

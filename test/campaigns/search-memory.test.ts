@@ -1,10 +1,10 @@
 /** What is asked of words in memory is what the index says, after every kind of change, whoever makes it. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { productWords } from '../../src/resources/search/reader.ts';
+import { createProductWords } from '../../src/resources/search/reader.ts';
 import type { Expression } from '../../src/storage/search/expression.ts';
-import { memoryReader } from '../../src/storage/search/memory/reader.ts';
-import { searchReader } from '../../src/storage/search/reading/index.ts';
+import { createMemoryReader } from '../../src/storage/search/memory/reader.ts';
+import { createSearchReader } from '../../src/storage/search/reading/index.ts';
 import { titleMarks } from '../../src/storage/search/text/words.ts';
 import { addProduct, type Product, pathOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
@@ -57,9 +57,9 @@ describeOnDatabases('words of products in memory on %s', kind => {
   test('find what the index finds, after every change', async () => {
     await using service = await startTestService(kind);
     const { database } = await service.replica();
-    const index = searchReader(database);
-    const sets = productWords(database, index);
-    const memory = memoryReader(index, sets, 0);
+    const index = createSearchReader(database);
+    const sets = createProductWords(database, index);
+    const memory = createMemoryReader(index, sets, 0);
     const made: Product[] = [];
     for (const name of words) made.push(await addProduct(service, { name: `${name} lamp` }));
     await call(service, {

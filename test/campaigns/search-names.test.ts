@@ -1,10 +1,10 @@
 /** What is found by the names of products in memory is what their names say, after every kind of change, whoever makes it. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { productNames } from '../../src/resources/search/names/index.ts';
-import { nameSource } from '../../src/resources/search/names/source.ts';
-import { wordsOf } from '../../src/storage/search/text/split.ts';
-import { stemsOf } from '../../src/storage/search/text/stems.ts';
+import { createProductNames } from '../../src/resources/search/names/index.ts';
+import { createNameSource } from '../../src/resources/search/names/source.ts';
+import { splitWords } from '../../src/storage/search/text/split.ts';
+import { createStems } from '../../src/storage/search/text/stems.ts';
 import { addProduct, type Product, pathOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
@@ -40,7 +40,7 @@ async function change(service: TestService, kind: Kind, made: Product[], text: s
 function completionsIn(products: readonly Product[], beginning: string): string[] {
   const counts = new Map<string, number>();
   for (const { name, brand } of products) {
-    for (const word of [...wordsOf(name), ...wordsOf(brand ?? '')])
+    for (const word of [...splitWords(name), ...splitWords(brand ?? '')])
       if (word.startsWith(beginning)) counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   const found = [...counts].sort(([one, first], [other, second]) => second - first || (one < other ? -1 : 1));
@@ -51,8 +51,8 @@ describeOnDatabases('names of products in memory on %s', kind => {
   test('find what the names say, after every change', async () => {
     await using service = await startTestService(kind);
     const { database } = await service.replica();
-    const stems = stemsOf(['en', 'de']);
-    const names = productNames(database, stems, nameSource(database));
+    const stems = createStems(['en', 'de']);
+    const names = createProductNames(database, stems, createNameSource(database));
     const made: Product[] = [];
     for (const text of words) made.push(await addProduct(service, { name: `${text} lamp` }));
     const isMet = (own: readonly string[], query: readonly string[]) =>
@@ -77,7 +77,7 @@ describeOnDatabases('names of products in memory on %s', kind => {
           if (found === undefined) continue;
           compared += 1;
           const meant = products.filter(product =>
-            isMet([...wordsOf(product.name), ...wordsOf(product.brand ?? '')], query),
+            isMet([...splitWords(product.name), ...splitWords(product.brand ?? '')], query),
           );
           const ids = found.map(({ id }) => id);
           // Of very many, only some are compared.

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { outboxOf } from '../../src/events/outbox.ts';
-import { passwordCheck } from '../../src/resources/auth/passwords.ts';
-import { sessionStore } from '../../src/resources/auth/store.ts';
-import { keyStore } from '../../src/resources/keys/store.ts';
-import { userStore } from '../../src/resources/users/store.ts';
+import { createCommandOutbox } from '../../src/events/outbox.ts';
+import { createPasswordCheck } from '../../src/resources/auth/passwords.ts';
+import { createSessionStore } from '../../src/resources/auth/store.ts';
+import { createKeyStore } from '../../src/resources/keys/store.ts';
+import { createUserStore } from '../../src/resources/users/store.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { eventsOf } from '../support/events.ts';
 
@@ -11,13 +11,13 @@ import { createPlace, type Place, withDatabaseOf } from './program.ts';
 
 const userOf = (place: Place, email: string) =>
   withDatabaseOf(place, database =>
-    userStore(database, outboxOf(database)).findByEmail(database.read, email),
+    createUserStore(database, createCommandOutbox(database)).findByEmail(database.read, email),
   );
 
 const addSession = (place: Place, userId: number, hash: string) =>
   withDatabaseOf(place, database =>
     database.write(session =>
-      sessionStore(database).insert(session, {
+      createSessionStore(database).insert(session, {
         id: hash,
         user_id: userId,
         token_hash: hash,
@@ -31,7 +31,7 @@ const addSession = (place: Place, userId: number, hash: string) =>
 const hasSession = (place: Place, hash: string) =>
   withDatabaseOf(
     place,
-    async database => (await sessionStore(database).findByToken(database.read, hash)) !== undefined,
+    async database => (await createSessionStore(database).findByToken(database.read, hash)) !== undefined,
   );
 
 describeOnDatabases('accounts on %s', kind => {
@@ -51,7 +51,7 @@ describeOnDatabases('accounts on %s', kind => {
     const user = await userOf(place, 'zoe@SHOP.example');
     // Derived with all the work that SECURITY.md promises.
     expect(user?.password_hash).toStartWith('$argon2id$v=19$m=19456,t=2,p=1$');
-    expect(await passwordCheck().verify('correct horse battery', user?.password_hash)).toBe(true);
+    expect(await createPasswordCheck().verify('correct horse battery', user?.password_hash)).toBe(true);
   });
 
   test.each([
@@ -97,7 +97,7 @@ describeOnDatabases('accounts on %s', kind => {
     const ended = await place.runHere(['users', 'set-password', 'ada@shop.example']);
     const password = /shown this once: (\S{20})\n$/.exec(ended.out)?.[1] ?? '';
     const user = await userOf(place, 'ada@shop.example');
-    expect(await passwordCheck().verify(password, user?.password_hash)).toBe(true);
+    expect(await createPasswordCheck().verify(password, user?.password_hash)).toBe(true);
     expect(await hasSession(place, 'h')).toBe(false);
   });
 
@@ -155,7 +155,7 @@ describeOnDatabases('accounts on %s', kind => {
     const key = /shown this once: (ck_\S+)\n/.exec(made.out)?.[1] ?? '';
     const authenticate = () =>
       withDatabaseOf(place, database =>
-        keyStore(database, { now: Date.now }, outboxOf(database)).authenticate(key),
+        createKeyStore(database, { now: Date.now }, createCommandOutbox(database)).authenticate(key),
       );
     expect(await authenticate()).toMatchObject({
       kind: 'key',

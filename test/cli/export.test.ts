@@ -2,12 +2,12 @@ import { expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { causedBy, outboxOf } from '../../src/events/outbox.ts';
+import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
 import { productOf } from '../../src/resources/products/row.ts';
 import { type Product, type ProductFields, replaceProduct } from '../../src/resources/products/schema.ts';
-import { productStore } from '../../src/resources/products/store.ts';
+import { createProductStore } from '../../src/resources/products/store.ts';
 import { replaceVariant, type Variant, type VariantFields } from '../../src/resources/variants/schema.ts';
-import { variantStore } from '../../src/resources/variants/store.ts';
+import { createVariantStore } from '../../src/resources/variants/store.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 
 import {
@@ -93,16 +93,16 @@ const product = fc.record({
 /** @param draw gives what variants are made of; without it products with options get none */
 async function fill(place: Place, products: readonly ProductFields[], draw?: () => number): Promise<void> {
   await withDatabaseOf(place, async database => {
-    const outbox = outboxOf(database);
-    const store = productStore(database, outbox);
-    const variants = variantStore(database, outbox, store);
+    const outbox = createCommandOutbox(database);
+    const store = createProductStore(database, outbox);
+    const variants = createVariantStore(database, outbox, store);
     await database.write(async session => {
       for (const [index, fields] of products.entries()) {
-        const { id } = await store.insert(session, fields, causedBy('test', Date.now()));
+        const { id } = await store.insert(session, fields, createCause('test', Date.now()));
         const locked = draw === undefined ? undefined : await store.lock(session, id);
         if (draw === undefined || locked === undefined || fields.options.length === 0) continue;
         const drawn = someVariants(productOf(locked), `V ${index}`, draw);
-        if (drawn.length > 0) await variants.insert(session, locked, drawn, causedBy('test', Date.now()));
+        if (drawn.length > 0) await variants.insert(session, locked, drawn, createCause('test', Date.now()));
       }
     });
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { plainRecord } from '../../src/resources/products/import/plain.ts';
+import { isPlainRecord } from '../../src/resources/products/import/plain.ts';
 import { createProduct } from '../../src/resources/products/schema.ts';
 import { anyTextOf } from '../support/texts.ts';
 
@@ -65,7 +65,7 @@ test('what the fast check takes, the create schema gives back as it is', () => {
   let taken = 0;
   fc.assert(
     fc.property(record, input => {
-      if (!plainRecord(input)) return;
+      if (!isPlainRecord(input)) return;
       taken += 1;
       expect(createProduct.parse(input)).toStrictEqual({ ...input });
     }),

@@ -83,7 +83,7 @@ test.each([
   ['facets', '"facets" is taken: src/resources/stores.ts has a name facets'],
   ['passwords', '"passwords" is taken: src/resources/stores.ts has a name passwords'],
   ['reports', '"reports" is taken: src/resources/stores.ts has a name reports'],
-  ['wishes order', '"order" is taken: src/resources/stores.ts has a name orderStore'],
+  ['wishes order', '"order" is taken: src/resources/stores.ts has a name createOrderStore'],
   ['webhooks', '"webhooks" is taken: openapi.json has the path /v1/webhooks'],
   ['people me', '"me" is taken: openapi.json has the operation getMe'],
   ['links', '"link" is taken: openapi.json has the schema Link'],

@@ -1,8 +1,8 @@
 /** Text that others have written neither changes the terminal nor looks like a line of the program. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { causedBy, outboxOf } from '../../src/events/outbox.ts';
-import { keyStore } from '../../src/resources/keys/store.ts';
-import { userStore } from '../../src/resources/users/store.ts';
+import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
+import { createKeyStore } from '../../src/resources/keys/store.ts';
+import { createUserStore } from '../../src/resources/users/store.ts';
 import { createCatalog, type Place, withDatabaseOf } from './program.ts';
 
 const hostile = 'x\n9  forged@shop.example  admin\u001B[2J\u009B1m\u007F\r\t\u202Etxt\u2066\u2028\u200E';
@@ -26,10 +26,10 @@ test('names of users and keys are shown with escapes, each in its own row', asyn
       verifiedAt: 1,
     } as const;
     const key = { name: hostile, scopes: ['data:read'], expiresAt: null, rateLimit: null } as const;
-    const cause = causedBy('cli', 1);
+    const cause = createCause('cli', 1);
     await database.write(async session => {
-      await userStore(database, outboxOf(database)).insert(session, user, cause);
-      await keyStore(database, { now: () => 1 }, outboxOf(database)).insert(
+      await createUserStore(database, createCommandOutbox(database)).insert(session, user, cause);
+      await createKeyStore(database, { now: () => 1 }, createCommandOutbox(database)).insert(
         session,
         { ...key, scopes: ['data:read'] },
         null,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { loadConfig } from '../../src/config.ts';
-import { productOf, type StoredProduct, fieldsOf as writtenOf } from '../../src/resources/products/row.ts';
+import { productOf, type StoredProduct, toProductFields } from '../../src/resources/products/row.ts';
 import type { Product, ProductFields } from '../../src/resources/products/schema.ts';
 import { type StoredVariant, variantOf } from '../../src/resources/variants/row.ts';
 import type { Variant } from '../../src/resources/variants/schema.ts';
@@ -174,12 +174,12 @@ export function writtenIn(place: Place): Promise<ProductFields[]> {
     >`select id, document, updated_at, base_price
       from products order by id`;
     const rows = await database.read.all(query.compile(database.build));
-    return rows.map(row => writtenOf(productOf(row), row.base_price));
+    return rows.map(row => toProductFields(productOf(row), row.base_price));
   });
 }
 
 /** What a product is but for its id and dates. */
-export const fieldsOf = (product: Product): ProductFields => writtenOf(product, null);
+export const fieldsOf = (product: Product): ProductFields => toProductFields(product, null);
 
 interface Count {
   readonly status: string;

@@ -1,8 +1,8 @@
 /** Export and import of products that have been reviewed: the rating is shown, and nobody sets it. */
 import { expect, test } from 'bun:test';
-import { causedBy, outboxOf } from '../../src/events/outbox.ts';
-import { reviewStore } from '../../src/resources/reviews/store.ts';
-import { userStore } from '../../src/resources/users/store.ts';
+import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
+import { createReviewStore } from '../../src/resources/reviews/store.ts';
+import { createUserStore } from '../../src/resources/users/store.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 
 import { createCatalog, productsOf, withDatabaseOf } from './program.ts';
@@ -25,15 +25,15 @@ describeOnDatabases('ratings and the command line on %s', kind => {
           passwordHash: null,
           verifiedAt: null,
         } as const;
-        const author = await userStore(database, outboxOf(database)).insert(
+        const author = await createUserStore(database, createCommandOutbox(database)).insert(
           session,
           user,
-          causedBy('test', 1),
+          createCause('test', 1),
         );
-        const reviews = reviewStore(database, outboxOf(database));
+        const reviews = createReviewStore(database, createCommandOutbox(database));
         const product = await reviews.lockProduct(session, fresh?.id ?? 0);
         if (product === undefined) throw new Error('the product is not there');
-        await reviews.insert(session, product, author, { rating: 4, body: null }, causedBy('test', 1));
+        await reviews.insert(session, product, author, { rating: 4, body: null }, createCause('test', 1));
       }),
     );
     const rating = { average: 4, count: 1 };

@@ -1,6 +1,6 @@
 /** Events are kept for ever, or for as long as is set; none goes that someone is still to be told of. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { retention } from '../../src/events/retention.ts';
+import { createRetention } from '../../src/events/retention.ts';
 import { contentsOf } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { record } from '../support/events.ts';
@@ -53,15 +53,15 @@ describeOnDatabases('retention on %s', kind => {
     await record(service, ...many(2, 2001));
     service.clock.advance(day);
     const before = await contentsOf(service);
-    expect(await retention(service.database, service.clock, undefined).sweep(running)).toEqual({
+    expect(await createRetention(service.database, service.clock, undefined).sweep(running)).toEqual({
       events: 0,
       deliveries: 0,
     });
-    expect(await retention(service.database, service.clock, 2).sweep(running)).toEqual({
+    expect(await createRetention(service.database, service.clock, 2).sweep(running)).toEqual({
       events: 0,
       deliveries: 0,
     });
-    expect(await retention(service.database, service.clock, 1).sweep(() => true)).toEqual({
+    expect(await createRetention(service.database, service.clock, 1).sweep(() => true)).toEqual({
       events: 0,
       deliveries: expect.any(Number),
     });
@@ -70,7 +70,7 @@ describeOnDatabases('retention on %s', kind => {
     );
     service.clock.advance(1);
     const all = before.filter(line => line.startsWith('events')).length;
-    expect((await retention(service.database, service.clock, 2).sweep(running)).events).toBe(all - 3);
+    expect((await createRetention(service.database, service.clock, 2).sweep(running)).events).toBe(all - 3);
     expect(await kept()).toEqual([2, 2001, 2002]);
     const { build, read } = service.database;
     const waiting = build.selectFrom('deliveries').select(['key', 'failed_at']).compile();

@@ -3,10 +3,10 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type AmountOptions, readAmount } from '../../src/files/cells/amount.ts';
-import { attributeCell, attributeKey, attributeValue } from '../../src/files/cells/attribute.ts';
-import { orderedPaths, splitAddresses, splitList, toPath } from '../../src/files/cells/list.ts';
+import { parseAttributeValue, toAttributeCell, toAttributeKey } from '../../src/files/cells/attribute.ts';
+import { keepDeepestPaths, splitAddresses, splitList, toPath } from '../../src/files/cells/list.ts';
 import { readWeight } from '../../src/files/cells/weight.ts';
-import { encodingOf, toUtf8 } from '../../src/files/encoding.ts';
+import { detectEncoding, toUtf8 } from '../../src/files/encoding.ts';
 import { superlinearGrowth } from '../support/growth.ts';
 import { bytesOf, streamOf } from '../support/records.ts';
 
@@ -96,7 +96,7 @@ test.each([
 test('lists, paths and addresses', () => {
   expect(splitList('a, b\\, c,,d ', ',')).toEqual(['a', 'b, c', 'd']);
   expect(toPath('Men / Tops/Shirts', '/')).toBe('Men > Tops > Shirts');
-  expect(orderedPaths(['A', 'A > B', 'C', 'A > B'])).toEqual(['A > B', 'C']);
+  expect(keepDeepestPaths(['A', 'A > B', 'C', 'A > B'])).toEqual(['A > B', 'C']);
   const cases: [text: string, found: string[]][] = [
     ['https://a/1.jpg, https://a/2.jpg', ['https://a/1.jpg', 'https://a/2.jpg']],
     ['https://a/w_1,h_2/1.jpg,https://a/2.jpg', ['https://a/w_1,h_2/1.jpg', 'https://a/2.jpg']],
@@ -129,15 +129,15 @@ describe('attributes', () => {
     ['a'.repeat(65), `${'a'.repeat(55)}_635361c4`],
     ['a'.repeat(66), `${'a'.repeat(55)}_ac137fce`],
   ])('the key of %p', (name, key) => {
-    expect(attributeKey(name)).toBe(key);
+    expect(toAttributeKey(name)).toBe(key);
   });
 
   test('any name becomes a key that is allowed, and one that is allowed stays', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), name => {
-        const key = attributeKey(name);
+        const key = toAttributeKey(name);
         expect(key).toMatch(/^[a-z][a-z0-9_.-]{0,63}$/);
-        expect(attributeKey(key)).toBe(key);
+        expect(toAttributeKey(key)).toBe(key);
       }),
     );
   });
@@ -152,7 +152,7 @@ describe('attributes', () => {
     );
     fc.assert(
       fc.property(values, value =>
-        expect(attributeValue(attributeCell(value))).toEqual(Object.is(value, -0) ? 0 : value),
+        expect(parseAttributeValue(toAttributeCell(value))).toEqual(Object.is(value, -0) ? 0 : value),
       ),
     );
   });
@@ -166,7 +166,7 @@ describe('encodings', () => {
     const counted = () => {
       found += 1;
     };
-    for await (const part of toUtf8(streamOf(bytes, sizes), encodingOf(bytes), counted, 'f'))
+    for await (const part of toUtf8(streamOf(bytes, sizes), detectEncoding(bytes), counted, 'f'))
       parts.push(part);
     return { text: Buffer.concat(parts).toString('utf8'), found };
   };
@@ -197,6 +197,6 @@ describe('encodings', () => {
 });
 
 test('a name of very many marks takes no longer than it is long', async () => {
-  const named = (length: number) => attributeKey(`a${'\u0301\u0323'.repeat(length / 2)}`);
+  const named = (length: number) => toAttributeKey(`a${'\u0301\u0323'.repeat(length / 2)}`);
   expect(await superlinearGrowth(named, 6000)).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 /** Which format a file has, and how its records become products. */
 import { describe, expect, test } from 'bun:test';
-import { recordMapper } from '../../src/files/cells/mapper.ts';
+import { createRecordMapper } from '../../src/files/cells/mapper.ts';
 import { MappingError, parseMapping, productFields } from '../../src/files/map.ts';
 import { detectFormat, type FileFormat } from '../../src/files/read.ts';
 import { bytesOf, type Fields } from '../support/records.ts';
@@ -98,7 +98,7 @@ describe('mapping', () => {
   ];
   for (const [what, map, record, expected] of cases) {
     test(what, () =>
-      expect(shown(recordMapper({ mapping: parseMapping(map) }).map(record))).toEqual(expected),
+      expect(shown(createRecordMapper({ mapping: parseMapping(map) }).map(record))).toEqual(expected),
     );
   }
 });

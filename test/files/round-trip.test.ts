@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { productFields } from '../../src/files/map.ts';
 import type { FileFormat } from '../../src/files/read.ts';
-import { csvHeader, csvRow, ndjsonRow } from '../../src/files/write.ts';
+import { formatCsvHeader, formatCsvRow, formatNdjsonRow } from '../../src/files/write.ts';
 import { sampleProducts } from '../../src/sample/products.ts';
 import { type Fields, mapped, readAll } from '../support/records.ts';
 import { anyTextOf } from '../support/texts.ts';
@@ -67,7 +67,7 @@ describe('what is written reads back the same, wherever the chunks end', () => {
         fc.shuffledSubarray([...productFields.slice(0, 8)], { minLength: 8 }),
         fc.boolean(),
         async (rows, sizes, fields, safe) => {
-          const file = csvHeader(fields) + rows.map(row => csvRow(fields, row, safe)).join('');
+          const file = formatCsvHeader(fields) + rows.map(row => formatCsvRow(fields, row, safe)).join('');
           expect(mapped(await readAll(file, 'csv', { sizes, safe }))).toEqual(rows);
         },
       ),
@@ -78,7 +78,7 @@ describe('what is written reads back the same, wherever the chunks end', () => {
   test('NDJSON', async () => {
     await fc.assert(
       fc.asyncProperty(products, chunkSizes, async (rows, sizes) => {
-        expect(mapped(await readAll(rows.map(ndjsonRow).join(''), 'ndjson', { sizes }))).toEqual(rows);
+        expect(mapped(await readAll(rows.map(formatNdjsonRow).join(''), 'ndjson', { sizes }))).toEqual(rows);
       }),
       { numRuns: 300 },
     );
@@ -110,7 +110,8 @@ describe('what is written reads back the same, wherever the chunks end', () => {
 
   test('the sample catalog', async () => {
     const file =
-      csvHeader(productFields) + sampleProducts.map(item => csvRow(productFields, { ...item })).join('');
+      formatCsvHeader(productFields) +
+      sampleProducts.map(item => formatCsvRow(productFields, { ...item })).join('');
     expect(mapped(await readAll(file, 'csv', { sizes: [7, 1000] }))).toEqual(
       sampleProducts.map(item => ({ ...item })),
     );

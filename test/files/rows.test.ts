@@ -1,22 +1,22 @@
 /** The rows that are written, and the sample catalog that is written with them. */
 import { describe, expect, test } from 'bun:test';
-import { csvHeader, csvRow } from '../../src/files/write.ts';
+import { formatCsvHeader, formatCsvRow } from '../../src/files/write.ts';
 import { sampleProducts } from '../../src/sample/products.ts';
 
 describe('rows', () => {
   test('quoting, tags, absent values', () => {
     const fields = ['name', 'price', 'tags', 'sku', 'more'];
-    expect(csvHeader(fields)).toBe('name,price,tags,sku,more\r\n');
+    expect(formatCsvHeader(fields)).toBe('name,price,tags,sku,more\r\n');
     expect(
-      csvRow(fields, { name: 'a "b", c', price: 1.5, tags: ['x', 'y'], sku: null, more: { z: 1 } }),
+      formatCsvRow(fields, { name: 'a "b", c', price: 1.5, tags: ['x', 'y'], sku: null, more: { z: 1 } }),
     ).toBe('"a ""b"", c",1.5,x;y,,"{""z"":1}"\r\n');
-    expect(csvRow(['tags'], { tags: ['a;b', ' c'] })).toBe('"[""a;b"","" c""]"\r\n');
-    expect(csvRow(['name'], {})).toBe('""\r\n');
+    expect(formatCsvRow(['tags'], { tags: ['a;b', ' c'] })).toBe('"[""a;b"","" c""]"\r\n');
+    expect(formatCsvRow(['name'], {})).toBe('""\r\n');
   });
 
   test('a number is never guarded, and without the guard nothing is', () => {
-    expect(csvRow(['more', 'name'], { more: -1, name: '-1' }, true)).toBe("-1,'-1\r\n");
-    expect(csvRow(['name'], { name: '=1+1' })).toBe('=1+1\r\n');
+    expect(formatCsvRow(['more', 'name'], { more: -1, name: '-1' }, true)).toBe("-1,'-1\r\n");
+    expect(formatCsvRow(['name'], { name: '=1+1' })).toBe('=1+1\r\n');
   });
 });
 

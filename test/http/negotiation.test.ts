@@ -1,6 +1,6 @@
 /** Content negotiation: Accept on the wire, and the published cases against the functions that decide. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { negotiation } from '../../src/http/negotiate.ts';
+import { createNegotiate } from '../../src/http/negotiate.ts';
 import { addProduct, type Product, pathOf } from '../support/catalog.ts';
 import { conformance } from '../support/conformance.ts';
 import { describeOnDatabases } from '../support/databases.ts';
@@ -221,7 +221,7 @@ describe.skipIf(directory === undefined)('the published cases', () => {
     const applicable = cases.filter(({ method, provided }) => method === 'mediaType' && provided !== null);
     expect(applicable.length).toBeGreaterThan(10);
     for (const { test: name, headers, provided, expected } of applicable) {
-      const mediaType = negotiation().mediaType(headers.accept ?? null, provided ?? []);
+      const mediaType = createNegotiate().mediaType(headers.accept ?? null, provided ?? []);
       expect([name, mediaType]).toEqual([name, expected]);
     }
   });
@@ -233,7 +233,7 @@ describe.skipIf(directory === undefined)('the published cases', () => {
     expect(applicable.length).toBeGreaterThan(5);
     for (const { test: name, headers } of applicable) {
       const header = headers['accept-encoding'];
-      const coding = negotiation().coding(header ?? null);
+      const coding = createNegotiate().coding(header ?? null);
       const refused = coding && new RegExp(`(^|[ ,])${coding};q=0(\\.0*)?($|[ ,])`).test(header ?? '');
       expect([name, refused ?? false]).toEqual([name, false]);
       const named = coding == null || header?.includes(coding) || header?.includes('*');

@@ -1,7 +1,7 @@
 /** A clock that is set forward and back keeps no one from signing in, and lets no one guess faster. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { growingDelays } from '../../src/http/quota/delays.ts';
-import { memoryCounters, sharedCounters } from '../../src/http/quota/failures.ts';
+import { createGrowingDelays } from '../../src/http/quota/delays.ts';
+import { createMemoryCounters, createSharedCounters } from '../../src/http/quota/failures.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { emailOf, password, startTestService, type TestService } from '../support/service.ts';
@@ -85,10 +85,10 @@ describeOnDatabases('signing in while the clock is set back, on %s', kind => {
   });
 
   test('a replica whose clock is a little behind shortens no wait', async () => {
-    const counters = kind === 'sqlite' ? memoryCounters() : sharedCounters(service.database);
+    const counters = kind === 'sqlite' ? createMemoryCounters() : createSharedCounters(service.database);
     const rule = { name: 'guesses', limit: 1, window: 900, longest: 900 };
     const charges = [{ rule, subject: 'someone' }];
-    const at = (now: number) => growingDelays(counters, { now: () => now }).charge(charges);
+    const at = (now: number) => createGrowingDelays(counters, { now: () => now }).charge(charges);
     const start = service.clock.now();
     const behind = 20_000;
     expect((await at(start)).state.allowed).toBe(true);

@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { causedBy, outboxOf } from '../../src/events/outbox.ts';
+import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
 import { completeFields, type ProductFields } from '../../src/resources/products/schema.ts';
-import { productStore } from '../../src/resources/products/store.ts';
+import { createProductStore } from '../../src/resources/products/store.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
@@ -44,7 +44,7 @@ async function numbersOf(database: Database) {
 
 test('the log stays bounded under sustained creates and is gone after the end', async () => {
   await withDatabase(async (database, file) => {
-    const store = productStore(database, outboxOf(database));
+    const store = createProductStore(database, createCommandOutbox(database));
     // Together several times what the log may hold.
     const description = 'x'.repeat(9000);
     const creates = 20_000;
@@ -53,7 +53,7 @@ test('the log stays bounded under sustained creates and is gone after the end', 
       while (started < creates) {
         const number = started++;
         await database.write(session =>
-          store.insert(session, product(number, description), causedBy('test', number)),
+          store.insert(session, product(number, description), createCause('test', number)),
         );
         if (number % atOnce === 0) longest = Math.max(longest, database.size()?.walBytes ?? 0);
       }
@@ -71,7 +71,7 @@ test('the log stays bounded under sustained creates and is gone after the end', 
 
 test('a long read may hold the log up; afterwards it is bounded again', async () => {
   await withDatabase(async database => {
-    const store = productStore(database, outboxOf(database));
+    const store = createProductStore(database, createCommandOutbox(database));
     const description = 'x'.repeat(9000);
     let number = 0;
     const createMany = async (count: number) => {
@@ -81,7 +81,7 @@ test('a long read may hold the log up; afterwards it is bounded again', async ()
         await Promise.all(
           numbers.map(one =>
             database.write(session =>
-              store.insert(session, product(one, description), causedBy('test', one)),
+              store.insert(session, product(one, description), createCause('test', one)),
             ),
           ),
         );
@@ -100,13 +100,13 @@ test('a long read may hold the log up; afterwards it is bounded again', async ()
 
 test('what a refused transaction of a group would have counted is not counted', async () => {
   await withDatabase(async database => {
-    const store = productStore(database, outboxOf(database));
+    const store = createProductStore(database, createCommandOutbox(database));
     const results = await Promise.allSettled(
       Array.from({ length: atOnce }, (_, number) =>
         database.write(async session => {
-          await store.insert(session, product(number), causedBy('test', number));
+          await store.insert(session, product(number), createCause('test', number));
           // The second product of one in four has a sku that is taken: neither of the two is kept.
-          if (number % 4 === 0) await store.insert(session, product(number), causedBy('test', number));
+          if (number % 4 === 0) await store.insert(session, product(number), createCause('test', number));
         }),
       ),
     );

@@ -4,7 +4,7 @@ import { expect } from 'bun:test';
 import { sql } from 'kysely';
 import type { StoredEvent } from '../../src/events/outbox.ts';
 import { subscriptions } from '../../src/events/subscriptions.ts';
-import { eventJson } from '../../src/resources/events/store.ts';
+import { toEventJson } from '../../src/resources/events/store.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { type Place, totalsOf, withDatabaseOf } from '../cli/program.ts';
 import type { DatabaseKind } from '../support/service.ts';
@@ -164,7 +164,7 @@ async function eventsHold(
         null,
         ...chain.slice(0, -1).map(row => row.new_document),
       ]);
-      const documents: Shown[] = chain.map(row => JSON.parse(eventJson(row)).after);
+      const documents: Shown[] = chain.map(row => JSON.parse(toEventJson(row)).after);
       expect(documents.at(-1)).toEqual(shown);
       if (resource === 'product' || resource === 'category') expect(documents).toBeArrayOfSize(1);
       else expect(documents.map(({ version }) => version)).toEqual(documents.map((_, index) => index + 1));

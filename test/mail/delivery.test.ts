@@ -1,6 +1,6 @@
 /** Mails from the queue to a real SMTP server: how often they are tried, and what becomes of failures. */
 import { expect, test } from 'bun:test';
-import { causedBy } from '../../src/events/outbox.ts';
+import { createCause } from '../../src/events/outbox.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { hasPostgres } from '../support/postgres.ts';
 import { expectRejection } from '../support/rejection.ts';
@@ -124,7 +124,7 @@ describeOnDatabases('mail on %s', kind => {
     const mails = mailsOf(service.database);
     await service.database.write(async session => {
       for (let index = 0; index < 8; index++)
-        await mails.add(session, plain, causedBy('test', service.clock.now()));
+        await mails.add(session, plain, createCause('test', service.clock.now()));
     });
     const settled = service.settle();
     void replica.settle();
@@ -151,7 +151,7 @@ describeOnDatabases('mail on %s', kind => {
     const { database, clock } = service;
     const mails = mailsOf(database);
     const failed = database.write(async session => {
-      await mails.add(session, plain, causedBy('test', clock.now()));
+      await mails.add(session, plain, createCause('test', clock.now()));
       throw new Error('undone');
     });
     await expectRejection(failed, 'undone');

@@ -1,6 +1,6 @@
 /** How much mail one recipient gets, by whatever way it is requested, and what strangers are not made to read. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { mailboxOf } from '../../src/mail/limits.ts';
+import { toMailbox } from '../../src/mail/limits.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { type Call, call } from '../support/http.ts';
 import { invoiced } from '../support/invoices.ts';
@@ -123,5 +123,5 @@ test('a subaddress is the same mailbox', () => {
     ['+ada@test.example', '+ada@test.example'],
     ['ada@x+y.example', 'ada@x+y.example'],
   ] as const)
-    expect(mailboxOf(address)).toBe(mailbox);
+    expect(toMailbox(address)).toBe(mailbox);
 });

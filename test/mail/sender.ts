@@ -1,8 +1,8 @@
 /** Mails to a real SMTP server: the server, a service that sends to it, and what is queued. Each ends with its test. */
 import { onTestFinished } from 'bun:test';
-import { causedBy } from '../../src/events/outbox.ts';
+import { createCause } from '../../src/events/outbox.ts';
 import { createQueue } from '../../src/events/queue.ts';
-import { mailLimits } from '../../src/mail/limits.ts';
+import { createMailLimits } from '../../src/mail/limits.ts';
 import { createMails, type NewMail } from '../../src/mail/mails.ts';
 import { createSeal } from '../../src/secrets/seal.ts';
 import type { Database } from '../../src/storage/database.ts';
@@ -39,14 +39,16 @@ export const mailsOf = (database: Database) =>
   createMails(
     createQueue(database),
     createSeal([serviceSecret], 'mail'),
-    mailLimits(database, { MAIL_LIMIT: 1000, MAIL_LIMIT_UNCONFIRMED: 1000 }),
+    createMailLimits(database, { MAIL_LIMIT: 1000, MAIL_LIMIT_UNCONFIRMED: 1000 }),
     { warn: () => undefined },
   );
 
 /** Queues a mail in a transaction of its own, as the service does in those of its writes. */
 export async function queue({ database, clock }: TestService, mail: Partial<NewMail> = {}): Promise<void> {
   const mails = mailsOf(database);
-  await database.write(session => mails.add(session, { ...plain, ...mail }, causedBy('test', clock.now())));
+  await database.write(session =>
+    mails.add(session, { ...plain, ...mail }, createCause('test', clock.now())),
+  );
 }
 
 export const deliveries = async ({ database }: TestService) => [

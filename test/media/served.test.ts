@@ -293,6 +293,6 @@ test('the metrics count what is uploaded, refused, made and there already', asyn
 
 /** The first pixel of a PNG. */
 async function pixel(file: Uint8Array): Promise<number[]> {
-  const { pixelsOf } = await import('../../src/media/pixels.ts');
+  const { decodePixels: pixelsOf } = await import('../../src/media/pixels.ts');
   return [...(await pixelsOf(new Bun.Image(file))).rgba.subarray(0, 3)];
 }

@@ -7,8 +7,8 @@ import { pathToFileURL } from 'node:url';
 import { loadConfig } from '../../src/config.ts';
 import { createMedia, type Media } from '../../src/media/index.ts';
 import { createLog } from '../../src/operations/log.ts';
-import { imageFiles } from '../../src/resources/images/files.ts';
-import { imageStore } from '../../src/resources/images/store.ts';
+import { createImageFiles } from '../../src/resources/images/files.ts';
+import { createImageStore } from '../../src/resources/images/store.ts';
 import { runHere } from '../cli/here.ts';
 import { addProduct, type Product, pathOf, read } from '../support/catalog.ts';
 import { call } from '../support/http.ts';
@@ -71,7 +71,7 @@ for (const [where, kind] of places) {
     /** As the service does every ten minutes; so many hours from now. */
     const sweep = (hours = 0) => {
       const { database, clock } = service;
-      return imageFiles(database, media, imageStore(database)).sweep(clock.now() + hours * hour);
+      return createImageFiles(database, media, createImageStore(database)).sweep(clock.now() + hours * hour);
     };
     const check = (...options: string[]) => runHere(['media', 'check', ...options], settings);
     /** Writes a file as somebody would who knows nothing of the service. */
@@ -233,7 +233,7 @@ for (const [where, kind] of places) {
       const events = `/v1/events?resource=product&resourceId=${product.id}&sort=id&order=desc`;
       const [last] = (await call(service, { path: events, as: 'admin' })).body.data;
       expect([last.type, last.actor]).toEqual(['product.updated', 'cli']);
-      const { repairing } = await import('../../src/cli/media/repair.ts');
+      const { createRepairer: repairing } = await import('../../src/cli/media/repair.ts');
       for (const wrong of found.wrong.filter(({ hash }) => hash === stray))
         expect(await repairing(database, media)(wrong)).toBe(true);
       expect(await stored()).not.toContain(stray);

@@ -1,9 +1,9 @@
 /** Records of an import go from thread to thread as columns of text: they arrive as they were sent. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { fromColumns, toColumns } from '../../src/cli/import/columns.ts';
+import { parseColumns, toColumns } from '../../src/cli/import/columns.ts';
 import type { ImportRecord } from '../../src/resources/products/import/plain.ts';
-import { checkRecord, isGiven, recordPreparer } from '../../src/resources/products/import/prepared.ts';
+import { checkRecord, createRecordPreparer, isGiven } from '../../src/resources/products/import/prepared.ts';
 
 const at = Date.UTC(2026, 0, 15);
 const text = fc.oneof(
@@ -33,12 +33,12 @@ test('what arrives is what was prepared, for every record that the schema takes'
   let taken = 0;
   fc.assert(
     fc.property(fc.array(record, { maxLength: 20 }), inputs => {
-      const { prepare } = recordPreparer('EUR');
+      const { prepare } = createRecordPreparer('EUR');
       const records = inputs.map(checkRecord).filter(isRecord);
       taken += records.length;
       const prepared = records.map(checked => prepare(checked, at));
       // As between threads.
-      expect(fromColumns(structuredClone(toColumns(prepared)))).toEqual(prepared);
+      expect(parseColumns(structuredClone(toColumns(prepared)))).toEqual(prepared);
       for (const field of optional) {
         expect(prepared.map(own => isGiven(own, field))).toEqual(
           records.map(own => own[field] !== undefined),

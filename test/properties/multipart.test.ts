@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { HttpError } from '../../src/http/errors.ts';
-import { partsOf } from '../../src/http/request/multipart.ts';
+import { parseParts } from '../../src/http/request/multipart.ts';
 import { processorTime } from '../support/growth.ts';
 import { anyTextOf } from '../support/texts.ts';
 
@@ -22,7 +22,7 @@ test('the parts of a form as browsers encode it', async () => {
       for (const [key, bytes] of parts) form.append(key, new Blob([new Uint8Array(bytes)]), 'file.bin');
       const encoded = new Response(form);
       const type = encoded.headers.get('content-type') ?? '';
-      const found = partsOf(await encoded.bytes(), type);
+      const found = parseParts(await encoded.bytes(), type);
       const expected = parts.map(([key, bytes]) => [
         key.replaceAll(/\r\n|\r|\n/g, '\r\n'),
         Buffer.from(bytes),
@@ -51,7 +51,7 @@ test('anything at all is parts or a 400', () => {
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 30 }), all => {
       try {
-        for (const part of partsOf(Buffer.from(all.join('')), 'multipart/form-data; boundary=x'))
+        for (const part of parseParts(Buffer.from(all.join('')), 'multipart/form-data; boundary=x'))
           expect(part.content).toBeInstanceOf(Uint8Array);
       } catch (error) {
         expect(error).toBeInstanceOf(HttpError);
@@ -91,7 +91,7 @@ const forms: readonly (readonly [
   ['no part', '--x--', []],
 ];
 test.each(forms)('%s', (_, body, parts) => {
-  const found = partsOf(Buffer.from(body), 'multipart/form-data; boundary="x"');
+  const found = parseParts(Buffer.from(body), 'multipart/form-data; boundary="x"');
   expect(found.map(({ name, content }) => [name, Buffer.from(content).toString()])).toEqual(
     parts.map(pair => [...pair]),
   );
@@ -110,14 +110,15 @@ const broken: readonly (readonly [what: string, body: string, type?: string])[] 
   ['something behind a boundary', `--xy\r\n${disposition}\r\n\r\n1\r\n--x--`],
 ];
 test.each(broken)('%s: 400', (_, body, type = 'multipart/form-data; boundary=x') => {
-  expect(() => partsOf(Buffer.from(body), type)).toThrow(HttpError);
+  expect(() => parseParts(Buffer.from(body), type)).toThrow(HttpError);
 });
 
 test('twenty megabytes of anything take milliseconds', async () => {
   const size = 20 * 1024 * 1024;
   for (const piece of ['\r\n--', '\r\n--xy', '--x\r\n', '\r\n', '-', `${part(disposition, '')}`]) {
     const body = Buffer.alloc(size, piece);
-    const refused = () => expect(() => partsOf(body, 'multipart/form-data; boundary=x')).toThrow(HttpError);
+    const refused = () =>
+      expect(() => parseParts(body, 'multipart/form-data; boundary=x')).toThrow(HttpError);
     expect([piece, (await processorTime(refused)) < 500]).toEqual([piece, true]);
   }
 });

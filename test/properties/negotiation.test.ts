@@ -1,7 +1,7 @@
 /** Negotiation against a small model of RFC 9110 §12.4.2, §12.5.1 and §12.5.3, written from its text. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { codings, negotiation } from '../../src/http/negotiate.ts';
+import { codings, createNegotiate } from '../../src/http/negotiate.ts';
 
 const weight = fc.constantFrom(undefined, 0, 0.001, 0.3, 0.5, 1);
 const written = (name: string, q: number | undefined) => (q === undefined ? name : `${name};q=${q}`);
@@ -29,7 +29,7 @@ describe('negotiation', () => {
   test('a media type is chosen whose weight is the highest, and none that is refused', () => {
     const property = fc.property(ranges, separator, (accept, comma) => {
       const header = accept.map(({ range, q }) => written(range, q)).join(comma);
-      const mediaType = negotiation().mediaType(header, offered);
+      const mediaType = createNegotiate().mediaType(header, offered);
       const weights = offered.map(type => typeWeight(type, accept));
       const best = Math.max(...weights);
       if (best === 0) return expect(mediaType).toBeUndefined();
@@ -55,7 +55,7 @@ describe('negotiation', () => {
         .filter(({ q }) => q > 0);
       const best = Math.max(0, ...allowed.map(({ q }) => q));
       const identity = weightOf('identity') ?? star;
-      const chosen = negotiation().coding(header);
+      const chosen = createNegotiate().coding(header);
       // To send a body as it is is always allowed unless it is refused; requested, by name or by *, it may win.
       if (best === 0) return expect(chosen ?? undefined).toBeUndefined();
       if (identity !== undefined && identity > best) return expect(chosen).toBeUndefined();
@@ -68,7 +68,7 @@ describe('negotiation', () => {
 
   test('the same header gets the same response, cached or not, whatever its text', () => {
     const property = fc.property(fc.stringMatching(/^[ -~]{0,60}$/), text => {
-      const negotiate = negotiation();
+      const negotiate = createNegotiate();
       expect(negotiate.mediaType(text, offered)).toEqual(negotiate.mediaType(text, offered));
       expect(negotiate.coding(text)).toEqual(negotiate.coding(text));
       expect([...codings, undefined, null]).toContain(negotiate.coding(text));

@@ -7,9 +7,9 @@ import fc from 'fast-check';
 import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
 import type { Expression } from '../../src/storage/search/expression.ts';
-import { idAt, searchIndex } from '../../src/storage/search/index.ts';
-import { searchReader } from '../../src/storage/search/reading/index.ts';
-import { documentWords, titleMarks } from '../../src/storage/search/text/words.ts';
+import { createSearchIndex, getDocumentId } from '../../src/storage/search/index.ts';
+import { createSearchReader } from '../../src/storage/search/reading/index.ts';
+import { titleMarks, toDocumentWords } from '../../src/storage/search/text/words.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
 
 const vocabulary = [
@@ -57,8 +57,8 @@ afterAll(async () => {
 });
 
 test('the words of a document meet what the index finds it by', async () => {
-  const index = searchIndex(database);
-  const reader = searchReader(database);
+  const index = createSearchIndex(database);
+  const reader = createSearchReader(database);
   let found = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -72,8 +72,8 @@ test('the words of a document meet what the index finds it by', async () => {
         });
         await database.write(session => index.addMany(session, 'article', documents));
         const positions = await reader.page(database.read, expression, ['article'], { limit: 50 });
-        const met = documents.filter(document => isMet(expression, documentWords(document)));
-        expect(positions.map(idAt)).toEqual(met.map(({ id }) => id));
+        const met = documents.filter(document => isMet(expression, toDocumentWords(document)));
+        expect(positions.map(getDocumentId)).toEqual(met.map(({ id }) => id));
         found += met.length;
       },
     ),

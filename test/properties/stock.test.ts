@@ -1,13 +1,13 @@
 /** The arithmetic of stock: whatever orders and adjustments come, and in whatever order. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { stockOf } from '../../src/resources/products/members/stock.ts';
+import { toStock } from '../../src/resources/products/members/stock.ts';
 import {
   adjust,
   type Counted,
+  countObtainable,
   giveBack,
   isCounted,
-  obtainable,
   reserve,
   take,
 } from '../../src/resources/stock/quantities.ts';
@@ -32,7 +32,7 @@ function play(steps: readonly Step[], backorder: boolean, check: (state: State) 
     taken: 0,
   };
   for (const one of steps) {
-    if (one.kind === 'order' && one.quantity <= obtainable(state.stock)) {
+    if (one.kind === 'order' && one.quantity <= countObtainable(state.stock)) {
       state.stock = reserve(state.stock, one.quantity);
       state.open.push(one.quantity);
     } else if (one.kind === 'adjust') {
@@ -96,7 +96,7 @@ test('only what is tracked is counted', () => {
 
 test('what orders have reserved is never forgotten, also where an import says that nothing is counted', () => {
   const kept = { reserved: 3, owed: 2, onHand: 0 };
-  expect([stockOf(null, { ...kept, reserved: 0 }), stockOf(null, kept)]).toEqual([
+  expect([toStock(null, { ...kept, reserved: 0 }), toStock(null, kept)]).toEqual([
     null,
     { tracked: false, onHand: 0, reserved: 3, backorder: false },
   ]);

@@ -1,7 +1,7 @@
 /** The two ways to split a document give the same words: one for each write, one for imports. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { documentWords, splitDocument, titleMarks } from '../../src/storage/search/text/words.ts';
+import { splitDocument, titleMarks, toDocumentWords } from '../../src/storage/search/text/words.ts';
 
 const word = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 12 }),
@@ -10,7 +10,7 @@ const word = fc.oneof(
 const sentence = fc.array(word, { maxLength: 12 }).map(words => words.join(' '));
 
 function expectSame(title: string, body: string): void {
-  const entries = documentWords({ title, body });
+  const entries = toDocumentWords({ title, body });
   const { text, words } = splitDocument({ title, body });
   expect(text).toBe(entries.join(' '));
   const unmarked = entries.filter(entry => !titleMarks.some(mark => entry.startsWith(mark)));
@@ -23,7 +23,7 @@ test('a document as one text is its words with spaces between them', () => {
 
 test('of a long document both keep as many distinct words', () => {
   const long = Array.from({ length: 3000 }, (_, index) => `w${index}`).join(' ');
-  const entries = documentWords({ title: 'Long', body: long });
+  const entries = toDocumentWords({ title: 'Long', body: long });
   expect(entries.length).toBe(2000);
   expect(splitDocument({ title: 'Long', body: long }).text).toBe(entries.join(' '));
 });

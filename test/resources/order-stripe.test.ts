@@ -1,6 +1,6 @@
 /** Payments through Stripe: its own library, against a Stripe of the test's own. */
 import { expect, test } from 'bun:test';
-import { stripeAmount } from '../../src/ports/stripe.ts';
+import { toStripeAmount } from '../../src/ports/stripe.ts';
 import { contentsOf, writesNothing } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { eventsOf } from '../support/events.ts';
@@ -215,5 +215,5 @@ test.each([
   [1234, 'KWD', undefined],
   [Number.MAX_SAFE_INTEGER, 'UGX', undefined],
 ])('%p minor units of %s are %p to Stripe', (total, currency, amount) => {
-  expect(stripeAmount({ total, currency })).toBe(amount);
+  expect(toStripeAmount({ total, currency })).toBe(amount);
 });

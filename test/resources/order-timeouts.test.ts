@@ -1,15 +1,15 @@
 /** Orders that are not paid in time: cancelled once, by whichever replica is first, and what they have reserved given back. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { outboxOf } from '../../src/events/outbox.ts';
+import { createCommandOutbox } from '../../src/events/outbox.ts';
 import { createQueue } from '../../src/events/queue.ts';
-import { paymentStore } from '../../src/resources/orders/payments.ts';
-import { stockReservations } from '../../src/resources/orders/reservations.ts';
-import { cancellation } from '../../src/resources/orders/settle.ts';
-import { orderStore } from '../../src/resources/orders/store.ts';
-import { orderTimeouts } from '../../src/resources/orders/timeouts.ts';
-import { productStore } from '../../src/resources/products/store.ts';
-import { stockLocks } from '../../src/resources/stock/locked.ts';
-import { variantStore } from '../../src/resources/variants/store.ts';
+import { createPaymentStore } from '../../src/resources/orders/payments.ts';
+import { createStockReservations } from '../../src/resources/orders/reservations.ts';
+import { createCancel } from '../../src/resources/orders/settle.ts';
+import { createOrderStore } from '../../src/resources/orders/store.ts';
+import { createOrderTimeouts } from '../../src/resources/orders/timeouts.ts';
+import { createProductStore } from '../../src/resources/products/store.ts';
+import { createStockLocks } from '../../src/resources/stock/locked.ts';
+import { createVariantStore } from '../../src/resources/variants/store.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { eventsOf } from '../support/events.ts';
 import { call } from '../support/http.ts';
@@ -24,14 +24,17 @@ const settings = { ORDER_TIMEOUT: String(seconds) };
 
 /** What a service with this limit would sweep. */
 function timeoutsOf({ database, clock }: TestService, limit: number | undefined) {
-  const [outbox, queue] = [outboxOf(database), createQueue(database)];
-  const [orders, products] = [orderStore(database, outbox), productStore(database, outbox)];
-  const variants = variantStore(database, outbox, products);
-  const stock = stockLocks(database, outbox, products, variants);
-  const reservations = stockReservations(database, variants, stock);
-  const payments = paymentStore(database, queue);
-  const cancel = cancellation(orders, payments, reservations);
-  return orderTimeouts({ database, clock, queue, orders, payments, provider: undefined, cancel }, limit);
+  const [outbox, queue] = [createCommandOutbox(database), createQueue(database)];
+  const [orders, products] = [createOrderStore(database, outbox), createProductStore(database, outbox)];
+  const variants = createVariantStore(database, outbox, products);
+  const stock = createStockLocks(database, outbox, products, variants);
+  const reservations = createStockReservations(database, variants, stock);
+  const payments = createPaymentStore(database, queue);
+  const cancel = createCancel(orders, payments, reservations);
+  return createOrderTimeouts(
+    { database, clock, queue, orders, payments, provider: undefined, cancel },
+    limit,
+  );
 }
 
 describeOnDatabases('order timeouts on %s', kind => {

@@ -1,8 +1,8 @@
 /** Products by tag: whatever writes a product, the list of its tags is right, also for a tag that very many have. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { causedBy, outboxOf } from '../../src/events/outbox.ts';
-import { productImporter } from '../../src/resources/products/import/index.ts';
-import { checkRecord, recordPreparer } from '../../src/resources/products/import/prepared.ts';
+import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
+import { createProductImporter } from '../../src/resources/products/import/index.ts';
+import { checkRecord, createRecordPreparer } from '../../src/resources/products/import/prepared.ts';
 import { addProduct, type Product, pathOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
@@ -47,7 +47,7 @@ describeOnDatabases('tags on %s', kind => {
 
   test('a tag of more products than are sorted: totals, orders and cursors, alone and with other filters', async () => {
     const count = 5200;
-    const { prepare } = recordPreparer('EUR');
+    const { prepare } = createRecordPreparer('EUR');
     const records = Array.from({ length: count }, (_, index) => {
       const tags = index % 100 === 0 ? ['common', 'rare'] : ['common'];
       // Dearest first, so that the order of the list is not that of ids.
@@ -56,10 +56,10 @@ describeOnDatabases('tags on %s', kind => {
       return prepare({ ...record, name: `Thing ${index}`, price: count - index }, 0);
     });
     const { database } = service;
-    const importer = productImporter(database, outboxOf(database));
+    const importer = createProductImporter(database, createCommandOutbox(database));
     await database.write(async session => {
       const plan = await importer.plan(session, records, 'lock');
-      await importer.apply(session, plan, [], causedBy('import', 0));
+      await importer.apply(session, plan, [], createCause('import', 0));
     });
     for (const [tag, query, total] of [
       ['common', '', count],

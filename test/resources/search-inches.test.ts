@@ -1,6 +1,6 @@
 /** Marks for inches are read as the unit, in documents and in queries. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { wordsOf } from '../../src/storage/search/text/split.ts';
+import { splitWords } from '../../src/storage/search/text/split.ts';
 import { addProduct } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
@@ -15,7 +15,7 @@ test.each([
   ['“iPhone 14” 6"', ['iphone', '14', '6', 'in']],
   ['„27“', ['27']],
   ['TV "X" 55"', ['tv', 'x', '55', 'in']],
-])('%s is read as %j', (text, words) => expect(wordsOf(text)).toEqual(words));
+])('%s is read as %j', (text, words) => expect(splitWords(text)).toEqual(words));
 
 describeOnDatabases('inches on %s', kind => {
   let service: TestService;

@@ -1,6 +1,6 @@
 /** Very long texts are found and shown without looking at all of their words: everybody waits while that is done. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { snippetOf, testOfTerms, type WordTest } from '../../src/resources/search/snippet.ts';
+import { buildSnippet, createTermTest, type WordTest } from '../../src/resources/search/snippet.ts';
 import { addProduct } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
@@ -25,7 +25,7 @@ const mostLookedAt = 20_000;
 describe('a snippet looks at few words of a long text', () => {
   test.each(texts)('%s', (_, text) => {
     let lookedAt = 0;
-    const test = testOfTerms([{ word: 'zebra' }]);
+    const test = createTermTest([{ word: 'zebra' }]);
     const counting: WordTest = Object.assign(
       (word: string) => {
         lookedAt += 1;
@@ -33,7 +33,7 @@ describe('a snippet looks at few words of a long text', () => {
       },
       { beginnings: test.beginnings },
     );
-    const snippet = snippetOf({ title: 'Lamp', body: `${text} zebra`, fields: [] }, counting);
+    const snippet = buildSnippet({ title: 'Lamp', body: `${text} zebra`, fields: [] }, counting);
     // What is found behind that is shown by the beginning; a run without blanks is passed as one.
     const isAtEnd = snippet.startsWith('…') && snippet.endsWith('<mark>zebra</mark>');
     expect(isAtEnd || snippet === text.slice(0, snippet.length)).toBe(true);
@@ -42,7 +42,7 @@ describe('a snippet looks at few words of a long text', () => {
 
   test.each(texts)('%s: a word at its beginning is marked', (_, text) => {
     const body = `zebra ${text}`;
-    const snippet = snippetOf({ title: 'Lamp', body, fields: [] }, testOfTerms([{ word: 'zebra' }]));
+    const snippet = buildSnippet({ title: 'Lamp', body, fields: [] }, createTermTest([{ word: 'zebra' }]));
     expect(snippet).toStartWith('<mark>zebra</mark>');
   });
 });

@@ -1,6 +1,6 @@
 /** Todos: the specification's own envelopes and rules, to the letter, and nobody else's todos. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { todoStore } from '../../src/resources/todos/store.ts';
+import { createTodoStore } from '../../src/resources/todos/store.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { type Call, call } from '../support/http.ts';
 import { addKey, addPerson } from '../support/people.ts';
@@ -227,7 +227,7 @@ describeOnDatabases('todos on %s', kind => {
     const owner = await addPerson(service);
     const make = (title: string) =>
       call(service, { method: 'POST', path, headers: owner.headers, body: { title } });
-    const todo = todoStore(service.database);
+    const todo = createTodoStore(service.database);
     await service.database.write(async session => {
       for (let made = 0; made < 995; made++) await todo.insert(session, owner.id, 'x', service.clock.now());
     });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Database } from '../../src/storage/database.ts';
-import { lister } from '../../src/storage/list/index.ts';
+import { createLister } from '../../src/storage/list/index.ts';
 import type { Condition, ListRequest, Total } from '../../src/storage/list/request.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
@@ -59,7 +59,7 @@ const cases: [name: string, request: ListRequest, background: boolean[], total: 
 ];
 test.each(cases)('%s', async (_, request, expected, total) => {
   background.length = 0;
-  const found = await lister(watched, { table: 'events', columns: ['type'] })(request);
+  const found = await createLister(watched, { table: 'events', columns: ['type'] })(request);
   expect([background, found.total] as const).toEqual([expected, total]);
 });
 
@@ -71,6 +71,6 @@ test.each([
   const kept = () => sql<Total>`select 30000 as total, 1 as version`.compile(database.build);
   const options = { table: 'events', columns: ['type'], rangeColumn: 'created_at', keptTotal: kept } as const;
   background.length = 0;
-  await lister(watched, options)({ conditions: [], order: byId, page: { ...offset, page } });
+  await createLister(watched, options)({ conditions: [], order: byId, page: { ...offset, page } });
   expect(background).toEqual([isDeep]);
 });

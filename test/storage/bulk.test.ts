@@ -1,7 +1,7 @@
 /** Statements that take many rows: every row once and in order, and none so long that all others wait for it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { bulkInsert } from '../../src/storage/bulk.ts';
+import { createBulkInsert } from '../../src/storage/bulk.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -16,7 +16,7 @@ describeOnDatabases('statements of many rows on %s', kind => {
   afterAll(() => service.stop());
 
   test('have every row once, in order, and no more text than is written in a moment', () => {
-    const insert = bulkInsert(service.database, 'samples', { place: 'integer', text: 'text' });
+    const insert = createBulkInsert(service.database, 'samples', { place: 'integer', text: 'text' });
     const lengths = fc.array(fc.oneof(fc.nat(200), fc.nat(150_000), fc.constant(300_000)), {
       maxLength: 700,
     });

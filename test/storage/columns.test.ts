@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { products } from '../../src/resources/products/row.ts';
 import type { Column } from '../../src/storage/columns/column.ts';
-import { columnsOf } from '../../src/storage/columns/index.ts';
-import { sourceOf } from '../../src/storage/columns/source.ts';
+import { createColumns } from '../../src/storage/columns/index.ts';
+import { findSource } from '../../src/storage/columns/source.ts';
 import { addProduct } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { expectRejection } from '../support/rejection.ts';
@@ -16,13 +16,13 @@ describeOnDatabases('columns on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  const brand = sourceOf('brand');
+  const brand = findSource('brand');
   const sources = brand === undefined ? [] : [brand];
   const countOf = (column: Column | undefined) => column?.rows({ of: 'equal', texts: ['A'] }).count;
 
   test('do not change under those who work with them, and are as new as the last check for all others', async () => {
     const { changes } = service.database;
-    const columns = columnsOf(service.database, products);
+    const columns = createColumns(service.database, products);
     await addProduct(service, { brand: 'A' });
     const count = () => columns.use(sources, ([column]) => countOf(column));
     const before = (await count()) ?? 0;
@@ -45,7 +45,7 @@ describeOnDatabases('columns on %s', kind => {
   });
 
   test('follow what changes when the work with them fails', async () => {
-    const columns = columnsOf(service.database, products);
+    const columns = createColumns(service.database, products);
     const before = (await columns.use(sources, ([column]) => countOf(column))) ?? 0;
     const failing = columns.use(sources, async () => {
       await addProduct(service, { brand: 'A' });

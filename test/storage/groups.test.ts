@@ -7,7 +7,7 @@ import { SQL } from 'bun';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { loadConfig } from '../../src/config.ts';
-import { type Bulk, bulk, bulkInsert } from '../../src/storage/bulk.ts';
+import { type Bulk, createBulk, createBulkInsert } from '../../src/storage/bulk.ts';
 import type { Database, Transaction, WriteOptions } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open.ts';
 import { describeOnDatabases } from '../support/databases.ts';
@@ -62,7 +62,7 @@ const statements = new WeakMap<Database, Bulk>();
 function writtenTogether(database: Database): Bulk {
   const known =
     statements.get(database) ??
-    bulk(database, 'written', { name: 'text' }, rows => sql`insert into written (name) ${rows}`);
+    createBulk(database, 'written', { name: 'text' }, rows => sql`insert into written (name) ${rows}`);
   statements.set(database, known);
   return known;
 }
@@ -70,8 +70,8 @@ function writtenTogether(database: Database): Bulk {
 async function run(database: Database, session: Transaction, name: string, job: Job): Promise<void> {
   const { build, dialect } = database;
   const compiled = (text: string) => sql.raw(text).compile(build);
-  const late = bulk(database, 'late', { name: 'text' }, rows => sql`insert into late ${rows}`);
-  const counting = bulk(
+  const late = createBulk(database, 'late', { name: 'text' }, rows => sql`insert into late ${rows}`);
+  const counting = createBulk(
     database,
     'counters',
     { name: 'text', total: 'integer' },
@@ -196,7 +196,7 @@ describeOnDatabases('many rows on %s', kind => {
     ];
     const names = Array.from({ length: count }, (_, index) => `${index}${ends[index % ends.length]}`);
     const rows = [...names.map(name => [name]), [null], ['\\N'], ['NULL'], ['']];
-    const into = bulkInsert(database, 'written', { name: 'text' }, { sizes: [100, 1] });
+    const into = createBulkInsert(database, 'written', { name: 'text' }, { sizes: [100, 1] });
     const ids = await database.write(session => session.insertMany(into, rows));
     const stored = await database.read.all(
       sql<{ id: number; name: string | null }>`select id, name from written
@@ -205,7 +205,10 @@ describeOnDatabases('many rows on %s', kind => {
     expect(stored.map(({ name }) => [name])).toEqual(rows);
     expect(stored.map(({ id }) => id)).toEqual(ids);
     const again = database.write(async session => {
-      await session.writeMany(bulkInsert(database, 'late', { name: 'text' }), rows.slice(0, count - 10));
+      await session.writeMany(
+        createBulkInsert(database, 'late', { name: 'text' }),
+        rows.slice(0, count - 10),
+      );
       await session.insertMany(into, rows.slice(0, count - 10));
     });
     expect(await again.catch(error => error)).toMatchObject({ kind: 'unique', column: 'name' });

@@ -1,7 +1,7 @@
 /** What is read into memory while it changes: once at a time, and with what has changed meanwhile. */
 import { expect, test } from 'bun:test';
 import { products } from '../../src/resources/products/row.ts';
-import { followedLoads } from '../../src/storage/changes/loads.ts';
+import { createLoads } from '../../src/storage/changes/loads.ts';
 import { addProduct } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { startTestService } from '../support/service.ts';
@@ -10,7 +10,7 @@ describeOnDatabases('reading into memory on %s', kind => {
   test('is done once for many who want it at once, and misses no change', async () => {
     await using service = await startTestService(kind);
     const kept = { clear: () => undefined, apply: () => undefined };
-    const loads = followedLoads(service.database.changes, products, kept);
+    const loads = createLoads(service.database.changes, products, kept);
     const [begun, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let reads = 0;
     const replays: number[][] = [];

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test';
 import { SQL } from 'bun';
-import { searchCheck } from '../../src/cli/check/search.ts';
+import { createSearchCheck } from '../../src/cli/check/search.ts';
 import { addProduct } from '../support/catalog.ts';
 import { type Call, call } from '../support/http.ts';
 import { createDatabase, hasPostgres } from '../support/postgres.ts';
@@ -78,5 +78,5 @@ test.skipIf(!hasPostgres)('a write that waits for a product sees where it was mo
     }
     await fresh.stop();
   }
-  expect(await searchCheck(service.database).find(service.database.read)).toEqual([]);
+  expect(await createSearchCheck(service.database).find(service.database.read)).toEqual([]);
 });

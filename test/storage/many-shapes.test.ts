@@ -3,7 +3,7 @@
  * used for long are given up, by the program and by the database, and made again when they are.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { boundedMap } from '../../src/bounded-map.ts';
+import { createBoundedMap } from '../../src/bounded-map.ts';
 import { addProduct } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
@@ -60,7 +60,7 @@ describeOnDatabases('very many shapes of lists on %s', kind => {
 
 test('a bounded map says what it has dropped: all that it had and has no longer, each once', () => {
   const dropped: number[] = [];
-  const map = boundedMap<string, number>(
+  const map = createBoundedMap<string, number>(
     4,
     () => 1,
     value => dropped.push(value),

@@ -1,10 +1,10 @@
 /** Documents of older releases are found by parts of their words of letters and digits, once the database is upgraded. */
 import { expect, test } from 'bun:test';
 import { sql } from 'kysely';
-import { searchCheck } from '../../src/cli/check/search.ts';
-import { productReader } from '../../src/resources/search/reader.ts';
+import { createSearchCheck } from '../../src/cli/check/search.ts';
+import { createProductReader } from '../../src/resources/search/reader.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
-import { searchIndex, searchTypes, spellingOf } from '../../src/storage/search/index.ts';
+import { createDialectSpelling, createSearchIndex, searchTypes } from '../../src/storage/search/index.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { olderDatabase } from '../support/older-database.ts';
 
@@ -36,18 +36,18 @@ describeOnDatabases('an upgrade of the search index on %s', kind => {
     }
     await run(sql`insert into posts (title, body, author_id, author_name, created_at, updated_at)
     values ('Seen: Vorta300', 'A note.', 1, 'a', 1, 1)`);
-    const index = searchIndex(database);
+    const index = createSearchIndex(database);
     const before = products.map(([, words, archived], at) => ({ id: at + 1, words, archived }));
     await database.write(async session => {
       await index.addMany(session, 'product', before);
       await index.addMany(session, 'post', [{ id: 1, words: 'seen vorta300 a note' }]);
     });
-    await database.exclusively(session => spellingOf(database).rebuild(session));
+    await database.exclusively(session => createDialectSpelling(database).rebuild(session));
 
     // Two programs that start at once: both prepare them, and either runs each.
     const ran = await Promise.all([migrate(database, () => 2), migrate(database, () => 2)]);
     expect(ran.flat().toSorted()).toEqual(['0033-expand-parts-of-words', '0034-expand-inches']);
-    const reader = productReader(database);
+    const reader = createProductReader(database);
     const found = async (word: string) => {
       const places = [searchTypes, ['archived']] as const;
       const counts = places.map(types => reader.frequency(database.read, [[[{ word }]]], types));
@@ -68,7 +68,7 @@ describeOnDatabases('an upgrade of the search index on %s', kind => {
     ])
       expect([word, await found(word)]).toEqual([word, 1]);
     for (const word of ['car', 'p', 'sku000123']) expect([word, await found(word)]).toEqual([word, 0]);
-    expect(await searchCheck(database).find(database.read)).toEqual([
+    expect(await createSearchCheck(database).find(database.read)).toEqual([
       'product 5 is indexed by other words than it has',
     ]);
     await remove();

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Transaction } from '../../src/storage/database.ts';
 import {
-  positionOf,
+  createDialectSpelling,
+  createSearchIndex,
+  getDialectWords,
+  getDocumentType,
   type SearchDocument,
-  searchIndex,
-  spellingOf,
-  typeAt,
-  wordsOfDialect,
+  toPosition,
 } from '../../src/storage/search/index.ts';
-import { documentWords } from '../../src/storage/search/text/words.ts';
+import { toDocumentWords } from '../../src/storage/search/text/words.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -36,8 +36,10 @@ describeOnDatabases('the search index on %s', kind => {
   async function held(): Promise<string[]> {
     const { read, build } = service.database;
     const entries: string[] = [];
-    for await (const some of wordsOfDialect(service.database).entries(read, build)) {
-      const ofProducts = some.filter(({ position }) => ['product', 'archived'].includes(typeAt(position)));
+    for await (const some of getDialectWords(service.database).entries(read, build)) {
+      const ofProducts = some.filter(({ position }) =>
+        ['product', 'archived'].includes(getDocumentType(position)),
+      );
       entries.push(...ofProducts.map(({ position, word }) => `${position} ${word}`));
     }
     return entries.sort();
@@ -45,7 +47,7 @@ describeOnDatabases('the search index on %s', kind => {
 
   test('holds the words of each document as it is, in its place, and keeps exactly these for misspelt searches', async () => {
     const { database } = service;
-    const index = searchIndex(database);
+    const index = createSearchIndex(database);
     const documents = new Map<number, SearchDocument>();
 
     /** What writes a change, which `documents` shows from now on. */
@@ -75,11 +77,11 @@ describeOnDatabases('the search index on %s', kind => {
         if (kind === 'sqlite') await Promise.all(writes.map(write => database.write(write)));
         else for (const write of writes) await database.write(write);
         const expected = [...documents.values()].flatMap(document => {
-          const position = positionOf(document.archived === true ? 'archived' : 'product', document.id);
-          return documentWords(document).map(word => `${position} ${word}`);
+          const position = toPosition(document.archived === true ? 'archived' : 'product', document.id);
+          return toDocumentWords(document).map(word => `${position} ${word}`);
         });
         expect(await held()).toEqual(expected.sort());
-        expect(await spellingOf(database).isWhole(database.read)).toBe(true);
+        expect(await createDialectSpelling(database).isWhole(database.read)).toBe(true);
       }),
       { numRuns: 40 },
     );

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Transaction } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
-import { searchIndex } from '../../src/storage/search/index.ts';
-import { vocabulary } from '../../src/storage/search/vocabulary.ts';
+import { createSearchIndex } from '../../src/storage/search/index.ts';
+import { createVocabulary } from '../../src/storage/search/vocabulary.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
 
 test('a word is kept also when the transactions around it are undone and run again', async () => {
@@ -14,8 +14,8 @@ test('a word is kept also when the transactions around it are undone and run aga
   const database = openSqlite(join(folder, 'catalog.db'));
   try {
     await migrate(database, Date.now);
-    const words = vocabulary(database);
-    const index = searchIndex(database);
+    const words = createVocabulary(database);
+    const index = createSearchIndex(database);
     const add = (id: number, title: string) => (session: Transaction) =>
       index.add(session, 'article', { id, title, body: '' });
     const failing = (id: number, title: string) => async (session: Transaction) => {

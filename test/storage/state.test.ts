@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import type { Database } from '../../src/storage/database.ts';
-import { queriedState } from '../../src/storage/sqlite/change-counter.ts';
+import { createQueriedState } from '../../src/storage/sqlite/change-counter.ts';
 import { connectReader } from '../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
 import { expectRejection } from '../support/rejection.ts';
@@ -75,7 +75,7 @@ const steps: Readonly<Record<string, { readonly commits: boolean; run(): unknown
 
 test('by SQLite’s own means, where the file cannot be looked at: another number exactly then too', async () => {
   const connected = connectReader(file);
-  const { current } = queriedState(connected, () => undefined);
+  const { current } = createQueriedState(connected, () => undefined);
   for (const [name, step] of Object.entries(steps)) {
     const before = current();
     await step.run();

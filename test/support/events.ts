@@ -1,6 +1,6 @@
 /** Events: recorded for tests to work on as every resource records its own, and read as they are shown. */
-import { causedBy, outboxOf } from '../../src/events/outbox.ts';
-import { eventJson } from '../../src/resources/events/store.ts';
+import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
+import { toEventJson } from '../../src/resources/events/store.ts';
 import type { TestService } from './service.ts';
 
 export interface Happening {
@@ -16,12 +16,12 @@ export async function record(
   service: Pick<TestService, 'database' | 'clock' | 'settle'>,
   ...happenings: readonly Happening[]
 ): Promise<void> {
-  const outbox = outboxOf(service.database);
+  const outbox = createCommandOutbox(service.database);
   const text = (document: object | undefined) => (document === undefined ? null : JSON.stringify(document));
   await service.database.write(async session => {
     for (const { before, after, ...change } of happenings) {
       const documents = { before: text(before), after: text(after) };
-      await outbox.record(session, { ...change, ...documents }, causedBy('test', service.clock.now()));
+      await outbox.record(session, { ...change, ...documents }, createCause('test', service.clock.now()));
     }
   });
   await service.settle();
@@ -44,7 +44,7 @@ export async function eventsOf(
   const query = build.selectFrom('events').selectAll().where('resource', '=', resource);
   const rows = await read.all(query.where('resource_id', '=', id).orderBy('id').compile());
   return rows.map(row => {
-    const { type, actor, before, after } = JSON.parse(eventJson(row));
+    const { type, actor, before, after } = JSON.parse(toEventJson(row));
     return { type, actor, before, after };
   });
 }

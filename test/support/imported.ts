@@ -1,7 +1,7 @@
 /** Very many products at once, as an import makes them. */
-import { causedBy, outboxOf } from '../../src/events/outbox.ts';
-import { productImporter } from '../../src/resources/products/import/index.ts';
-import { checkRecord, recordPreparer } from '../../src/resources/products/import/prepared.ts';
+import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
+import { createProductImporter } from '../../src/resources/products/import/index.ts';
+import { checkRecord, createRecordPreparer } from '../../src/resources/products/import/prepared.ts';
 import type { TestService } from './service.ts';
 
 /** In one transaction. @param at when, epoch milliseconds */
@@ -10,15 +10,15 @@ export async function importProducts(
   records: readonly Readonly<Record<string, unknown>>[],
   at = 0,
 ): Promise<void> {
-  const { prepare } = recordPreparer('EUR');
+  const { prepare } = createRecordPreparer('EUR');
   const prepared = records.map(record => {
     const checked = checkRecord(record);
     if (!('name' in checked)) throw new Error(JSON.stringify(checked));
     return prepare(checked, at);
   });
-  const importer = productImporter(database, outboxOf(database));
+  const importer = createProductImporter(database, createCommandOutbox(database));
   await database.write(async session => {
     const plan = await importer.plan(session, prepared, 'lock');
-    await importer.apply(session, plan, [], causedBy('import', at));
+    await importer.apply(session, plan, [], createCause('import', at));
   });
 }

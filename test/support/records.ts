@@ -1,5 +1,5 @@
 /** Files as streams of chunks, and the records that are read from them. */
-import { recordMapper } from '../../src/files/cells/mapper.ts';
+import { createRecordMapper } from '../../src/files/cells/mapper.ts';
 import { type FileFormat, type ReadOptions, readRecords, type SourceRecord } from '../../src/files/read.ts';
 
 export type Fields = Record<string, unknown>;
@@ -39,7 +39,7 @@ export const brief = (records: readonly SourceRecord[]): unknown[] =>
   records.map(record => [record.line, record.error ?? { ...record.value }]);
 
 export const mapped = (records: readonly SourceRecord[]): Fields[] => {
-  const mapper = recordMapper({ mapping: new Map() });
+  const mapper = createRecordMapper({ mapping: new Map() });
   return records.map(({ line, value, error, columns }) => {
     if (value === undefined) throw new Error(`line ${line} ${error}`);
     return mapper.map(value, columns);

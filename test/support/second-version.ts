@@ -2,10 +2,10 @@
 import type { z } from 'zod';
 import type { Config } from '../../src/config.ts';
 import type { Endpoint } from '../../src/http/endpoint.ts';
-import { collectionOf } from '../../src/http/paginate.ts';
-import { type Translation, translated } from '../../src/http/versions/translation.ts';
+import { buildCollectionSchema } from '../../src/http/paginate.ts';
+import { type Translation, translateEndpoint } from '../../src/http/versions/translation.ts';
 import * as v1 from '../../src/resources/products/schema.ts';
-import { publishedVersions, type Versions } from '../../src/versions.ts';
+import { buildPublishedVersions, type Versions } from '../../src/versions.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -21,7 +21,7 @@ const product = retitled(v1.product, name).meta({
   example: { title: v1.productExample.name, ...exampleRest },
 });
 const create = retitled(v1.createProduct, name).meta({ id: 'CreateTitledProduct' });
-const productList = collectionOf(product, 'TitledProductList');
+const productList = buildCollectionSchema(product, 'TitledProductList');
 const patch = create.partial().meta({ id: 'PatchTitledProduct' });
 const bulk = v1.bulkPatch.extend({ update: patch }).meta({ id: 'BulkPatchTitledProducts' });
 
@@ -65,10 +65,10 @@ const translations: Readonly<Record<string, Translation>> = {
 const second = (endpoints: readonly Endpoint[]) =>
   endpoints.map(endpoint => {
     const translation = translations[endpoint.operationId];
-    return translation === undefined ? endpoint : translated(endpoint, translation);
+    return translation === undefined ? endpoint : translateEndpoint(endpoint, translation);
   });
 
 export const twoVersions: Versions = (config: Config, endpoints) => [
-  ...publishedVersions(config, endpoints),
+  ...buildPublishedVersions(config, endpoints),
   { name: 'v2', contract: '2.0.0', endpoints: second(endpoints) },
 ];

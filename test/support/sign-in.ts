@@ -1,7 +1,7 @@
 /** The three people whom every service under test knows, and how they sign in. */
-import { causedBy, outboxOf } from '../../src/events/outbox.ts';
+import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
 import type { Role } from '../../src/http/access.ts';
-import { userStore } from '../../src/resources/users/store.ts';
+import { createUserStore } from '../../src/resources/users/store.ts';
 import type { Database } from '../../src/storage/database.ts';
 
 export const password = 'correct horse battery';
@@ -42,7 +42,7 @@ export async function signInAll(url: string): Promise<Tokens> {
 
 /** Makes a user of each role, whose addresses are confirmed. */
 export async function addUsers(database: Database, now: number): Promise<void> {
-  const users = userStore(database, outboxOf(database));
+  const users = createUserStore(database, createCommandOutbox(database));
   const hash = await passwordHash;
   await database.write(async session => {
     for (const role of ['admin', 'editor', 'user'] as const) {
@@ -53,7 +53,7 @@ export async function addUsers(database: Database, now: number): Promise<void> {
         passwordHash: hash,
         verifiedAt: now,
       };
-      await users.insert(session, user, causedBy('tests', now));
+      await users.insert(session, user, createCause('tests', now));
     }
   });
 }

@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createLog } from '../../src/operations/log.ts';
 import { startService } from '../../src/service.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
-import { embeddedFile, openDatabase } from '../../src/storage/open.ts';
+import { getEmbeddedFile, openDatabase } from '../../src/storage/open.ts';
 import { copyDatabase, createDatabase, keepForRun, throughPooler } from './postgres.ts';
 import { addUsers, signInAll, type Tokens } from './sign-in.ts';
 
@@ -54,7 +54,7 @@ const peopledTemplate = (kind: DatabaseKind) => once(peopledTemplates, kind, () 
 async function copy(template: Template, dataFolder: string): Promise<Readonly<Record<string, string>>> {
   if (template.url !== undefined) return { DATABASE_URL: throughPooler(await copyDatabase(template.url)) };
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
-  copyFileSync(embeddedFile({ DATA_DIR: template.folder }), embeddedFile({ DATA_DIR: dataFolder }));
+  copyFileSync(getEmbeddedFile({ DATA_DIR: template.folder }), getEmbeddedFile({ DATA_DIR: dataFolder }));
   return {};
 }
 

@@ -1,11 +1,11 @@
 /** `catalog backup`: a consistent copy of the embedded database while the service runs. */
 import { loadConfig } from '../../config.ts';
-import { embeddedFile } from '../../storage/open.ts';
+import { getEmbeddedFile } from '../../storage/open.ts';
 import { copySqlite } from '../../storage/sqlite/files/copy.ts';
-import { grouped } from '../import/report.ts';
+import { formatCount } from '../import/report.ts';
 import { refuseKept } from '../output-file.ts';
-import { printable } from '../terminal/printable.ts';
-import { type Command, onePositional, parse, UsageError } from '../usage.ts';
+import { escapeUnprintable } from '../terminal/printable.ts';
+import { type Command, parse, requireOnePositional, UsageError } from '../usage.ts';
 
 export const command: Command = {
   help: `Usage: catalog backup FILE
@@ -21,15 +21,15 @@ Exit status: 0 the copy is whole; 1 it could not be made, and there is no FILE;
 2 the command line is wrong.`,
 
   async run(args) {
-    const file = onePositional(parse(args, {}, true).positionals, 'FILE');
+    const file = requireOnePositional(parse(args, {}, true).positionals, 'FILE');
     if (file === '-') throw new UsageError('a backup is a file, not standard output: name one');
     const config = loadConfig(process.env);
     if (config.DATABASE_URL !== undefined) {
       throw new Error('the database is PostgreSQL (DATABASE_URL): back it up with pg_dump');
     }
     refuseKept(file, config);
-    const bytes = copySqlite(embeddedFile(config), file);
-    console.log(`${grouped(bytes)} bytes written to ${printable(file)}, integrity checked`);
+    const bytes = copySqlite(getEmbeddedFile(config), file);
+    console.log(`${formatCount(bytes)} bytes written to ${escapeUnprintable(file)}, integrity checked`);
     return 0;
   },
 };

@@ -3,11 +3,11 @@ import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { loadConfig } from '../../config.ts';
 import { refuseNewer } from '../../storage/migrations/migrate.ts';
-import { checkDataFolder, embeddedFile } from '../../storage/open.ts';
+import { checkDataFolder, getEmbeddedFile } from '../../storage/open.ts';
 import { type Restored, restoreSqlite } from '../../storage/sqlite/files/restore.ts';
-import { grouped } from '../import/report.ts';
-import { printable } from '../terminal/printable.ts';
-import { type Command, onePositional, parse } from '../usage.ts';
+import { formatCount } from '../import/report.ts';
+import { escapeUnprintable } from '../terminal/printable.ts';
+import { type Command, parse, requireOnePositional } from '../usage.ts';
 
 export const command: Command = {
   help: `Usage: catalog restore FILE
@@ -25,17 +25,19 @@ Exit status: 0 FILE is the database now; 1 it is not, and everything is as it wa
 2 the command line is wrong.`,
 
   async run(args) {
-    const file = onePositional(parse(args, {}, true).positionals, 'FILE');
+    const file = requireOnePositional(parse(args, {}, true).positionals, 'FILE');
     const config = loadConfig(process.env);
     if (config.DATABASE_URL !== undefined) {
       throw new Error('the database is PostgreSQL (DATABASE_URL): restore it with pg_restore or psql');
     }
     requireFile(file);
     const made = checkDataFolder(config);
-    const database = embeddedFile(config);
+    const database = getEmbeddedFile(config);
     const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
     const { products, former } = restoreInto(database, file, stamp, made);
-    console.log(`${database} is ${printable(file)} now: ${grouped(products)} products, integrity checked`);
+    console.log(
+      `${database} is ${escapeUnprintable(file)} now: ${formatCount(products)} products, integrity checked`,
+    );
     if (former !== undefined) console.log(`the former database is ${former}; remove it when all is well`);
     if (config.JWT_SECRET === undefined && !existsSync(join(config.DATA_DIR, 'jwt-secret'))) {
       console.log(

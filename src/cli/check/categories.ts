@@ -1,10 +1,10 @@
 /** Checks of the tree of categories: paths that follow from names and parents, and products that are listed in it. */
 import { sql } from 'kysely';
 import { deepest } from '../../storage/categories/names.ts';
-import { collectionVersions } from '../../storage/changes/versions.ts';
+import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Check, Storage } from './check.ts';
 
-export function categoriesCheck(database: Storage): Check {
+export function createCategoriesCheck(database: Storage): Check {
   const { build } = database;
   const right = sql`coalesce((select path from categories as parents where parents.id = categories.parent_id) || ' > ', '')
     || name`;
@@ -49,7 +49,7 @@ export function categoriesCheck(database: Storage): Check {
           where further_categories > 0 or id in (select product_id from product_categories)`.compile(build),
       );
       for (const collection of ['categories', 'products'])
-        collectionVersions(database).advance(session, collection);
+        createCollectionVersions(database).advance(session, collection);
     },
   };
 }

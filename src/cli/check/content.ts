@@ -3,22 +3,22 @@ import { sql } from 'kysely';
 import { storedProduct } from '../../resources/products/members/stored.ts';
 import type { Product } from '../../resources/products/schema.ts';
 import type { ShortForm } from '../../resources/short-form.ts';
-import { type IndexedValue, indexedValues } from '../../storage/attributes/values.ts';
-import { collectionVersions } from '../../storage/changes/versions.ts';
+import { type IndexedValue, toIndexedValues } from '../../storage/attributes/values.ts';
+import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Check, Storage } from './check.ts';
 import { createLedger } from './ledger.ts';
-import { attributesOf, pagesOf, pairsOf } from './rows.ts';
+import { readAttributes, readRowPages, readTagPairs } from './rows.ts';
 
-export function contentChecks(database: Storage): Check[] {
+export function createContentChecks(database: Storage): Check[] {
   return [
-    documentsCheck(database),
-    ...storedTexts.map(([table, column]) => textsCheck(database, table, column)),
-    amountsCheck(database),
-    tagsCheck(database, 'product_tags'),
-    tagsCheck(database, 'article_tags'),
-    attributesCheck(database),
+    createDocumentsCheck(database),
+    ...storedTexts.map(([table, column]) => createTextsCheck(database, table, column)),
+    createAmountsCheck(database),
+    createTagsCheck(database, 'product_tags'),
+    createTagsCheck(database, 'article_tags'),
+    createAttributesCheck(database),
   ];
 }
 
@@ -50,13 +50,13 @@ export function readMembers<Members>(
   }
 }
 
-function documentsCheck({ build }: Storage): Check {
+function createDocumentsCheck({ build }: Storage): Check {
   const select = sql<Row>`select id, document, name, price, status, sku, brand from products`;
   return {
     name: 'documents of products',
     async find(session) {
       const lines: string[] = [];
-      for await (const rows of pagesOf(session, build, select)) {
+      for await (const rows of readRowPages(session, build, select)) {
         for (const row of rows) {
           const document = readDocument(row);
           const other = columns.filter(column => document?.[column] !== row[column]);
@@ -81,14 +81,14 @@ const storedTexts = [
   ['events', 'new_document'],
 ] as const;
 
-function textsCheck({ build }: Storage, table: string, column: string): Check {
+function createTextsCheck({ build }: Storage, table: string, column: string): Check {
   const select = sql<{ id: number; text: string | null }>`select id, ${sql.id(column)} as text
     from ${sql.id(table)}`;
   return {
     name: `${column} of ${table}`,
     async find(session) {
       const lines: string[] = [];
-      for await (const rows of pagesOf(session, build, select)) {
+      for await (const rows of readRowPages(session, build, select)) {
         for (const { id, text } of rows) if (!isJson(text)) lines.push(`row ${id}: it is no JSON`);
       }
       return lines;
@@ -105,7 +105,7 @@ function isJson(text: string | null): boolean {
   }
 }
 
-function amountsCheck({ build }: Storage): Check {
+function createAmountsCheck({ build }: Storage): Check {
   const wrong = sql<{ id: number; total: number; sum: number }>`select orders.id, orders.total,
       coalesce(sum(order_items.total), 0) as sum
     from orders left join order_items on order_items.order_id = orders.id
@@ -121,7 +121,7 @@ function amountsCheck({ build }: Storage): Check {
 }
 
 /** The tags of a row, as it shows them. */
-function sourceOf(table: 'product_tags' | 'article_tags') {
+function buildTagSource(table: 'product_tags' | 'article_tags') {
   return table === 'product_tags'
     ? {
         select: sql<{ id: number; text: string }>`select id, document as text from products`,
@@ -130,20 +130,20 @@ function sourceOf(table: 'product_tags' | 'article_tags') {
     : { select: sql<{ id: number; text: string }>`select id, tags as text from articles`, what: 'article' };
 }
 
-function tagsOf(table: 'product_tags' | 'article_tags', text: string): readonly string[] {
+function parseTags(table: 'product_tags' | 'article_tags', text: string): readonly string[] {
   if (table === 'product_tags') return readDocument({ document: text })?.tags ?? [];
   return parseStored(text);
 }
 
-function tagsCheck(database: Storage, table: 'product_tags' | 'article_tags'): Check {
+function createTagsCheck(database: Storage, table: 'product_tags' | 'article_tags'): Check {
   const { build } = database;
-  const { select, what } = sourceOf(table);
-  const differing = async (session: Session) => {
+  const { select, what } = buildTagSource(table);
+  const findDiffering = async (session: Session) => {
     const ledger = createLedger();
-    for await (const rows of pagesOf(session, build, select)) {
-      for (const { id, text } of rows) for (const tag of new Set(tagsOf(table, text))) ledger.add(id, tag);
+    for await (const rows of readRowPages(session, build, select)) {
+      for (const { id, text } of rows) for (const tag of new Set(parseTags(table, text))) ledger.add(id, tag);
     }
-    for await (const rows of pairsOf(session, build, table)) {
+    for await (const rows of readTagPairs(session, build, table)) {
       for (const { tag, owner } of rows) ledger.takeOff(owner, tag);
     }
     return ledger.differing();
@@ -151,54 +151,56 @@ function tagsCheck(database: Storage, table: 'product_tags' | 'article_tags'): C
   return {
     name: `tags of ${what}s`,
     async find(session) {
-      return (await differing(session)).map(id => `${what} ${id} is not found by the tags that it has`);
+      return (await findDiffering(session)).map(id => `${what} ${id} is not found by the tags that it has`);
     },
     async repair(session) {
       const owner = sql.id(`${what}_id`);
-      for (const id of await differing(session)) {
+      for (const id of await findDiffering(session)) {
         await session.run(sql`delete from ${sql.id(table)} where ${owner} = ${id}`.compile(build));
         const row = await session.first(sql<{ text: string }>`${select} where id = ${id}`.compile(build));
-        for (const tag of new Set(row === undefined ? [] : tagsOf(table, row.text))) {
+        for (const tag of new Set(row === undefined ? [] : parseTags(table, row.text))) {
           await session.run(
             sql`insert into ${sql.id(table)} (tag, ${owner}) values (${tag}, ${id})`.compile(build),
           );
         }
       }
-      collectionVersions(database).advance(session, `${what}s`);
+      createCollectionVersions(database).advance(session, `${what}s`);
     },
   };
 }
 
-function attributesCheck(database: Storage): Check {
+function createAttributesCheck(database: Storage): Check {
   const { build } = database;
-  const entryOf = (key: string, { kind, text, number }: IndexedValue) =>
+  const toEntry = (key: string, { kind, text, number }: IndexedValue) =>
     JSON.stringify([key, kind, text, number]);
   const select = sql<{ id: number; document: string }>`select id, document from products`;
-  const differing = async (session: Session) => {
+  const findDiffering = async (session: Session) => {
     const ledger = createLedger();
-    for await (const rows of pagesOf(session, build, select)) {
+    for await (const rows of readRowPages(session, build, select)) {
       for (const row of rows)
         for (const [key, value] of Object.entries(readDocument(row)?.attributes ?? {}))
-          for (const one of indexedValues(value)) ledger.add(row.id, entryOf(key, one));
+          for (const one of toIndexedValues(value)) ledger.add(row.id, toEntry(key, one));
     }
-    for await (const rows of attributesOf(session, build)) {
+    for await (const rows of readAttributes(session, build)) {
       for (const { key, text, owner, kind, number } of rows)
-        ledger.takeOff(owner, entryOf(key, { kind, text, number }));
+        ledger.takeOff(owner, toEntry(key, { kind, text, number }));
     }
     return ledger.differing();
   };
   return {
     name: 'attributes of products',
     async find(session) {
-      return (await differing(session)).map(id => `product ${id} is not found by the attributes that it has`);
+      return (await findDiffering(session)).map(
+        id => `product ${id} is not found by the attributes that it has`,
+      );
     },
     async repair(session) {
-      for (const id of await differing(session)) {
+      for (const id of await findDiffering(session)) {
         await session.run(sql`delete from product_attributes where product_id = ${id}`.compile(build));
         const row = await session.first(sql<{ document: string }>`${select} where id = ${id}`.compile(build));
         const attributes = row === undefined ? undefined : readDocument(row)?.attributes;
         const values = Object.entries(attributes ?? {}).flatMap(([key, value]) =>
-          indexedValues(value).map(({ kind, text, number }) => ({
+          toIndexedValues(value).map(({ kind, text, number }) => ({
             key,
             value: text,
             product_id: id,
@@ -209,7 +211,7 @@ function attributesCheck(database: Storage): Check {
         if (values.length > 0)
           await session.run(build.insertInto('product_attributes').values(values).compile());
       }
-      collectionVersions(database).advance(session, 'products');
+      createCollectionVersions(database).advance(session, 'products');
     },
   };
 }

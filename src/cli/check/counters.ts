@@ -1,23 +1,23 @@
 /** Checks of what is counted: the kept totals of products, their ratings, and the numbers of invoices. */
 import { sql } from 'kysely';
-import { averageOf } from '../../resources/products/ratings.ts';
+import { computeAverage } from '../../resources/products/ratings.ts';
 import {
-  fieldsOf,
-  keptOf,
+  buildLockedColumns,
   type LockedProduct,
-  lockedColumns,
   productOf,
-  rowOf,
+  toKeptProduct,
+  toProductFields,
+  toProductRow,
 } from '../../resources/products/row.ts';
-import { collectionVersions } from '../../storage/changes/versions.ts';
+import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Check, Storage } from './check.ts';
 
-export function counterChecks(database: Storage): Check[] {
-  return [totalsCheck(database), ratingsCheck(database), invoicesCheck(database)];
+export function createCounterChecks(database: Storage): Check[] {
+  return [createTotalsCheck(database), createRatingsCheck(database), createInvoicesCheck(database)];
 }
 
-function totalsCheck(database: Storage): Check {
+function createTotalsCheck(database: Storage): Check {
   const { build } = database;
   interface Total {
     readonly status: string;
@@ -46,7 +46,7 @@ function totalsCheck(database: Storage): Check {
         sql`insert into product_totals (status, category_id, slot, total)
           select status, coalesce(category_id, 0), 0, count(*) from products group by 1, 2`.compile(build),
       );
-      collectionVersions(database).advance(session, 'products');
+      createCollectionVersions(database).advance(session, 'products');
     },
   };
 }
@@ -56,9 +56,9 @@ interface Rated extends LockedProduct {
   readonly count: number;
 }
 
-function ratingsCheck(database: Storage): Check {
+function createRatingsCheck(database: Storage): Check {
   const { build, dialect } = database;
-  const rated = sql<Rated>`select ${lockedColumns(dialect)},
+  const rated = sql<Rated>`select ${buildLockedColumns(dialect)},
       cast(coalesce(sum, 0) as integer) as sum, cast(coalesce(count, 0) as integer) as count
     from products left join (
       select product_id, sum(rating) as sum, count(*) as count from reviews group by product_id
@@ -77,19 +77,22 @@ function ratingsCheck(database: Storage): Check {
         const product = productOf(row);
         const { id } = product;
         const at = Math.max(now, row.updated_at);
-        const rating = { average: averageOf(row.sum, row.count), count: row.count };
-        const { document } = rowOf(fieldsOf(product, row.base_price), at, { ...keptOf(product), rating });
+        const rating = { average: computeAverage(row.sum, row.count), count: row.count };
+        const { document } = toProductRow(toProductFields(product, row.base_price), at, {
+          ...toKeptProduct(product),
+          rating,
+        });
         const values = { document, updated_at: at, rating_sum: row.sum, rating_count: row.count };
         await session.run(build.updateTable('products').set(values).where('id', '=', id).compile());
       }
-      collectionVersions(database).advance(session, 'products');
+      createCollectionVersions(database).advance(session, 'products');
     },
   };
 }
 
 /** A counter that is behind would give a number twice; one that is ahead has lost an invoice, and stays. */
-function invoicesCheck({ build }: Storage): Check {
-  const state = async (session: Session) => {
+function createInvoicesCheck({ build }: Storage): Check {
+  const readState = async (session: Session) => {
     const query = sql<{ value: number; highest: number; total: number }>`select
       coalesce((select value from counters where name = 'invoices'), 0) as value,
       coalesce(max(number), 0) as highest, cast(count(*) as integer) as total from invoices`;
@@ -98,14 +101,14 @@ function invoicesCheck({ build }: Storage): Check {
   return {
     name: 'numbers of invoices',
     async find(session) {
-      const { value, highest, total } = await state(session);
+      const { value, highest, total } = await readState(session);
       const lines: string[] = [];
       if (value !== highest) lines.push(`the counter is at ${value}, the highest invoice has ${highest}`);
       if (total !== highest) lines.push(`the highest is ${highest}, but there are ${total} invoices`);
       return lines;
     },
     async repair(session) {
-      const { value, highest } = await state(session);
+      const { value, highest } = await readState(session);
       if (value >= highest) return;
       await session.run(
         sql`insert into counters (name, value) values ('invoices', ${highest})

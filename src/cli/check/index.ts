@@ -1,13 +1,13 @@
 /** `catalog check`: whether the database is whole, and what is derived in it is what it is derived from. */
 import { loadConfig } from '../../config.ts';
 import { type Database, StorageError, type Transaction } from '../../storage/database.ts';
-import { pendingMigrations } from '../../storage/migrations/migrate.ts';
+import { readPendingMigrations } from '../../storage/migrations/migrate.ts';
 import { openDatabase } from '../../storage/open.ts';
 import { requireDatabase } from '../database.ts';
-import { printable } from '../terminal/printable.ts';
+import { escapeUnprintable } from '../terminal/printable.ts';
 import { type Command, parse } from '../usage.ts';
 import type { Check } from './check.ts';
-import { checksOf } from './parts.ts';
+import { createChecks } from './parts.ts';
 
 export const command: Command = {
   help: `Usage: catalog check [--repair]
@@ -31,18 +31,18 @@ Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line 
     requireDatabase(config);
     const database = openDatabase(config);
     try {
-      const pending = await pendingMigrations(database);
+      const pending = await readPendingMigrations(database);
       if (pending.length > 0) {
         throw new Error(`the database lacks the migrations ${pending.join(', ')}; run catalog migrate first`);
       }
-      const checks = checksOf(database);
+      const checks = createChecks(database);
       const wrong = await findAll(database, checks);
       const total = [...wrong.values()].reduce((sum, lines) => sum + lines.length, 0);
       for (const [{ name }, lines] of wrong) report(name, lines);
       const all = checks.map(({ name }) => name).join(', ');
       if (total === 0) console.log(`nothing is wrong; checked: ${all}`);
       else if (values.repair === true) return await repairAll(database, checks, wrong);
-      else console.log(`${total} wrong; ${advice(wrong)}`);
+      else console.log(`${total} wrong; ${formatAdvice(wrong)}`);
       return total === 0 ? 0 : 1;
     } finally {
       await database.close();
@@ -56,11 +56,11 @@ type Findings = ReadonlyMap<Check, readonly string[]>;
 const shownLines = 20;
 
 function report(name: string, lines: readonly string[]): void {
-  for (const line of lines.slice(0, shownLines)) console.log(`${name}: ${printable(line)}`);
+  for (const line of lines.slice(0, shownLines)) console.log(`${name}: ${escapeUnprintable(line)}`);
   if (lines.length > shownLines) console.log(`${name}: and ${lines.length - shownLines} more`);
 }
 
-function advice(wrong: Findings): string {
+function formatAdvice(wrong: Findings): string {
   return [...wrong.keys()].some(({ repair }) => repair !== undefined)
     ? 'catalog check --repair fixes what is derived'
     : 'none of it can be rebuilt: restore a backup, or fix the rows by hand';

@@ -1,28 +1,28 @@
 /** The checks, in their order; each is one question to the database and, for what is derived, how to put it right. */
 import { sql } from 'kysely';
 import type { Session } from '../../storage/database.ts';
-import { categoriesCheck } from './categories.ts';
+import { createCategoriesCheck } from './categories.ts';
 import type { Check, Storage } from './check.ts';
-import { contentChecks } from './content.ts';
-import { counterChecks } from './counters.ts';
-import { searchCheck } from './search.ts';
-import { reservationsCheck } from './stock.ts';
-import { variantChecks } from './variants.ts';
+import { createContentChecks } from './content.ts';
+import { createCounterChecks } from './counters.ts';
+import { createSearchCheck } from './search.ts';
+import { createReservationsCheck } from './stock.ts';
+import { createVariantChecks } from './variants.ts';
 
-export function checksOf(database: Storage): readonly Check[] {
+export function createChecks(database: Storage): readonly Check[] {
   return [
-    integrityCheck(database),
-    referenceCheck(database),
-    categoriesCheck(database),
-    ...counterChecks(database),
-    reservationsCheck(database),
-    ...variantChecks(database),
-    ...contentChecks(database),
-    searchCheck(database),
+    createIntegrityCheck(database),
+    createReferenceCheck(database),
+    createCategoriesCheck(database),
+    ...createCounterChecks(database),
+    createReservationsCheck(database),
+    ...createVariantChecks(database),
+    ...createContentChecks(database),
+    createSearchCheck(database),
   ];
 }
 
-function integrityCheck({ build, dialect }: Storage): Check {
+function createIntegrityCheck({ build, dialect }: Storage): Check {
   const { rebuildIndexes } = dialect.checks;
   const find = (session: Session) => dialect.checks.damage(session, build, false);
   if (rebuildIndexes.length === 0) return { name: 'integrity', find };
@@ -36,7 +36,7 @@ function integrityCheck({ build, dialect }: Storage): Check {
   };
 }
 
-function referenceCheck({ build, dialect }: Storage): Check {
+function createReferenceCheck({ build, dialect }: Storage): Check {
   return {
     name: 'references',
     async find(session) {

@@ -1,73 +1,73 @@
 /** Checks the search index, and the words kept for searches that misspell them, against the rows they are made of. */
 import { sql } from 'kysely';
 import type { Product } from '../../resources/products/schema.ts';
-import { searchTextOf } from '../../resources/products/search-text.ts';
-import { documentReader } from '../../resources/search/sources.ts';
-import { shownProduct } from '../../storage/categories/shown.ts';
-import { collectionVersions } from '../../storage/changes/versions.ts';
+import { toSearchText } from '../../resources/products/search-text.ts';
+import { createDocumentReader } from '../../resources/search/sources.ts';
+import { buildShownProduct } from '../../storage/categories/shown.ts';
+import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
 import {
-  idAt,
-  placeOf,
-  positionOf,
+  createDialectSpelling,
+  createSearchIndex,
+  getDialectWords,
+  getDocumentId,
+  getDocumentType,
   rewordedCollection,
   type SearchDocument,
   type SearchType,
   searchCollection,
-  searchIndex,
-  spellingOf,
-  typeAt,
-  wordsOfDialect,
+  toDocumentType,
+  toPosition,
 } from '../../storage/search/index.ts';
-import { documentWords } from '../../storage/search/text/words.ts';
+import { toDocumentWords } from '../../storage/search/text/words.ts';
 import type { Check, Storage } from './check.ts';
 import { readDocument } from './content.ts';
 import { createLedger } from './ledger.ts';
-import { pagesOf } from './rows.ts';
+import { readRowPages } from './rows.ts';
 
 const tables = { article: 'articles', post: 'posts', order: 'orders', user: 'users' } as const;
 
 /** All that can be found, some at a time. A product whose document cannot be read has no words. */
-async function* documentsOf(
+async function* readDocuments(
   session: Session,
   database: Storage,
 ): AsyncGenerator<{ type: SearchType; documents: SearchDocument[] }> {
   const { build } = database;
-  const { document } = shownProduct(database.dialect);
+  const { document } = buildShownProduct(database.dialect);
   const products = sql<{ id: number; document: string }>`select id, ${document} as document from products`;
-  for await (const rows of pagesOf(session, build, products)) {
+  for await (const rows of readRowPages(session, build, products)) {
     const read = rows.map(row => ({ id: row.id, fields: readDocument(row) }));
     const isRead = (row: { fields: Omit<Product, 'id'> | undefined }) => row.fields !== undefined;
     const documents = read
       .filter(isRead)
-      .flatMap(({ id, fields }) => (fields === undefined ? [] : [{ id, ...searchTextOf(fields) }]));
+      .flatMap(({ id, fields }) => (fields === undefined ? [] : [{ id, ...toSearchText(fields) }]));
     yield { type: 'product', documents };
   }
-  const read = documentReader(database);
+  const read = createDocumentReader(database);
   for (const type of ['article', 'post', 'order', 'user'] as const) {
     const ids = sql<{ id: number }>`select id from ${sql.id(tables[type])}`;
-    for await (const rows of pagesOf(session, build, ids)) {
+    for await (const rows of readRowPages(session, build, ids)) {
       const found = await read(
         session,
-        rows.map(({ id }) => positionOf(type, id)),
+        rows.map(({ id }) => toPosition(type, id)),
       );
       yield { type, documents: [...found.values()] };
     }
   }
 }
 
-export function searchCheck(database: Storage): Check {
+export function createSearchCheck(database: Storage): Check {
   const { build } = database;
-  const dialect = wordsOfDialect(database);
-  const spelling = spellingOf(database);
+  const dialect = getDialectWords(database);
+  const spelling = createDialectSpelling(database);
   return {
     name: 'search index',
     async find(session) {
       const ledger = createLedger();
-      for await (const { type, documents } of documentsOf(session, database)) {
+      for await (const { type, documents } of readDocuments(session, database)) {
         for (const document of documents) {
-          for (const word of new Set(documentWords(document)))
-            ledger.add(positionOf(placeOf(type, document), document.id), word);
+          for (const word of new Set(toDocumentWords(document)))
+            ledger.add(toPosition(toDocumentType(type, document), document.id), word);
         }
       }
       for await (const entries of dialect.entries(session, build)) {
@@ -75,18 +75,21 @@ export function searchCheck(database: Storage): Check {
       }
       const lines = ledger
         .differing()
-        .map(position => `${typeAt(position)} ${idAt(position)} is indexed by other words than it has`);
+        .map(
+          position =>
+            `${getDocumentType(position)} ${getDocumentId(position)} is indexed by other words than it has`,
+        );
       if (!(await spelling.isWhole(session)))
         lines.push('the words for searches with typing errors are not those indexed');
       return lines;
     },
     async repair(session) {
-      const index = searchIndex(database);
+      const index = createSearchIndex(database);
       for (const statement of dialect.clear()) await session.run(statement.compile(build));
-      for await (const { type, documents } of documentsOf(session, database)) {
+      for await (const { type, documents } of readDocuments(session, database)) {
         const split = documents.map(document => ({
           id: document.id,
-          words: documentWords(document).join(' '),
+          words: toDocumentWords(document).join(' '),
           archived: document.archived === true,
         }));
         await index.addMany(session, type, split);
@@ -94,7 +97,7 @@ export function searchCheck(database: Storage): Check {
       await spelling.rebuild(session);
       await index.compact(session);
       for (const collection of [searchCollection, rewordedCollection])
-        collectionVersions(database).advance(session, collection);
+        createCollectionVersions(database).advance(session, collection);
     },
   };
 }

@@ -5,11 +5,11 @@ import { storedProduct } from '../../resources/products/members/stored.ts';
 import * as ofProducts from '../../resources/products/row.ts';
 import * as ofVariants from '../../resources/variants/row.ts';
 import { storedVariant } from '../../resources/variants/stored.ts';
-import { collectionVersions } from '../../storage/changes/versions.ts';
+import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Check, Storage } from './check.ts';
 import { readMembers } from './content.ts';
-import { pagesOf } from './rows.ts';
+import { readRowPages } from './rows.ts';
 
 /** As much of a product or variant as is needed here. */
 interface Row {
@@ -32,9 +32,9 @@ const keepers = [
     stored: storedProduct,
     rewritten(row: Row, reserved: number, at: number) {
       const product = ofProducts.productOf(row);
-      const kept = ofProducts.keptOf(product);
-      const fields = ofProducts.fieldsOf(product, row.base_price);
-      return ofProducts.rowOf(fields, at, { ...kept, stock: { ...kept.stock, reserved } });
+      const kept = ofProducts.toKeptProduct(product);
+      const fields = ofProducts.toProductFields(product, row.base_price);
+      return ofProducts.toProductRow(fields, at, { ...kept, stock: { ...kept.stock, reserved } });
     },
   },
   {
@@ -46,15 +46,15 @@ const keepers = [
     stored: storedVariant,
     rewritten(row: Row, reserved: number, at: number) {
       const variant = ofVariants.variantOf(row);
-      const kept = ofVariants.keptOf(variant);
+      const kept = ofVariants.toKeptVariant(variant);
       const stock = { ...kept.stock, reserved };
-      return ofVariants.rowOf(ofVariants.fieldsOf(variant), at, { ...kept, stock });
+      return ofVariants.toVariantRow(ofVariants.toVariantFields(variant), at, { ...kept, stock });
     },
   },
 ] as const;
 
 /** Open orders only: others have given back, or taken, what they had. */
-export function reservationsCheck(database: Storage): Check {
+export function createReservationsCheck(database: Storage): Check {
   const { build } = database;
   const ended = sql<{ id: number; status: string; reserved: number }>`select orders.id, status,
       cast(sum(reserved) as integer) as reserved
@@ -62,7 +62,7 @@ export function reservationsCheck(database: Storage): Check {
     where reserved > 0 and status <> 'PENDING' group by orders.id, status order by orders.id`;
 
   /** Rows whose stock says something else than open orders, with what these have reserved. */
-  async function* wrongIn(session: Session, { held, select, stored }: (typeof keepers)[number]) {
+  async function* findWrong(session: Session, { held, select, stored }: (typeof keepers)[number]) {
     const query = sql<{
       id: number;
       reserved: number;
@@ -71,7 +71,7 @@ export function reservationsCheck(database: Storage): Check {
       join orders on orders.id = order_id where status = 'PENDING' group by held.id`;
     const rows = await session.all(query.compile(build));
     const byId = new Map(rows.map(({ id, reserved }) => [id, reserved]));
-    for await (const page of pagesOf(session, build, select)) {
+    for await (const page of readRowPages(session, build, select)) {
       for (const row of page) {
         // Most have none: their documents need not be read.
         if (!row.document.includes('"onHand":')) continue;
@@ -89,7 +89,7 @@ export function reservationsCheck(database: Storage): Check {
         ({ id, status, reserved }) => `order ${id}: it is ${status}, but has ${reserved} reserved`,
       );
       for (const keeper of keepers) {
-        for await (const { row, kept, reserved } of wrongIn(session, keeper)) {
+        for await (const { row, kept, reserved } of findWrong(session, keeper)) {
           lines.push(`${keeper.name} ${row.id}: ${kept} reserved, ${reserved} of them by open orders`);
         }
       }
@@ -101,13 +101,13 @@ export function reservationsCheck(database: Storage): Check {
           and order_id in (select id from orders where status <> 'PENDING')`.compile(build),
       );
       for (const keeper of keepers) {
-        for await (const { row, reserved } of wrongIn(session, keeper)) {
+        for await (const { row, reserved } of findWrong(session, keeper)) {
           const at = Math.max(now, row.updated_at);
           const { document, available } = keeper.rewritten(row, reserved, at);
           const values = { document, available, updated_at: at };
           await session.run(build.updateTable(keeper.table).set(values).where('id', '=', row.id).compile());
         }
-        collectionVersions(database).advance(session, keeper.collection);
+        createCollectionVersions(database).advance(session, keeper.collection);
       }
     },
   };

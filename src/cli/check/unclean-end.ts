@@ -2,20 +2,20 @@
 import { statSync } from 'node:fs';
 import type { Config } from '../../config.ts';
 import { describeError, type Log } from '../../operations/log.ts';
-import { sqliteBuilder } from '../../storage/builder.ts';
-import { embeddedFile } from '../../storage/open.ts';
+import { createSqliteBuilder } from '../../storage/builder.ts';
+import { getEmbeddedFile } from '../../storage/open.ts';
 import { sqliteChecks } from '../../storage/sqlite/files/checks.ts';
-import { backgroundReader } from '../../storage/sqlite/threads/reader.ts';
+import { createBackgroundReader } from '../../storage/sqlite/threads/reader.ts';
 
 /**
  * Whether the embedded database was left open: who closes it last removes its log. To be called before it is opened.
  * PostgreSQL recovers by itself.
  */
-export function endedUncleanly(config: Config): boolean {
+export function hasEndedUncleanly(config: Config): boolean {
   if (config.DATABASE_URL !== undefined) return false;
-  const bytesOf = (suffix: string) =>
-    statSync(`${embeddedFile(config)}${suffix}`, { throwIfNoEntry: false })?.size ?? 0;
-  return bytesOf('-wal') > 0 || bytesOf('-journal') > 0;
+  const readSize = (suffix: string) =>
+    statSync(`${getEmbeddedFile(config)}${suffix}`, { throwIfNoEntry: false })?.size ?? 0;
+  return readSize('-wal') > 0 || readSize('-journal') > 0;
 }
 
 /**
@@ -23,17 +23,17 @@ export function endedUncleanly(config: Config): boolean {
  * Never rejects.
  */
 export async function checkAfterUncleanEnd(config: Config, log: Log): Promise<void> {
-  const file = embeddedFile(config);
+  const file = getEmbeddedFile(config);
   log.warn(
     'the database was not closed in order when it was last used (or another process has it open): checking it',
     {
       file,
     },
   );
-  const reader = backgroundReader(file);
+  const reader = createBackgroundReader(file);
   const start = performance.now();
   try {
-    const found = await reader.snapshot(session => sqliteChecks.damage(session, sqliteBuilder(), true));
+    const found = await reader.snapshot(session => sqliteChecks.damage(session, createSqliteBuilder(), true));
     const seconds = Math.round(performance.now() - start) / 1000;
     if (found.length === 0) log.info('the database is whole', { seconds });
     else

@@ -1,49 +1,49 @@
 /** Checks variants against the columns that they are found by, and what products show of their variants against these. */
 import { sql } from 'kysely';
 import {
-  fieldsOf,
+  buildLockedColumns,
   type LockedProduct,
-  lockedColumns,
   type ProductRow,
   productJson,
   productOf,
-  rowOf,
+  toProductFields,
+  toProductRow,
 } from '../../resources/products/row.ts';
-import { variantSummaries } from '../../resources/products/writes/variant-summary.ts';
+import { createVariantSummarizer } from '../../resources/products/writes/variant-summary.ts';
 import * as ofVariants from '../../resources/variants/row.ts';
 import { storedVariant } from '../../resources/variants/stored.ts';
-import { collectionVersions } from '../../storage/changes/versions.ts';
+import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Check, Storage } from './check.ts';
 import { readDocument, readMembers } from './content.ts';
-import { pagesOf } from './rows.ts';
+import { readRowPages } from './rows.ts';
 
 interface Counted extends LockedProduct {
   readonly counted: number;
 }
 
-export function variantChecks(database: Storage): Check[] {
-  return [columnsCheck(database), summariesCheck(database)];
+export function createVariantChecks(database: Storage): Check[] {
+  return [createColumnsCheck(database), createSummariesCheck(database)];
 }
 
 type VariantColumns = Omit<ofVariants.VariantRow, keyof ofVariants.StoredVariant> & ofVariants.StoredVariant;
 
 /** The representation is what is shown, and the columns follow from it. */
-function columnsCheck(database: Storage): Check {
+function createColumnsCheck(database: Storage): Check {
   const { build } = database;
   const names = sql.join(ofVariants.variantNames.map(name => sql.ref(name)));
   const select = sql<VariantColumns>`select id, ${names} from product_variants`;
   const derived = ofVariants.variantNames.filter(name => name !== 'document' && name !== 'updated_at');
 
   /** Variants whose columns are others than their representation gives, with those; none where it is no JSON. */
-  async function* differing(session: Session) {
-    for await (const rows of pagesOf(session, build, select)) {
+  async function* findDifferingVariants(session: Session) {
+    for await (const rows of readRowPages(session, build, select)) {
       for (const row of rows) {
         if (readMembers(storedVariant, row) === undefined) yield { row, right: undefined, other: [] };
         else {
           const variant = ofVariants.variantOf(row);
-          const [fields, kept] = [ofVariants.fieldsOf(variant), ofVariants.keptOf(variant)];
-          const right = ofVariants.rowOf(fields, row.updated_at, kept);
+          const [fields, kept] = [ofVariants.toVariantFields(variant), ofVariants.toKeptVariant(variant)];
+          const right = ofVariants.toVariantRow(fields, row.updated_at, kept);
           const other = derived.filter(name => right[name] !== row[name]);
           if (other.length > 0 || ofVariants.variantOf({ ...row, ...right }).available !== variant.available)
             yield { row, right, other };
@@ -55,47 +55,47 @@ function columnsCheck(database: Storage): Check {
   return {
     name: 'documents of variants',
     find: session =>
-      Array.fromAsync(differing(session), ({ row, right, other }) => {
+      Array.fromAsync(findDifferingVariants(session), ({ row, right, other }) => {
         const what = other.length === 0 ? 'availability' : `columns ${other.join(', ')}`;
         const problem = right === undefined ? 'is no JSON' : `differs from the ${what}`;
         return `variant ${row.id}: its document ${problem}`;
       }),
     async repair(session) {
-      for await (const { row, right } of differing(session)) {
+      for await (const { row, right } of findDifferingVariants(session)) {
         if (right === undefined) continue;
         await session.run(
           build.updateTable('product_variants').set(right).where('id', '=', row.id).compile(),
         );
       }
-      collectionVersions(database).advance(session, ofVariants.variants.name);
+      createCollectionVersions(database).advance(session, ofVariants.variants.name);
     },
   };
 }
 
-function summariesCheck(database: Storage): Check {
+function createSummariesCheck(database: Storage): Check {
   const { build } = database;
-  const summarize = variantSummaries(database);
+  const summarize = createVariantSummarizer(database);
   const select = sql<Counted>`select * from (
-      select ${lockedColumns(database.dialect)}, variant_count,
+      select ${buildLockedColumns(database.dialect)}, variant_count,
         cast((select count(*) from product_variants where product_id = products.id) as integer) as counted
       from products where variant_count > 0 or id in (select product_id from product_variants)
     ) as products_with_variants`;
 
   /** The row of a product by what its variants come to. */
-  async function rightRow(session: Session, before: Counted, at: number): Promise<ProductRow> {
+  async function computeRightRow(session: Session, before: Counted, at: number): Promise<ProductRow> {
     const old = productOf(before);
-    const fields = fieldsOf(old, before.base_price);
+    const fields = toProductFields(old, before.base_price);
     const next = await summarize(session, before, old, fields, before.counted);
-    return rowOf(next.fields, at, next.kept);
+    return toProductRow(next.fields, at, next.kept);
   }
 
   /** Products whose row is another one. */
-  async function* differing(session: Session): AsyncGenerator<Counted> {
-    for await (const rows of pagesOf(session, build, select)) {
+  async function* findDifferingProducts(session: Session): AsyncGenerator<Counted> {
+    for await (const rows of readRowPages(session, build, select)) {
       for (const before of rows) {
         // What is no JSON is found elsewhere.
         if (readDocument(before) === undefined) continue;
-        const { document } = await rightRow(session, before, Date.parse(productOf(before).updatedAt));
+        const { document } = await computeRightRow(session, before, Date.parse(productOf(before).updatedAt));
         if (productJson({ id: before.id, document }) !== productJson(before)) yield before;
       }
     }
@@ -105,15 +105,15 @@ function summariesCheck(database: Storage): Check {
     name: 'variants of products',
     find: session =>
       Array.fromAsync(
-        differing(session),
+        findDifferingProducts(session),
         ({ id }) => `product ${id}: it shows another number, price or availability than its variants have`,
       ),
     async repair(session, now) {
-      for await (const before of differing(session)) {
-        const row = await rightRow(session, before, Math.max(now, before.updated_at));
+      for await (const before of findDifferingProducts(session)) {
+        const row = await computeRightRow(session, before, Math.max(now, before.updated_at));
         await session.run(build.updateTable('products').set(row).where('id', '=', before.id).compile());
       }
-      collectionVersions(database).advance(session, 'products');
+      createCollectionVersions(database).advance(session, 'products');
     },
   };
 }

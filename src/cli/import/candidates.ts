@@ -1,16 +1,16 @@
 /** What a file has as products, not yet checked: a record each, or with a preset what its rows come to. */
 import type { CellOptions } from '../../files/cells/fields.ts';
-import { type Mapper, recordMapper } from '../../files/cells/mapper.ts';
+import { createRecordMapper, type Mapper } from '../../files/cells/mapper.ts';
 import { type Mapping, pick, productFields } from '../../files/map.ts';
 import type { SourceRecord } from '../../files/read.ts';
 import type { ErrorDetail } from '../../http/errors.ts';
 import { isObject } from '../../json-object.ts';
-import { attributeKeys } from './presets/attributes.ts';
+import { createAttributeKeyMaker } from './presets/attributes.ts';
 import { resolveColumns } from './presets/columns.ts';
-import { membersOf, requireCurrency } from './presets/draft.ts';
-import { templateColumns } from './presets/feeds/template.ts';
-import { presetOf, proposalFor, requireColumns } from './presets/index.ts';
-import { type Joined, joiner } from './presets/join.ts';
+import { requireCurrency, toMembers } from './presets/draft.ts';
+import { readTemplateColumns } from './presets/feeds/template.ts';
+import { formatProposal, getPreset, requireColumns } from './presets/index.ts';
+import { createJoiner, type Joined } from './presets/join.ts';
 import { type Draft, type Drafting, type PresetName, type Row, RowProblem } from './presets/preset.ts';
 import { checkArray, type ImportSource } from './source.ts';
 
@@ -51,23 +51,23 @@ export interface Notices {
 }
 
 /** @param again the same file from its beginning */
-export function candidatesOf(
+export function readCandidates(
   source: ImportSource,
   again: () => Promise<ImportSource>,
   request: CandidateRequest,
   notices: Notices,
 ): AsyncGenerator<readonly Candidate[]> {
   return request.preset === undefined
-    ? ofRecords(source, request, notices)
-    : ofRows(source, again, request, request.preset, notices);
+    ? readRecordCandidates(source, request, notices)
+    : readRowCandidates(source, again, request, request.preset, notices);
 }
 
-async function* ofRecords(
+async function* readRecordCandidates(
   source: ImportSource,
   request: CandidateRequest,
   notices: Notices,
 ): AsyncGenerator<readonly Candidate[]> {
-  const mapper = recordMapper(request);
+  const mapper = createRecordMapper(request);
   let position = 0;
   let looked = false;
   for await (const batch of source.records) {
@@ -76,25 +76,28 @@ async function* ofRecords(
       position += 1;
       notices.rows = position;
       if (record.fatal === true) {
-        const proposal = proposalFor(request.file, (await templateColumns(record, request.file)) ?? []);
+        const proposal = formatProposal(
+          request.file,
+          (await readTemplateColumns(record, request.file)) ?? [],
+        );
         throw new Error(proposal || `line ${record.line} ${record.error}`);
       }
       if (position === 1 && source.format === 'json') {
         await checkArray(record, request.file, request.path);
       }
       if (!looked && record.value !== undefined) {
-        const template = await templateColumns(record, request.file);
-        const proposal = proposalFor(request.file, template ?? record.columns ?? []);
+        const template = await readTemplateColumns(record, request.file);
+        const proposal = formatProposal(request.file, template ?? record.columns ?? []);
         checkColumns(record, request, proposal, source, notices, mapper);
         looked = true;
       }
-      candidates.push(candidateOf(record, position, request.mapping, mapper));
+      candidates.push(toCandidate(record, position, request.mapping, mapper));
     }
     yield candidates;
   }
 }
 
-function candidateOf(record: SourceRecord, position: number, mapping: Mapping, mapper: Mapper): Candidate {
+function toCandidate(record: SourceRecord, position: number, mapping: Mapping, mapper: Mapper): Candidate {
   const { line, raw, value, error = 'cannot be read' } = record;
   if (value === undefined) return { line, raw, fields: undefined, error, position };
   const fields = mapper.map(value, record.columns);
@@ -146,20 +149,23 @@ function checkColumns(
   notices.unused = mapper.unused(columns);
 }
 
-const draftingOf = ({ cells, imageBase, dropUnknown }: CandidateRequest, { note }: Notices): Drafting => ({
+const createDrafting = (
+  { cells, imageBase, dropUnknown }: CandidateRequest,
+  { note }: Notices,
+): Drafting => ({
   cells,
   imageBase,
   dropUnknown,
   now: Date.now(),
   skus: new Set(),
-  keyOf: attributeKeys(note),
+  keyOf: createAttributeKeyMaker(note),
   note,
 });
 
 /** Rows that a batch of candidates takes together at most. */
 const batchRows = 1000;
 
-async function* ofRows(
+async function* readRowCandidates(
   source: ImportSource,
   again: () => Promise<ImportSource>,
   request: CandidateRequest,
@@ -167,10 +173,10 @@ async function* ofRows(
   notices: Notices,
 ): AsyncGenerator<readonly Candidate[]> {
   const { file, dropUnknown } = request;
-  const preset = presetOf(name);
-  const join = joiner(preset, file, notices.note);
-  const mapper = recordMapper({ ...request, only: true });
-  const drafting = draftingOf(request, notices);
+  const preset = getPreset(name);
+  const join = createJoiner(preset, file, notices.note);
+  const mapper = createRecordMapper({ ...request, only: true });
+  const drafting = createDrafting(request, notices);
   let looked = false;
   for await (const batch of source.records) {
     for (const record of batch) {
@@ -186,9 +192,9 @@ async function* ofRows(
       join.survey(record);
     }
   }
-  const drafted = (joined: Joined, position: number): Candidate =>
+  const toJoinedCandidate = (joined: Joined, position: number): Candidate =>
     'rows' in joined
-      ? draftOf(joined.rows, position)
+      ? draftCandidate(joined.rows, position)
       : {
           line: joined.record.line,
           raw: joined.record.raw,
@@ -197,14 +203,14 @@ async function* ofRows(
           position,
         };
 
-  function draftOf(rows: readonly Row[], position: number): Candidate {
+  function draftCandidate(rows: readonly Row[], position: number): Candidate {
     const [{ line, raw } = { line: 0, raw: '' }] = rows;
     try {
       const draft = preset.draft(rows, drafting);
-      return { line, raw, fields: withMapped(draft, rows, mapper), position };
+      return { line, raw, fields: addMapped(draft, rows, mapper), position };
     } catch (error) {
       if (!(error instanceof RowProblem)) throw error;
-      return { line: error.line, raw, fields: undefined, ...problemOf(error), position };
+      return { line: error.line, raw, fields: undefined, ...toProblem(error), position };
     }
   }
 
@@ -215,19 +221,19 @@ async function* ofRows(
       position += 1;
       notices.rows = position;
       const joined = join.take(record);
-      if (joined !== undefined) candidates.push(drafted(joined, position));
+      if (joined !== undefined) candidates.push(toJoinedCandidate(joined, position));
       if (candidates.length < batchRows) continue;
       yield candidates;
       candidates = [];
     }
   }
-  candidates.push(...join.rest().map(joined => drafted(joined, position)));
+  candidates.push(...join.rest().map(joined => toJoinedCandidate(joined, position)));
   if (candidates.length > 0) yield candidates;
 }
 
 /** What the command line says of columns and values counts more than the preset. @throws RowProblem */
-function withMapped(draft: Draft, rows: readonly Row[], mapper: Mapper): Record<string, unknown> {
-  const members = membersOf(draft);
+function addMapped(draft: Draft, rows: readonly Row[], mapper: Mapper): Record<string, unknown> {
+  const members = toMembers(draft);
   const [own] = rows;
   if (own === undefined) return members;
   const { attributes, ...mapped } = mapper.map(own.value, own.columns.all);
@@ -239,7 +245,7 @@ function withMapped(draft: Draft, rows: readonly Row[], mapper: Mapper): Record<
   return { ...members, ...mapped, ...(all === undefined ? {} : { attributes: all }) };
 }
 
-function problemOf({ column, problem, value }: RowProblem) {
+function toProblem({ column, problem, value }: RowProblem) {
   const shown = value === '' ? '' : ` (it is ${JSON.stringify(value)})`;
   const details = [{ field: column, pointer: '', code: 'invalid', message: problem }];
   return { error: `${column} ${problem}${shown}`, details };

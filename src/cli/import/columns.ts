@@ -44,40 +44,40 @@ const between = '\0';
 
 /** @param records all prepared for one moment */
 export function toColumns(records: readonly PreparedRecord[]): Columns {
-  const column = (text: (record: PreparedRecord) => string) => records.map(text).join(between);
+  const joinColumn = (text: (record: PreparedRecord) => string) => records.map(text).join(between);
   return {
     count: records.length,
     prices: records.map(({ row }) => row.price),
     givens: records.map(({ given }) => given),
     at: records[0]?.row.created_at ?? 0,
-    names: column(({ row }) => row.name),
-    statuses: column(({ row }) => row.status),
+    names: joinColumn(({ row }) => row.name),
+    statuses: joinColumn(({ row }) => row.status),
     // None may be empty: the empty text stands for null.
-    skus: column(({ row }) => row.sku ?? ''),
-    brands: column(({ row }) => row.brand ?? ''),
-    gtins: column(({ row }) => row.gtin ?? ''),
-    externalIds: column(({ row }) => row.external_id ?? ''),
+    skus: joinColumn(({ row }) => row.sku ?? ''),
+    brands: joinColumn(({ row }) => row.brand ?? ''),
+    gtins: joinColumn(({ row }) => row.gtin ?? ''),
+    externalIds: joinColumn(({ row }) => row.external_id ?? ''),
     availables: records.map(({ row }) => row.available),
-    documents: column(({ row }) => row.document),
-    words: column(({ words }) => words),
+    documents: joinColumn(({ row }) => row.document),
+    words: joinColumn(({ words }) => words),
     pathCounts: records.map(({ categories }) => 1 + categories.length),
     paths: records.flatMap(({ category, categories }) => [category ?? '', ...categories]).join(between),
     tagCounts: records.map(({ tags }) => tags.length),
     tags: records.flatMap(({ tags }) => tags).join(between),
     images: records.map(({ images }) => images),
     hasUploads: records.map(({ hasUploads }) => hasUploads),
-    variants: column(({ variants }) => variants),
+    variants: joinColumn(({ variants }) => variants),
     variantCounts: records.map(({ variantCount }) => variantCount),
     skuCounts: records.map(({ variantSkus }) => variantSkus.length),
     variantSkus: records.flatMap(({ variantSkus }) => variantSkus).join(between),
     lines: records.map(({ line }) => line),
-    attributes: column(({ attributes }) =>
+    attributes: joinColumn(({ attributes }) =>
       Object.keys(attributes).length === 0 ? '' : JSON.stringify(attributes),
     ),
   };
 }
 
-export function fromColumns(columns: Columns): PreparedRecord[] {
+export function parseColumns(columns: Columns): PreparedRecord[] {
   const { count, prices, givens, at } = columns;
   const names = columns.names.split(between);
   const statuses = columns.statuses.split(between);
@@ -89,9 +89,9 @@ export function fromColumns(columns: Columns): PreparedRecord[] {
   const words = columns.words.split(between);
   const variants = columns.variants.split(between);
   const attributes = columns.attributes.split(between);
-  const tagsOf = divided(columns.tags.split(between), columns.tagCounts);
-  const skusOf = divided(columns.variantSkus.split(between), columns.skuCounts);
-  const pathsOf = divided(columns.paths.split(between), columns.pathCounts);
+  const tagsOf = createDivider(columns.tags.split(between), columns.tagCounts);
+  const skusOf = createDivider(columns.variantSkus.split(between), columns.skuCounts);
+  const pathsOf = createDivider(columns.paths.split(between), columns.pathCounts);
   return Array.from({ length: count }, (_, index) => {
     const [category, ...categories] = pathsOf(index);
     return {
@@ -115,7 +115,7 @@ export function fromColumns(columns: Columns): PreparedRecord[] {
       tags: tagsOf(index),
       category: category || null,
       categories,
-      attributes: attributesIn(attributes[index] ?? ''),
+      attributes: parseAttributes(attributes[index] ?? ''),
       given: givens[index] ?? 0,
       images: columns.images[index] ?? 0,
       hasUploads: columns.hasUploads[index] ?? false,
@@ -128,7 +128,10 @@ export function fromColumns(columns: Columns): PreparedRecord[] {
 }
 
 /** @returns what gives each record its share, called for one after another */
-function divided(values: readonly string[], counts: readonly number[]): (index: number) => readonly string[] {
+function createDivider(
+  values: readonly string[],
+  counts: readonly number[],
+): (index: number) => readonly string[] {
   let first = 0;
   return index => {
     const start = first;
@@ -138,4 +141,4 @@ function divided(values: readonly string[], counts: readonly number[]): (index: 
 }
 
 // Boundary: the other thread has written the text.
-const attributesIn = (text: string) => (text === '' ? {} : (JSON.parse(text) as AttributeValues));
+const parseAttributes = (text: string) => (text === '' ? {} : (JSON.parse(text) as AttributeValues));

@@ -2,29 +2,36 @@
 
 import { existsSync } from 'node:fs';
 import { type Config, loadConfig } from '../../config.ts';
-import { outboxOf } from '../../events/outbox.ts';
+import { createCommandOutbox } from '../../events/outbox.ts';
 import type { CellOptions } from '../../files/cells/fields.ts';
-import { definitionStore } from '../../resources/attributes/store.ts';
-import { productImporter } from '../../resources/products/import/index.ts';
+import { createDefinitionStore } from '../../resources/attributes/store.ts';
+import { createProductImporter } from '../../resources/products/import/index.ts';
 import { planWithout } from '../../resources/products/import/plan.ts';
 import type { BulkLoad, Database } from '../../storage/database.ts';
-import { migrate, pendingMigrations } from '../../storage/migrations/migrate.ts';
-import { embeddedFile, openBulkLoad, openDatabase } from '../../storage/open.ts';
-import { productTotals } from '../../storage/totals.ts';
+import { migrate, readPendingMigrations } from '../../storage/migrations/migrate.ts';
+import { getEmbeddedFile, openBulkLoad, openDatabase } from '../../storage/open.ts';
+import { createProductTotals } from '../../storage/totals.ts';
 import { refuseInput, refuseKept } from '../output-file.ts';
-import { messageOf, printable } from '../terminal/printable.ts';
+import { escapeUnprintable, getErrorMessage } from '../terminal/printable.ts';
 import type { Command } from '../usage.ts';
-import { argumentsOf, help, type ImportArguments } from './options.ts';
+import { help, type ImportArguments, parseArguments } from './options.ts';
 import type { RecordsRequest } from './records.ts';
-import { createProgress, grouped, initialState, openRejects, remarks, summary } from './report.ts';
+import {
+  createInitialState,
+  createProgress,
+  formatCount,
+  formatRemarks,
+  formatSummary,
+  openRejects,
+} from './report.ts';
 import { type BatchWriter, runImport, type StopRequest } from './run.ts';
 import { openRecordsApart } from './thread.ts';
-import { batchWriter } from './write.ts';
+import { createBatchWriter } from './write.ts';
 
 export const command: Command = {
   help,
   run: args => {
-    const given = argumentsOf(args);
+    const given = parseArguments(args);
     return given.dryRun ? dryRun(given) : importIntoDatabase(given);
   },
 };
@@ -38,9 +45,9 @@ async function importIntoDatabase(given: ImportArguments): Promise<number> {
     const catalog = {
       currency: given.cells.currency ?? config.DEFAULT_CURRENCY,
       gather: await hasProducts(load.database),
-      cells: await typedCells(given, load.database),
+      cells: await readCellOptions(given, load.database),
     };
-    return await importFile(given, catalog, await batchWriter(load), load.transactionMs);
+    return await importFile(given, catalog, await createBatchWriter(load), load.transactionMs);
   } finally {
     await closeLoad(load);
   }
@@ -50,11 +57,11 @@ async function closeLoad(load: BulkLoad): Promise<void> {
   const { indexes, milliseconds, problem } = await load.close();
   if (indexes > 0) {
     console.error(
-      `catalog import: built ${grouped(indexes)} indexes in ${(milliseconds / 1000).toFixed(1)} s`,
+      `catalog import: built ${formatCount(indexes)} indexes in ${(milliseconds / 1000).toFixed(1)} s`,
     );
   }
   if (problem !== undefined) {
-    console.error(`catalog import: ${printable(messageOf(problem))}`);
+    console.error(`catalog import: ${escapeUnprintable(getErrorMessage(problem))}`);
   }
 }
 
@@ -63,14 +70,14 @@ async function dryRun(given: ImportArguments): Promise<number> {
   const config = loadConfig(process.env);
   checkRejects(given, config);
   const currency = given.cells.currency ?? config.DEFAULT_CURRENCY;
-  const database = await existingDatabase(config);
+  const database = await openExistingDatabase(config);
   try {
     if (database === undefined) {
       const catalog = { currency, gather: false, cells: given.cells };
       return await importFile(given, catalog, async records => planWithout(records));
     }
-    const importer = productImporter(database, outboxOf(database));
-    const cells = await typedCells(given, database);
+    const importer = createProductImporter(database, createCommandOutbox(database));
+    const cells = await readCellOptions(given, database);
     const catalog = { currency, gather: await hasProducts(database), cells };
     return await importFile(given, catalog, records =>
       database.snapshot(session => importer.plan(session, records, 'read')),
@@ -87,28 +94,28 @@ function checkRejects({ rejects, file }: ImportArguments, config: Config): void 
     refuseInput(rejects, file);
     refuseKept(rejects, config);
   } catch (error) {
-    throw new Error(`--rejects ${messageOf(error)}`);
+    throw new Error(`--rejects ${getErrorMessage(error)}`);
   }
 }
 
-async function existingDatabase(config: Config): Promise<Database | undefined> {
-  if (config.DATABASE_URL === undefined && !existsSync(embeddedFile(config))) return undefined;
+async function openExistingDatabase(config: Config): Promise<Database | undefined> {
+  if (config.DATABASE_URL === undefined && !existsSync(getEmbeddedFile(config))) return undefined;
   const database = openDatabase(config);
   await database.ping();
   // An empty database has no list of migrations to read.
-  const pending = await pendingMigrations(database).catch(() => ['all']);
+  const pending = await readPendingMigrations(database).catch(() => ['all']);
   if (pending.length === 0) return database;
   await database.close();
   return undefined;
 }
 
 async function hasProducts(database: Database): Promise<boolean> {
-  return (await productTotals(database).count(database.read)) > 0;
+  return (await createProductTotals(database).count(database.read)) > 0;
 }
 
 /** What is said of cells, and what the definitions of attributes say of theirs. */
-async function typedCells({ cells }: ImportArguments, database: Database): Promise<CellOptions> {
-  const definitions = await definitionStore(database, outboxOf(database)).current();
+async function readCellOptions({ cells }: ImportArguments, database: Database): Promise<CellOptions> {
+  const definitions = await createDefinitionStore(database, createCommandOutbox(database)).current();
   return { ...cells, types: new Map([...definitions].map(([key, { type }]) => [key, type])) };
 }
 
@@ -121,45 +128,48 @@ async function importFile(
   const { totalBytes, chunks } = await openRecordsApart({ ...given, ...catalog });
   const rejects = openRejects(given.rejects, given.skip > 0);
   const progress = createProgress(process.stderr.isTTY === true, totalBytes);
-  const state = initialState();
+  const state = createInitialState();
   const started = performance.now();
   const { skip, batchSize } = given;
-  const say = (line: string) => console.error(`catalog import: ${printable(line)}`);
-  const reporting = { rejects, progress, say, stop: stopRequest() };
+  const say = (line: string) => console.error(`catalog import: ${escapeUnprintable(line)}`);
+  const reporting = { rejects, progress, say, stop: createStopRequest() };
   try {
     const run = { chunks, skip, batchSize, write, transactionMs, ...reporting };
     const complete = await runImport(run, state);
     progress.end();
-    for (const line of remarks(state, rejects)) console.error(line);
-    console.log(summary({ ...state, rejected: rejects.count }, performance.now() - started, given.dryRun));
+    for (const line of formatRemarks(state, rejects)) console.error(line);
+    console.log(
+      formatSummary({ ...state, rejected: rejects.count }, performance.now() - started, given.dryRun),
+    );
     if (complete) return rejects.count > 0 ? 2 : 0;
-    console.error(`catalog import: interrupted; ${resumeHint(state.done)}`);
+    console.error(`catalog import: interrupted; ${formatResumeHint(state.done)}`);
     return 130;
   } catch (error) {
     progress.end();
-    if (state.done > given.skip) console.error(`catalog import: stopped early; ${resumeHint(state.done)}`);
+    if (state.done > given.skip)
+      console.error(`catalog import: stopped early; ${formatResumeHint(state.done)}`);
     throw error;
   } finally {
     rejects.close();
   }
 }
 
-function resumeHint(done: number): string {
-  return `${grouped(done)} records are done: run the same command again, with --skip ${done} if records have no sku`;
+function formatResumeHint(done: number): string {
+  return `${formatCount(done)} records are done: run the same command again, with --skip ${done} if records have no sku`;
 }
 
-function stopRequest(): StopRequest {
+function createStopRequest(): StopRequest {
   let requested = false;
-  let listener = () => {};
+  let notifyListener = () => {};
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       requested = true;
-      listener();
+      notifyListener();
     });
   }
   return {
     onRequest(next) {
-      listener = next;
+      notifyListener = next;
       if (requested) next();
     },
   };

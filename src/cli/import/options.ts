@@ -1,9 +1,16 @@
 /** The command line of `catalog import`. */
-import { type CellOptions, readerOf, Unreadable } from '../../files/cells/fields.ts';
+import { type CellOptions, findReader, Unreadable } from '../../files/cells/fields.ts';
 import { weightUnits } from '../../files/cells/weight.ts';
 import { type Encoding, encodings } from '../../files/encoding.ts';
 import { type Mapping, MappingError, parseMapping, parseSettings } from '../../files/map.ts';
-import { choiceOption, countOption, onePositional, parse, safeOption, UsageError } from '../usage.ts';
+import {
+  parse,
+  parseChoiceOption,
+  parseCountOption,
+  parseSafeOption,
+  requireOnePositional,
+  UsageError,
+} from '../usage.ts';
 import { type PresetName, presetNames } from './presets/preset.ts';
 
 export const help = `Usage: catalog import FILE|- [OPTIONS]
@@ -105,15 +112,15 @@ export interface ImportArguments {
 }
 
 /** @throws UsageError */
-export function argumentsOf(args: string[]): ImportArguments {
+export function parseArguments(args: string[]): ImportArguments {
   const { values, positionals } = parse(args, options, true);
-  const named = choiceOption(values.format, '--format', ['csv', 'ndjson', 'json']);
+  const named = parseChoiceOption(values.format, '--format', ['csv', 'ndjson', 'json']);
   if (values.path !== undefined && named !== undefined && named !== 'json') {
     throw new UsageError('--path is for JSON only');
   }
   const format = values.path === undefined ? named : 'json';
-  const preset = choiceOption(values.preset, '--preset', presetNames);
-  const skip = countOption(values.skip, '--skip', 0, Number.MAX_SAFE_INTEGER) ?? 0;
+  const preset = parseChoiceOption(values.preset, '--preset', presetNames);
+  const skip = parseCountOption(values.skip, '--skip', 0, Number.MAX_SAFE_INTEGER) ?? 0;
   const dropUnknown = values['drop-unknown'] === true;
   if (preset === undefined && dropUnknown) throw new UsageError('--drop-unknown is for a --preset only');
   if (preset !== undefined && format !== undefined && format !== 'csv')
@@ -122,42 +129,42 @@ export function argumentsOf(args: string[]): ImportArguments {
     throw new UsageError('--skip is not for a --preset: what is in is found again, and not written twice');
   }
   const cells = {
-    decimal: choiceOption(values.decimal, '--decimal', ['point', 'comma']),
-    currency: currencyOption(values.currency),
-    tagSeparator: separatorOption(values['tag-separator'], '--tag-separator'),
-    categorySeparator: separatorOption(values['category-separator'], '--category-separator'),
-    weightUnit: choiceOption(values['weight-unit'], '--weight-unit', weightUnits),
+    decimal: parseChoiceOption(values.decimal, '--decimal', ['point', 'comma']),
+    currency: parseCurrencyOption(values.currency),
+    tagSeparator: parseSeparatorOption(values['tag-separator'], '--tag-separator'),
+    categorySeparator: parseSeparatorOption(values['category-separator'], '--category-separator'),
+    weightUnit: parseChoiceOption(values['weight-unit'], '--weight-unit', weightUnits),
   } as const;
   return {
-    file: onePositional(positionals, 'FILE'),
+    file: requireOnePositional(positionals, 'FILE'),
     preset,
     format,
-    encoding: choiceOption(values.encoding?.toLowerCase(), '--encoding', encodings),
+    encoding: parseChoiceOption(values.encoding?.toLowerCase(), '--encoding', encodings),
     path: values.path,
-    safe: safeOption(values['safe-for-spreadsheets'], format),
-    mapping: mappingOption('--map', () => parseMapping((values.map ?? []).join(','))),
-    set: settingsOption(values.set ?? [], cells),
+    safe: parseSafeOption(values['safe-for-spreadsheets'], format),
+    mapping: parseMappingOption('--map', () => parseMapping((values.map ?? []).join(','))),
+    set: parseSettingsOption(values.set ?? [], cells),
     cells,
-    imageBase: baseOption(values['image-base']),
+    imageBase: parseBaseOption(values['image-base']),
     dropUnknown,
     dryRun: values['dry-run'] === true,
     rejects: values.rejects,
-    batchSize: countOption(values.batch, '--batch', 1, 100_000),
+    batchSize: parseCountOption(values.batch, '--batch', 1, 100_000),
     skip,
   };
 }
 
 /** @throws UsageError also for a value that no record could have */
-function settingsOption(given: readonly string[], cells: CellOptions): Mapping {
-  const set = mappingOption('--set', () => parseSettings(given));
+function parseSettingsOption(given: readonly string[], cells: CellOptions): Mapping {
+  const set = parseMappingOption('--set', () => parseSettings(given));
   for (const [field, text] of set) {
-    const value = readerOf(field)?.(text, cells);
+    const value = findReader(field)?.(text, cells);
     if (value instanceof Unreadable) throw new UsageError(`--set ${field} ${value.problem}, not "${text}"`);
   }
   return set;
 }
 
-function mappingOption(option: string, read: () => Mapping): Mapping {
+function parseMappingOption(option: string, read: () => Mapping): Mapping {
   try {
     return read();
   } catch (error) {
@@ -166,19 +173,19 @@ function mappingOption(option: string, read: () => Mapping): Mapping {
   }
 }
 
-function currencyOption(value: string | undefined): string | undefined {
+function parseCurrencyOption(value: string | undefined): string | undefined {
   if (value === undefined || /^[A-Z]{3}$/.test(value)) return value;
   throw new UsageError(`--currency takes three capital letters (ISO 4217), not "${value}"`);
 }
 
 /** Spaces around a separator do not count, but it may be a space. */
-function separatorOption(value: string | undefined, option: string): string | undefined {
+function parseSeparatorOption(value: string | undefined, option: string): string | undefined {
   if (value === undefined) return undefined;
   if (value === '') throw new UsageError(`${option} is empty`);
   return value.trim() === '' ? value : value.trim();
 }
 
-function baseOption(value: string | undefined): string | undefined {
+function parseBaseOption(value: string | undefined): string | undefined {
   if (value === undefined || (/^https?:\/\//i.test(value) && URL.canParse(value))) return value;
   throw new UsageError(`--image-base takes an http or https address, not "${value}"`);
 }

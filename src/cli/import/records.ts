@@ -7,13 +7,13 @@ import type { ErrorDetail } from '../../http/errors.ts';
 import type { ImportRecord } from '../../resources/products/import/plain.ts';
 import {
   checkRecord,
+  createRecordPreparer,
   type PreparedRecord,
-  recordPreparer,
 } from '../../resources/products/import/prepared.ts';
-import { type Candidate, type CandidateRequest, candidatesOf, type Notices } from './candidates.ts';
-import { type Checked, findRepeated, gatherer, keyOf, repetitions } from './repeats.ts';
+import { type Candidate, type CandidateRequest, type Notices, readCandidates } from './candidates.ts';
+import { type Checked, createGatherer, createRepetitions, findRepeated, getRecordKey } from './repeats.ts';
 import type { Reject } from './report.ts';
-import { type ImportSource, openSource, spooled } from './source.ts';
+import { type ImportSource, openSource, spoolInput } from './source.ts';
 
 export interface RecordsRequest extends CandidateRequest {
   readonly format: FileFormat | undefined;
@@ -70,34 +70,34 @@ export interface OpenedRecords {
 export async function openRecords(request: RecordsRequest): Promise<OpenedRecords> {
   // A preset reads twice, and a stream can be read once only.
   if (request.file === '-' && request.preset !== undefined) {
-    const { file, remove } = await spooled();
-    return { totalBytes: undefined, chunks: chunksOfSpooled({ ...request, file }, remove) };
+    const { file, remove } = await spoolInput();
+    return { totalBytes: undefined, chunks: readSpooledChunks({ ...request, file }, remove) };
   }
   const source = await openFile(request);
-  return { totalBytes: source.totalBytes, chunks: chunksOf(source, request) };
+  return { totalBytes: source.totalBytes, chunks: readChunks(source, request) };
 }
 
 /** Templates of Meta and Google begin with lines that explain the columns. */
 const openFile = (request: RecordsRequest): Promise<ImportSource> =>
   openSource(request.file, request.format, { ...request, comments: request.preset !== undefined });
 
-async function* chunksOfSpooled(request: RecordsRequest, remove: () => void): AsyncGenerator<Chunk> {
+async function* readSpooledChunks(request: RecordsRequest, remove: () => void): AsyncGenerator<Chunk> {
   try {
-    yield* chunksOf(await openFile(request), request);
+    yield* readChunks(await openFile(request), request);
   } finally {
     remove();
   }
 }
 
 /** The keys whose records are to be gathered. What streams can be read once only: of it, none are. */
-async function repeatedIn(source: ImportSource, request: RecordsRequest): Promise<Map<string, number>> {
+async function findRepeatedKeys(source: ImportSource, request: RecordsRequest): Promise<Map<string, number>> {
   const { gather, preset } = request;
   if (!gather || source.totalBytes === undefined || preset !== undefined) return new Map();
   return findRepeated((await openFile(request)).records, request);
 }
 
 /** What a chunk says beside its records. */
-function noticeBoard() {
+function createNoticeBoard() {
   const notes = new Map<string, number>();
   let said: string[] = [];
   const notices: Notices = {
@@ -119,16 +119,16 @@ function noticeBoard() {
   };
 }
 
-async function* chunksOf(source: ImportSource, request: RecordsRequest): AsyncGenerator<Chunk> {
+async function* readChunks(source: ImportSource, request: RecordsRequest): AsyncGenerator<Chunk> {
   const { file, skip, currency } = request;
-  const { prepare, takeWords } = recordPreparer(currency);
-  const repeatedKeys = await repeatedIn(source, request);
+  const { prepare, takeWords } = createRecordPreparer(currency);
+  const repeatedKeys = await findRepeatedKeys(source, request);
   const gathering = repeatedKeys.size > 0;
-  const { take, rest } = gatherer(repeatedKeys);
-  const { had } = repetitions();
-  const { notices, said, last } = noticeBoard();
-  const again = () => openFile(request);
-  const prepared = (all: readonly Checked[]) => {
+  const { take, rest } = createGatherer(repeatedKeys);
+  const { had } = createRepetitions();
+  const { notices, said, last } = createNoticeBoard();
+  const reopenFile = () => openFile(request);
+  const prepareRecords = (all: readonly Checked[]) => {
     const at = Date.now();
     return {
       records: all.map(({ record, line }) => prepare(record, at, line)),
@@ -137,7 +137,7 @@ async function* chunksOf(source: ImportSource, request: RecordsRequest): AsyncGe
     };
   };
   let position = 0;
-  for await (const batch of candidatesOf(source, again, request, notices)) {
+  for await (const batch of readCandidates(source, reopenFile, request, notices)) {
     const taken: Checked[] = [];
     const positions: number[] = [];
     const rejects: { position: number; reject: Reject }[] = [];
@@ -148,8 +148,8 @@ async function* chunksOf(source: ImportSource, request: RecordsRequest): AsyncGe
       // What is done already counts only where it waited for what follows it.
       if (done && !gathering) continue;
       const checked = check(candidate);
-      const valid = 'error' in checked ? undefined : sourced(checked, candidate, request);
-      const key = keyOf(candidate.fields);
+      const valid = 'error' in checked ? undefined : toChecked(checked, candidate, request);
+      const key = getRecordKey(candidate.fields);
       const now = gathering ? take(key, valid) : valid === undefined ? [] : [valid];
       if (done) continue;
       if ('error' in checked) rejects.push({ position, reject: checked });
@@ -160,22 +160,23 @@ async function* chunksOf(source: ImportSource, request: RecordsRequest): AsyncGe
       }
     }
     const counts = { repeated, end: position, bytes: source.bytesRead() };
-    yield { ...prepared(taken), positions, rejects, ...counts, said: [...source.said(), ...said()] };
+    yield { ...prepareRecords(taken), positions, rejects, ...counts, said: [...source.said(), ...said()] };
   }
-  if (source.isEmpty() || position === 0) throw new Error(`${file} has no records: ${emptiness(source)}`);
+  if (source.isEmpty() || position === 0)
+    throw new Error(`${file} has no records: ${describeEmptiness(source)}`);
   const left = rest();
   const positions = left.map(() => position);
   const counts = { repeated: 0, end: position, bytes: source.bytesRead() };
-  yield { ...prepared(left), positions, rejects: [], ...counts, said: said(), last: last() };
+  yield { ...prepareRecords(left), positions, rejects: [], ...counts, said: said(), last: last() };
 }
 
-const sourced = (
+const toChecked = (
   record: ImportRecord,
   { line, raw }: Candidate,
   { rejects }: Pick<RecordsRequest, 'rejects'>,
 ): Checked => ({ record, line, raw: rejects === undefined ? '' : raw });
 
-function emptiness(source: ImportSource): string {
+function describeEmptiness(source: ImportSource): string {
   if (source.isEmpty()) return 'it is empty';
   return source.format === 'csv' ? 'nothing follows the header row' : 'its list is empty';
 }
@@ -189,14 +190,14 @@ function check({
   raw,
 }: Candidate): ImportRecord | Reject {
   if (fields === undefined) return { line, error, details, raw };
-  const unreadable = unreadableIn(fields);
+  const unreadable = findUnreadable(fields);
   const checked = checkRecord(fields);
   if (!isDetails(checked) && unreadable.length === 0) return checked;
   const broken = isDetails(checked) ? checked : [];
-  const reasonOf = (detail: ErrorDetail) =>
+  const findReason = (detail: ErrorDetail) =>
     unreadable.find(({ field }) => `${detail.field}.`.startsWith(`${field}.`)) ?? detail;
-  const all = [...new Set([...broken.map(reasonOf), ...unreadable])];
-  const reasons = all.map(({ field, message }) => `${field} ${message}${shownValue(fields, field)}`);
+  const all = [...new Set([...broken.map(findReason), ...unreadable])];
+  const reasons = all.map(({ field, message }) => `${field} ${message}${formatValue(fields, field)}`);
   return { line, error: reasons.join('; '), details: all, raw };
 }
 
@@ -204,13 +205,13 @@ function check({
 const deepestRead = 4;
 
 /** The values that could not be read: as objects they would pass where all members may be left out. */
-function unreadableIn(value: object, path: readonly string[] = []): ErrorDetail[] {
+function findUnreadable(value: object, path: readonly string[] = []): ErrorDetail[] {
   const found: ErrorDetail[] = [];
   for (const [name, member] of Object.entries(value)) {
     if (typeof member !== 'object' || member === null) continue;
     const at = [...path, name];
     if (!(member instanceof Unreadable)) {
-      if (at.length < deepestRead) found.push(...unreadableIn(member, at));
+      if (at.length < deepestRead) found.push(...findUnreadable(member, at));
     } else
       found.push({
         field: at.join('.'),
@@ -225,7 +226,7 @@ function unreadableIn(value: object, path: readonly string[] = []): ErrorDetail[
 const shownLength = 60;
 
 /** The value of a field, as in `tags.1`, that breaks a rule; nothing for one that is missing. */
-function shownValue(mapped: Readonly<Record<string, unknown>>, field: string): string {
+function formatValue(mapped: Readonly<Record<string, unknown>>, field: string): string {
   // Boundary: JSON.stringify is typed as if it made text of everything; of a value that is missing it makes none.
   const text = JSON.stringify(pick(mapped, field)) as string | undefined;
   if (text === undefined) return '';

@@ -1,6 +1,6 @@
 /** Records of one file that have the same sku: counted, and written together where the catalog may have the product already. */
 import { fullGC } from 'bun:jsc';
-import { type MapOptions, recordMapper } from '../../files/cells/mapper.ts';
+import { createRecordMapper, type MapOptions } from '../../files/cells/mapper.ts';
 import type { SourceRecord } from '../../files/read.ts';
 import type { ImportRecord } from '../../resources/products/import/plain.ts';
 
@@ -8,7 +8,7 @@ import type { ImportRecord } from '../../resources/products/import/plain.ts';
  * Whether a text came before. Two 32-bit hashes stand for each, in 8 bytes: a set of the texts themselves would
  * take ten times the memory. That two texts are taken for one is as good as impossible below a billion of them.
  */
-export function repetitions(): { had(text: string): boolean } {
+export function createRepetitions(): { had(text: string): boolean } {
   let slots = new Uint32Array(2 * 65_536);
   let used = 0;
 
@@ -50,7 +50,7 @@ const mostText = 16 * 1024 * 1024;
 const mostTogether = 6000;
 
 /** What identifies the product that is meant: its sku, or without one what another system calls it. */
-export function keyOf(fields: Readonly<Record<string, unknown>> | undefined): string | undefined {
+export function getRecordKey(fields: Readonly<Record<string, unknown>> | undefined): string | undefined {
   if (fields === undefined) return undefined;
   const { sku, externalId } = fields;
   if (typeof sku === 'string') return sku.trim();
@@ -63,13 +63,13 @@ export async function findRepeated(
   batches: AsyncIterable<readonly SourceRecord[]>,
   options: Pick<MapOptions, 'mapping' | 'set'>,
 ): Promise<Map<string, number>> {
-  const mapper = recordMapper({ ...options, only: ['sku', 'externalId'] });
-  const seen = repetitions();
+  const mapper = createRecordMapper({ ...options, only: ['sku', 'externalId'] });
+  const seen = createRepetitions();
   const repeated = new Map<string, number>();
   let read = 0;
   for await (const batch of batches) {
     for (const { value, columns } of batch) {
-      const key = value === undefined ? undefined : keyOf(mapper.map(value, columns));
+      const key = value === undefined ? undefined : getRecordKey(mapper.map(value, columns));
       if (key === undefined || !seen.had(key)) continue;
       const times = repeated.get(key);
       if (times !== undefined || repeated.size < mostRepeated) repeated.set(key, (times ?? 1) + 1);
@@ -115,7 +115,7 @@ interface Group {
  * their own its records would change the product back and forth.
  * @param repeated how often each key comes that comes more than once; used up
  */
-export function gatherer(repeated: Map<string, number>): Gatherer {
+export function createGatherer(repeated: Map<string, number>): Gatherer {
   const groups = new Map<string, Group>();
   /** Which group has a record that names a sku or external id. */
   const named = new Map<string, string>();
@@ -126,7 +126,7 @@ export function gatherer(repeated: Map<string, number>): Gatherer {
     const text = JSON.stringify(checked);
     group.texts.push(text);
     group.weight += 1 + (checked.record.variants?.length ?? 0);
-    for (const name of namesIn(checked.record)) {
+    for (const name of getNames(checked.record)) {
       group.names.add(name);
       named.set(name, key);
     }
@@ -149,7 +149,7 @@ export function gatherer(repeated: Map<string, number>): Gatherer {
   /** Which of two products has a sku in the end depends on their order: what waits and names it goes first. */
   function releaseOthers(key: string | undefined, { record }: Checked): Checked[] {
     if (named.size === 0) return [];
-    const keys = new Set(namesIn(record).flatMap(name => named.get(name) ?? []));
+    const keys = new Set(getNames(record).flatMap(name => named.get(name) ?? []));
     return [...keys].flatMap(other => (other === key ? [] : release(other)));
   }
 
@@ -170,7 +170,7 @@ export function gatherer(repeated: Map<string, number>): Gatherer {
 }
 
 /** What a record names of which only one product, or one variant, can be. No sku holds U+0000. */
-function namesIn({ sku, externalId, variants = [] }: ImportRecord): string[] {
+function getNames({ sku, externalId, variants = [] }: ImportRecord): string[] {
   const names = variants.flatMap(variant => variant.sku ?? []);
   if (sku != null) names.push(sku);
   if (externalId != null) names.push(`\0${externalId}`);

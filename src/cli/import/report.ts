@@ -2,7 +2,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { ErrorDetail } from '../../http/errors.ts';
 import type { ImportCounts } from '../../resources/products/import/plan.ts';
-import { printable } from '../terminal/printable.ts';
+import { escapeUnprintable } from '../terminal/printable.ts';
 
 /** One line of the rejects file. */
 export interface Reject {
@@ -38,15 +38,15 @@ const [mostReasons, shownReasons] = [1000, 10];
 const otherReasons = 'other reasons';
 
 /** What is wrong, without the values and positions that differ from record to record. */
-const reasonsOf = ({ error, details }: Reject): readonly string[] =>
+const toReasons = ({ error, details }: Reject): readonly string[] =>
   details.length === 0
-    ? [withoutValues(error)]
-    : details.map(({ field, message }) => `${field.replace(/\.\d+(?=\.|$)/g, '')} ${withoutValues(message)}`);
+    ? [removeValues(error)]
+    : details.map(({ field, message }) => `${field.replace(/\.\d+(?=\.|$)/g, '')} ${removeValues(message)}`);
 
-const withoutValues = (text: string): string =>
+const removeValues = (text: string): string =>
   text.replace(/"[^"]*"/g, '"…"').replace(/\b(line|variant|product) \d+/g, '$1 …');
 
-const exampleOf = ({ line, error }: Reject) => ({ line, error: error.slice(0, 200) });
+const toExample = ({ line, error }: Reject) => ({ line, error: error.slice(0, 200) });
 
 /**
  * @param file NDJSON, a line per reject; without it the first few go to standard error
@@ -68,7 +68,7 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
     reasons: () => [...counts.values()].sort((a, b) => b.count - a.count),
     add(reject) {
       count += 1;
-      for (const reason of new Set(reasonsOf(reject))) {
+      for (const reason of new Set(toReasons(reject))) {
         const kept = counts.has(reason) || counts.size < mostReasons ? reason : otherReasons;
         const known = counts.get(kept);
         if (known !== undefined) known.count += 1;
@@ -76,7 +76,7 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
           counts.set(kept, {
             reason: kept,
             count: 1,
-            example: kept === reason ? exampleOf(reject) : undefined,
+            example: kept === reason ? toExample(reject) : undefined,
           });
       }
       if (descriptor !== undefined) {
@@ -84,7 +84,7 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
         // Where every record is refused nothing is committed, and this would grow with the file.
         if (lines.length > 1024 * 1024) flush();
       } else if (count <= shownRejects) {
-        console.error(`line ${reject.line}: ${printable(reject.error)}`);
+        console.error(`line ${reject.line}: ${escapeUnprintable(reject.error)}`);
         if (count === shownRejects) console.error('(more are only counted; --rejects FILE keeps them all)');
       }
     },
@@ -118,7 +118,7 @@ export interface ImportState {
   unused: readonly string[];
 }
 
-export const initialState = (): ImportState => ({
+export const createInitialState = (): ImportState => ({
   ...{ created: 0, updated: 0, unchanged: 0, repeated: 0, done: 0, rows: 0 },
   ...{ products: 0, variants: 0, images: 0, lostUploads: 0, notes: [], unused: [] },
 });
@@ -154,10 +154,10 @@ export function createProgress(terminal: boolean, totalBytes: number | undefined
       next = now + (terminal ? terminalEveryMs : lineEveryMs);
       const share = totalBytes ? Math.min(1, position.bytes / totalBytes) : undefined;
       const percent = share === undefined ? '' : `${Math.floor(share * 100)} %, `;
-      const rate = perSecond(position.handled, now - started);
-      const text = `${percent}${grouped(position.records)} records done, ${rate}`;
+      const rate = formatSpeed(position.handled, now - started);
+      const text = `${percent}${formatCount(position.records)} records done, ${rate}`;
       if (!terminal) console.error(`catalog import: ${text}`);
-      else process.stderr.write(`\r\u001B[K${share === undefined ? '' : `${bar(share)} `}${text}`);
+      else process.stderr.write(`\r\u001B[K${share === undefined ? '' : `${formatBar(share)} `}${text}`);
       drawn = terminal;
     },
     end() {
@@ -167,63 +167,64 @@ export function createProgress(terminal: boolean, totalBytes: number | undefined
   };
 }
 
-function bar(share: number): string {
+function formatBar(share: number): string {
   const full = Math.round(share * barWidth);
   return `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}]`;
 }
 
-export const grouped = (count: number): string => count.toLocaleString('en-US');
+export const formatCount = (count: number): string => count.toLocaleString('en-US');
 
-const perSecond = (records: number, milliseconds: number): string =>
-  `${grouped(Math.round(records / Math.max(milliseconds / 1000, 0.001)))}/s`;
+const formatSpeed = (records: number, milliseconds: number): string =>
+  `${formatCount(Math.round(records / Math.max(milliseconds / 1000, 0.001)))}/s`;
 
 /**
  * What is to be known beside the counts, a line each: what was read, repeated skus, why records were rejected with an
  * example each, and what was not used.
  */
-export function remarks(state: ImportState, rejects: Pick<Rejects, 'reasons'>): string[] {
+export function formatRemarks(state: ImportState, rejects: Pick<Rejects, 'reasons'>): string[] {
   const reasons = rejects.reasons();
   const more = reasons.length - shownReasons;
   const { repeated, unused } = state;
   return [
-    `read ${counted(Math.max(state.rows, state.done), 'row')}: ${counted(state.products, 'product')}, ${counted(state.variants, 'variant')}, ${counted(state.images, 'image')}`,
+    `read ${formatQuantity(Math.max(state.rows, state.done), 'row')}: ${formatQuantity(state.products, 'product')}, ${formatQuantity(state.variants, 'variant')}, ${formatQuantity(state.images, 'image')}`,
     ...(repeated === 0
       ? []
       : [
-          `${grouped(repeated)} ${repeated === 1 ? 'record has' : 'records have'} the sku of an earlier one; of each sku the last counts`,
+          `${formatCount(repeated)} ${repeated === 1 ? 'record has' : 'records have'} the sku of an earlier one; of each sku the last counts`,
         ]),
     ...reasons
       .slice(0, shownReasons)
       .flatMap(({ reason, count, example }) => [
-        `${grouped(count)} rejected: ${reason}`,
+        `${formatCount(count)} rejected: ${reason}`,
         ...(example === undefined ? [] : [`  as line ${example.line}: ${example.error}`]),
       ]),
-    ...(more > 0 ? [`and ${grouped(more)} more reasons`] : []),
+    ...(more > 0 ? [`and ${formatCount(more)} more reasons`] : []),
     ...(state.lostUploads === 0
       ? []
-      : [`${grouped(state.lostUploads)} × images are uploads to another catalog and were left out`]),
-    ...state.notes.map(([text, count]) => `${grouped(count)} × ${text}`),
+      : [`${formatCount(state.lostUploads)} × images are uploads to another catalog and were left out`]),
+    ...state.notes.map(([text, count]) => `${formatCount(count)} × ${text}`),
     ...(unused.length > 0
       ? [
           `columns not used: ${unused.slice(0, shownColumns).join(', ')}${unused.length > shownColumns ? ` and ${unused.length - shownColumns} more` : ''}`,
         ]
       : []),
-  ].map(line => `catalog import: ${printable(line)}`);
+  ].map(line => `catalog import: ${escapeUnprintable(line)}`);
 }
 
 const shownColumns = 40;
 
-const counted = (count: number, what: string): string => `${grouped(count)} ${what}${count === 1 ? '' : 's'}`;
+const formatQuantity = (count: number, what: string): string =>
+  `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
 
 /** The last line of an import, on standard output. */
-export function summary(
+export function formatSummary(
   counts: ImportCounts & { readonly rejected: number },
   milliseconds: number,
   dryRun: boolean,
 ): string {
   const { created, updated, unchanged, rejected } = counts;
   const records = created + updated + unchanged + rejected;
-  const parts = `${grouped(created)} created, ${grouped(updated)} updated, ${grouped(unchanged)} unchanged, ${grouped(rejected)} rejected`;
-  const speed = `${grouped(records)} records in ${(milliseconds / 1000).toFixed(1)} s, ${perSecond(records, milliseconds)}`;
+  const parts = `${formatCount(created)} created, ${formatCount(updated)} updated, ${formatCount(unchanged)} unchanged, ${formatCount(rejected)} rejected`;
+  const speed = `${formatCount(records)} records in ${(milliseconds / 1000).toFixed(1)} s, ${formatSpeed(records, milliseconds)}`;
   return `${dryRun ? 'dry run, nothing was written: ' : ''}${parts} (${speed})`;
 }

@@ -1,7 +1,7 @@
 /** The loop of an import: records in, transactions of a bounded length out. */
 import type { HttpError } from '../../http/errors.ts';
 import type { ImportCounts, ImportPlan } from '../../resources/products/import/plan.ts';
-import { misspeltWords, type PreparedRecord } from '../../resources/products/import/prepared.ts';
+import { collectMisspeltWords, type PreparedRecord } from '../../resources/products/import/prepared.ts';
 import type { Chunk } from './records.ts';
 import type { ImportState, Progress, Rejects } from './report.ts';
 
@@ -63,7 +63,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
       for (const { record, error } of refused) refuse(record, error);
       if (run.batchSize === undefined) {
         const milliseconds = performance.now() - started;
-        size = nextSize(size, (weight * run.transactionMs()) / Math.max(milliseconds, 1));
+        size = computeNextSize(size, (weight * run.transactionMs()) / Math.max(milliseconds, 1));
       }
       batch = [];
       raws.clear();
@@ -87,7 +87,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
   let position = 0;
   let weight = 0;
   for (;;) {
-    const next = await nextOrStop(chunks, run.stop);
+    const next = await readNextOrStop(chunks, run.stop);
     if (next === undefined) return false;
     if (next.done === true) break;
     const { records, positions, raws: texts, end, said, last } = next.value;
@@ -107,7 +107,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     // Only its own words go with a batch: those of records that come later may be in no document yet.
     const addWords = (end: number) => {
       const isWhole = first === 0 && end === records.length;
-      const own = isWhole ? next.value.words : misspeltWords(records.slice(first, end));
+      const own = isWhole ? next.value.words : collectMisspeltWords(records.slice(first, end));
       for (const word of own) words.add(word);
       first = end;
     };
@@ -135,7 +135,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
 }
 
 /** The next chunk, or undefined when the import is to stop: also while a stream has nothing to read. */
-function nextOrStop(
+function readNextOrStop(
   chunks: AsyncIterator<Chunk>,
   stop: StopRequest,
 ): Promise<IteratorResult<Chunk> | undefined> {
@@ -146,7 +146,7 @@ function nextOrStop(
   });
 }
 
-const nextSize = (size: number, fitting: number): number =>
+const computeNextSize = (size: number, fitting: number): number =>
   Math.max(smallest, Math.min(largest, size * 2, Math.round(fitting)));
 
 function add(state: ImportState, counts: ImportCounts): void {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, type Stats, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { type Encoding, encodingOf, toUtf8 } from '../../files/encoding.ts';
+import { detectEncoding, type Encoding, toUtf8 } from '../../files/encoding.ts';
 import {
   detectFormat,
   type FileFormat,
@@ -13,7 +13,7 @@ import {
   readRecords,
   type SourceRecord,
 } from '../../files/read.ts';
-import { gunzipped, isGzip, unreadableKind } from '../../files/unpack.ts';
+import { findUnreadableKind, isGzip, unpackGzip } from '../../files/unpack.ts';
 import { isObject } from '../../json-object.ts';
 
 export interface ImportSource {
@@ -38,9 +38,9 @@ export async function openSource(
   format: FileFormat | undefined,
   options: ReadOptions & { readonly encoding?: Encoding | undefined },
 ): Promise<ImportSource> {
-  const stats = file === '-' ? undefined : statOf(file);
+  const stats = file === '-' ? undefined : requireFile(file);
   let bytes = 0;
-  async function* counted(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async function* countBytes(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of source) {
       yield chunk;
       bytes += chunk.length;
@@ -48,22 +48,22 @@ export async function openSource(
   }
   const stream = file === '-' ? Bun.stdin.stream() : Bun.file(file).stream();
   const packed = await peek(stream);
-  const text = counted(packed.source);
+  const text = countBytes(packed.source);
   const { firstBytes, source } = isGzip(packed.firstBytes)
-    ? await peek(gunzipped(text, file))
+    ? await peek(unpackGzip(text, file))
     : { firstBytes: packed.firstBytes, source: text };
   const refuse = (kind: string | undefined) => {
     if (kind !== undefined) throw new Error(`${file} ${kind}`);
   };
-  refuse(unreadableKind(firstBytes, format));
+  refuse(findUnreadableKind(firstBytes, format));
   let said: string[] = [];
-  const encoding = options.encoding ?? encodingOf(firstBytes);
-  const found = () =>
+  const encoding = options.encoding ?? detectEncoding(firstBytes);
+  const noteWindows1252 = () =>
     said.push(
       `${file} is not UTF-8 and is read as Windows-1252; --encoding utf-8 would refuse its lines that are not`,
     );
-  const decoded = await peekFirstLine(toUtf8(source, encoding, found, file));
-  refuse(unreadableKind(decoded.firstBytes, format));
+  const decoded = await peekFirstLine(toUtf8(source, encoding, noteWindows1252, file));
+  refuse(findUnreadableKind(decoded.firstBytes, format));
   const name = file === '-' ? undefined : file.replace(/\.gz$/i, '');
   const detected = format ?? detectFormat(name, decoded.firstBytes);
   return {
@@ -81,7 +81,7 @@ export async function openSource(
 }
 
 /** Standard input in a temporary file, to be read more than once. */
-export async function spooled(): Promise<{ readonly file: string; remove(): void }> {
+export async function spoolInput(): Promise<{ readonly file: string; remove(): void }> {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-import-'));
   const file = join(folder, 'input');
   const remove = () => rmSync(folder, { recursive: true, force: true });
@@ -99,7 +99,7 @@ export async function spooled(): Promise<{ readonly file: string; remove(): void
   return { file, remove };
 }
 
-function statOf(file: string): Stats {
+function requireFile(file: string): Stats {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) throw new Error(`there is no file ${file}`);
   if (stats.isDirectory()) throw new Error(`${file} is a folder`);
@@ -118,7 +118,7 @@ const deepestHinted = 6;
 export async function checkArray(first: SourceRecord, file: string, path: string | undefined): Promise<void> {
   const { error = '' } = first;
   if (!error.startsWith('has no array ')) return;
-  const found = await arrayPathIn(file);
+  const found = await findArrayPath(file);
   const advice =
     found === undefined || found === path
       ? 'name the member that holds the records with --path, as in --path data.items'
@@ -131,23 +131,23 @@ export async function checkArray(first: SourceRecord, file: string, path: string
  * @param file `-` is standard input, which cannot be read again
  * @returns undefined when none is found, or `--path` cannot name it
  */
-async function arrayPathIn(file: string): Promise<string | undefined> {
+async function findArrayPath(file: string): Promise<string | undefined> {
   if (file === '-' || Bun.file(file).size > largestHinted) return undefined;
   try {
     const read = await Bun.file(file).bytes();
     const bytes = isGzip(read) ? gunzipSync(read, { maxOutputLength: largestHinted }) : read;
-    const text = new TextDecoder(encodingOf(bytes)).decode(bytes);
-    return pathIn(JSON.parse(text));
+    const text = new TextDecoder(detectEncoding(bytes)).decode(bytes);
+    return findPath(JSON.parse(text));
   } catch {
     // It is no whole JSON text, or larger than it may be: there is no hint.
     return undefined;
   }
 }
 
-function pathIn(root: unknown): string | undefined {
+function findPath(root: unknown): string | undefined {
   let level: (readonly [path: string, value: unknown])[] = [['', root]];
   for (let depth = 0; depth < deepestHinted; depth += 1) {
-    const next = level.flatMap(([path, value]) => membersOf(path, value));
+    const next = level.flatMap(([path, value]) => getMembers(path, value));
     const found = next.find(([, value]) => Array.isArray(value) && isObject(value[0]));
     if (found !== undefined) return found[0];
     level = next;
@@ -156,7 +156,7 @@ function pathIn(root: unknown): string | undefined {
 }
 
 /** Members whose name has a point, or none, are out of reach of a dotted path. */
-function membersOf(path: string, value: unknown): (readonly [path: string, value: unknown])[] {
+function getMembers(path: string, value: unknown): (readonly [path: string, value: unknown])[] {
   if (!isObject(value)) return [];
   return Object.entries(value)
     .filter(([name]) => name !== '' && !name.includes('.'))

@@ -4,7 +4,7 @@
  */
 import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { type Columns, fromColumns } from './columns.ts';
+import { type Columns, parseColumns } from './columns.ts';
 import { type Chunk, type OpenedRecords, openRecords, type RecordsRequest } from './records.ts';
 
 export type ThreadMessage =
@@ -33,20 +33,20 @@ function isSmall(file: string): boolean {
 /** In a thread that ends with the last chunk, or when the generator returns early. */
 async function openRecordsInThread(request: RecordsRequest): Promise<OpenedRecords> {
   const thread = new Worker(new URL('./worker.ts', import.meta.url), { workerData: request });
-  const messages = messagesOf(thread);
+  const messages = createMessageReader(thread);
   for (let sent = 0; sent < ahead; sent++) thread.postMessage('more');
   const first = await messages.next();
   if (first.kind !== 'opened') throw new Error(first.kind === 'failed' ? first.message : 'nothing was read');
-  return { totalBytes: first.totalBytes, chunks: chunks() };
+  return { totalBytes: first.totalBytes, chunks: readChunks() };
 
-  async function* chunks(): AsyncGenerator<Chunk> {
+  async function* readChunks(): AsyncGenerator<Chunk> {
     try {
       for (;;) {
         const message = await messages.next();
         if (message.kind === 'failed') throw new Error(message.message);
         if (message.kind !== 'chunk') return;
         thread.postMessage('more');
-        yield { ...message.rest, records: fromColumns(message.columns) };
+        yield { ...message.rest, records: parseColumns(message.columns) };
       }
     } finally {
       await thread.terminate();
@@ -55,16 +55,16 @@ async function openRecordsInThread(request: RecordsRequest): Promise<OpenedRecor
 }
 
 /** The thread's messages one after another; its own failure is the last of them. */
-function messagesOf(thread: Worker): { next(): Promise<ThreadMessage> } {
+function createMessageReader(thread: Worker): { next(): Promise<ThreadMessage> } {
   const arrived: ThreadMessage[] = [];
   let waiting: ((message: ThreadMessage) => void) | undefined;
-  const arrive = (message: ThreadMessage) => {
+  const onMessage = (message: ThreadMessage) => {
     if (waiting === undefined) arrived.push(message);
     else waiting(message);
     waiting = undefined;
   };
-  thread.on('message', arrive);
-  thread.on('error', (error: Error) => arrive({ kind: 'failed', message: error.message }));
+  thread.on('message', onMessage);
+  thread.on('error', (error: Error) => onMessage({ kind: 'failed', message: error.message }));
   return {
     next() {
       const message = arrived.shift();

@@ -16,7 +16,7 @@ function demand(from: MessagePort) {
     wanted += 1;
     wake();
   });
-  return async function oneMore(): Promise<void> {
+  return async function sendOneMore(): Promise<void> {
     while (wanted === 0) await new Promise<void>(resolve => (wake = resolve));
     wanted -= 1;
   };

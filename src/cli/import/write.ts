@@ -1,10 +1,10 @@
 /** How an import writes: its batches, each a transaction of its own. */
 import { fullGC } from 'bun:jsc';
-import { causedBy, outboxOf } from '../../events/outbox.ts';
-import { productImporter } from '../../resources/products/import/index.ts';
+import { createCause, createCommandOutbox } from '../../events/outbox.ts';
+import { createProductImporter } from '../../resources/products/import/index.ts';
 import type { PreparedRecord } from '../../resources/products/import/prepared.ts';
 import { type BulkLoad, StorageError } from '../../storage/database.ts';
-import { productTotals } from '../../storage/totals.ts';
+import { createProductTotals } from '../../storage/totals.ts';
 import type { BatchWriter } from './run.ts';
 
 const uniqueAttempts = 5;
@@ -12,16 +12,16 @@ const uniqueAttempts = 5;
 const collectEvery = 4500;
 
 /** Writes batches, each in a transaction of its own. */
-export async function batchWriter(load: BulkLoad): Promise<BatchWriter> {
+export async function createBatchWriter(load: BulkLoad): Promise<BatchWriter> {
   const { database } = load;
-  const importer = productImporter(database, outboxOf(database));
-  const existing = await productTotals(database).count(database.read);
+  const importer = createProductImporter(database, createCommandOutbox(database));
+  const existing = await createProductTotals(database).count(database.read);
   let created = 0;
   let sinceCollection = 0;
   const write = (records: readonly PreparedRecord[], words: readonly string[]) =>
     load.write(async session => {
       const plan = await importer.plan(session, records, 'lock');
-      await importer.apply(session, plan, words, causedBy('import', Date.now()));
+      await importer.apply(session, plan, words, createCause('import', Date.now()));
       return plan;
     });
   return async (records, words) => {

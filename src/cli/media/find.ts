@@ -1,12 +1,12 @@
 /** What is wrong between the files of images, their rows, and what products show. */
 import { sql } from 'kysely';
-import { hashOf } from '../../media/prepare.ts';
+import { hashBytes } from '../../media/prepare.ts';
 import type { FileStore, StoredFile } from '../../media/store/store.ts';
-import { hashIn } from '../../resources/products/members/uploads.ts';
+import { findHash } from '../../resources/products/members/uploads.ts';
 import { productOf } from '../../resources/products/row.ts';
-import { pagesAfter } from '../../slices.ts';
+import { readPages } from '../../slices.ts';
 import type { Database } from '../../storage/database.ts';
-import { pagesOf } from '../check/rows.ts';
+import { readRowPages } from '../check/rows.ts';
 
 /** `products` are those that show it. */
 export type Wrong = { readonly hash: string; readonly products: readonly number[] } & (
@@ -36,8 +36,8 @@ const underWay = 60 * 60 * 1000;
 /** @throws HttpError 503 when the place of the files cannot be reached, or is not there though rows or products name files */
 export async function findWrong(database: Database, store: FileStore, options: Options): Promise<Found> {
   // Rows before files: an upload writes its file first, so that none is missed in between.
-  const rows = await rowsOf(database);
-  const [shown, noted] = [await shownIn(database), await notedUses(database)];
+  const rows = await readSizes(database);
+  const [shown, noted] = [await findShowingProducts(database), await readNotedUses(database)];
   if (rows.size + shown.size > 0) await store.check();
   const wrong: Wrong[] = [];
   const seen = new Set<string>();
@@ -51,7 +51,7 @@ export async function findWrong(database: Database, store: FileStore, options: O
       if (file.writtenAt > options.now - underWay || (await hasRow(database, file.hash))) continue;
       wrong.push({ kind: 'file without row', hash: file.hash, size: file.size, products });
     } else {
-      const reason = await damageOf(store, file, rowSize, options);
+      const reason = await findDamage(store, file, rowSize, options);
       if (reason !== undefined) wrong.push({ kind: 'damaged', hash: file.hash, reason, products });
     }
   }
@@ -78,7 +78,7 @@ async function isThere(
   return isKept && !(await hasRow(database, hash));
 }
 
-async function damageOf(
+async function findDamage(
   store: FileStore,
   file: StoredFile,
   size: number,
@@ -87,16 +87,16 @@ async function damageOf(
   if (file.size !== size) return `it has ${file.size} bytes, and had ${size}`;
   if (!content) return undefined;
   const bytes = await store.read(file.hash);
-  return bytes === undefined || hashOf(bytes) === file.hash
+  return bytes === undefined || hashBytes(bytes) === file.hash
     ? undefined
     : 'its content is not what its name says';
 }
 
 /** The bytes that each should have, by hash. */
-async function rowsOf({ read, build }: Database): Promise<Map<string, number>> {
+async function readSizes({ read, build }: Database): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
   const select = build.selectFrom('media').select(['hash', 'size']).orderBy('hash').limit(rowsAtOnce);
-  const pages = pagesAfter<{ hash: string; size: number }>(last =>
+  const pages = readPages<{ hash: string; size: number }>(last =>
     read.all(select.where('hash', '>', last?.hash ?? '').compile()),
   );
   for await (const rows of pages) for (const { hash, size } of rows) sizes.set(hash, size);
@@ -111,14 +111,14 @@ async function hasRow({ read, build }: Database, hash: string): Promise<boolean>
 }
 
 /** The products that show an image kept here, in order, by its hash. */
-async function shownIn({ read, build }: Database): Promise<Map<string, number[]>> {
+async function findShowingProducts({ read, build }: Database): Promise<Map<string, number[]>> {
   const shown = new Map<string, number[]>();
   const select = sql<{ id: number; document: string }>`select id, document from products`;
-  for await (const rows of pagesOf(read, build, select)) {
+  for await (const rows of readRowPages(read, build, select)) {
     for (const row of rows) {
       if (!row.document.includes('"/media/')) continue;
       for (const { url } of productOf(row).images) {
-        const hash = hashIn(url);
+        const hash = findHash(url);
         if (hash === undefined) continue;
         const products = shown.get(hash) ?? [];
         if (products.at(-1) !== row.id) products.push(row.id);
@@ -129,9 +129,9 @@ async function shownIn({ read, build }: Database): Promise<Map<string, number[]>
   return shown;
 }
 
-async function notedUses({ read, build }: Database): Promise<Map<string, number[]>> {
+async function readNotedUses({ read, build }: Database): Promise<Map<string, number[]>> {
   const noted = new Map<string, number[]>();
-  const pages = pagesAfter<{ hash: string; product_id: number }>((last = { hash: '', product_id: 0 }) => {
+  const pages = readPages<{ hash: string; product_id: number }>((last = { hash: '', product_id: 0 }) => {
     const query = sql<typeof last>`select hash, product_id from media_uses
       where (hash, product_id) > (${last.hash}, ${last.product_id})
       order by hash, product_id limit ${sql.lit(rowsAtOnce)}`;

@@ -1,16 +1,16 @@
 /** `catalog media check`: whether the files of images and their rows agree. */
 import { HttpError } from '../../http/errors.ts';
 import { createMedia, type Media } from '../../media/index.ts';
-import { reasonOf } from '../../media/store/store.ts';
+import { describeReason } from '../../media/store/store.ts';
 import { createLog } from '../../operations/log.ts';
 import { systemClock } from '../../ports/clock.ts';
 import type { Database } from '../../storage/database.ts';
-import { withDatabase } from '../database.ts';
-import { grouped } from '../import/report.ts';
-import { printable } from '../terminal/printable.ts';
+import { runWithDatabase } from '../database.ts';
+import { formatCount } from '../import/report.ts';
+import { escapeUnprintable } from '../terminal/printable.ts';
 import { type Command, parse, UsageError } from '../usage.ts';
 import { type Found, findWrong, type Wrong } from './find.ts';
-import { repairing } from './repair.ts';
+import { createRepairer } from './repair.ts';
 
 export const command: Command = {
   help: `Usage: catalog media check [--content] [--repair [--all-files-are-lost]]
@@ -40,15 +40,15 @@ Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line 
       'all-files-are-lost': { type: 'boolean' },
     });
     const log = createLog('silent', () => undefined, systemClock.now);
-    return withDatabase(async (database, config) => {
+    return runWithDatabase(async (database, config) => {
       const media = createMedia(config, systemClock, log);
       const found = await findIn(database, media, values.content === true);
       const { wrong, files, size } = found;
-      for (const one of wrong.slice(0, shownLines)) console.log(printable(lineOf(one)));
+      for (const one of wrong.slice(0, shownLines)) console.log(escapeUnprintable(formatLine(one)));
       if (wrong.length > shownLines) console.log(`and ${wrong.length - shownLines} more`);
       if (wrong.length === 0) {
         console.log(
-          `nothing is wrong: ${files} ${files === 1 ? 'file' : 'files'} of ${grouped(size)} bytes in ${media.store.place}`,
+          `nothing is wrong: ${files} ${files === 1 ? 'file' : 'files'} of ${formatCount(size)} bytes in ${media.store.place}`,
         );
         return 0;
       }
@@ -56,8 +56,8 @@ Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line 
         console.log(`${wrong.length} wrong; catalog media check --repair repairs all but damaged files`);
         return 1;
       }
-      if (found.hasLostAll && values['all-files-are-lost'] !== true) throw new Error(refusal(media));
-      const repair = repairing(database, media);
+      if (found.hasLostAll && values['all-files-are-lost'] !== true) throw new Error(formatRefusal(media));
+      const repair = createRepairer(database, media);
       let left = 0;
       for (const one of wrong) left += (await repair(one)) ? 0 : 1;
       console.log(`${wrong.length - left} repaired${left === 0 ? '' : `, ${left} left: damaged files`}`);
@@ -72,22 +72,23 @@ async function findIn(database: Database, media: Media, content: boolean): Promi
     return await findWrong(database, media.store, { content, now: systemClock.now() });
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
-    throw new Error(`the images cannot be reached: ${reasonOf(error)}; nothing was changed`, {
+    throw new Error(`the images cannot be reached: ${describeReason(error)}; nothing was changed`, {
       cause: error,
     });
   }
 }
 
-const refusal = ({ store }: Media): string =>
+const formatRefusal = ({ store }: Media): string =>
   `not one file of the images is in ${store.place}, so nothing was changed: is it mounted, and the one that MEDIA_URL should name? Where all are lost, add --all-files-are-lost to take them off their products`;
 
 const shownLines = 100;
 
-function lineOf(wrong: Wrong): string {
-  const shown = 'products' in wrong && wrong.products.length > 0 ? `; shown by ${named(wrong.products)}` : '';
+function formatLine(wrong: Wrong): string {
+  const shown =
+    'products' in wrong && wrong.products.length > 0 ? `; shown by ${formatProducts(wrong.products)}` : '';
   switch (wrong.kind) {
     case 'file without row':
-      return `${wrong.hash}: a file of ${grouped(wrong.size)} bytes without a row${shown}`;
+      return `${wrong.hash}: a file of ${formatCount(wrong.size)} bytes without a row${shown}`;
     case 'row without file':
       return `${wrong.hash}: a row without a file${shown}`;
     case 'nothing':
@@ -102,7 +103,7 @@ function lineOf(wrong: Wrong): string {
 /** Products that are named in one line. */
 const namedProducts = 10;
 
-function named(ids: readonly number[]): string {
+function formatProducts(ids: readonly number[]): string {
   const rest = ids.length - namedProducts;
   const first = ids.slice(0, namedProducts).join(', ');
   return `${ids.length === 1 ? 'product' : 'products'} ${first}${rest > 0 ? ` and ${rest} more` : ''}`;

@@ -1,21 +1,21 @@
 /** Makes files, rows and products agree again, one image at a time. */
-import { causedBy, outboxOf } from '../../events/outbox.ts';
+import { createCause, createCommandOutbox } from '../../events/outbox.ts';
 import type { Media } from '../../media/index.ts';
 import { ImageError } from '../../media/inspect/image.ts';
 import type { PreparedImage } from '../../media/prepare.ts';
 import { systemClock } from '../../ports/clock.ts';
-import { imageStore } from '../../resources/images/store.ts';
-import { hashIn } from '../../resources/products/members/uploads.ts';
-import { fieldsOf, productOf } from '../../resources/products/row.ts';
-import { productStore } from '../../resources/products/store.ts';
+import { createImageStore } from '../../resources/images/store.ts';
+import { findHash } from '../../resources/products/members/uploads.ts';
+import { productOf, toProductFields } from '../../resources/products/row.ts';
+import { createProductStore } from '../../resources/products/store.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import type { Wrong } from './find.ts';
 
 /** @returns a function that repairs one thing that is wrong, and gives whether it could */
-export function repairing(database: Database, media: Media): (wrong: Wrong) => Promise<boolean> {
+export function createRepairer(database: Database, media: Media): (wrong: Wrong) => Promise<boolean> {
   const { build } = database;
-  const products = productStore(database, outboxOf(database));
-  const images = imageStore(database);
+  const products = createProductStore(database, createCommandOutbox(database));
+  const images = createImageStore(database);
 
   /** Takes an image off the products that show it. */
   async function takeOff({ hash, products: ids }: Wrong): Promise<void> {
@@ -24,9 +24,9 @@ export function repairing(database: Database, media: Media): (wrong: Wrong) => P
         const before = await products.lock(session, id);
         if (before === undefined) return;
         const product = productOf(before);
-        const left = product.images.filter(({ url }) => hashIn(url) !== hash);
-        const fields = { ...fieldsOf(product, before.base_price), images: left };
-        await products.update(session, [{ before, fields }], causedBy('cli', systemClock.now()));
+        const left = product.images.filter(({ url }) => findHash(url) !== hash);
+        const fields = { ...toProductFields(product, before.base_price), images: left };
+        await products.update(session, [{ before, fields }], createCause('cli', systemClock.now()));
       });
     }
   }

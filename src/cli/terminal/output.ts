@@ -3,10 +3,10 @@
 /** Writes lines. @throws Error when standard output cannot be written: its disk is full, or its reader has gone */
 export function printLines(...lines: readonly string[]): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const ended = (error?: Error | null) => (error == null ? resolve() : reject(error));
+  const onWritten = (error?: Error | null) => (error == null ? resolve() : reject(error));
   // The stream reports a failure to its listeners as well, later, and ends the process where there is none.
   if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined);
-  process.stdout.write(`${lines.join('\n')}\n`, ended);
+  process.stdout.write(`${lines.join('\n')}\n`, onWritten);
   return promise;
 }
 

@@ -15,7 +15,7 @@ const short: Readonly<Record<string, string>> = {
 };
 
 /** The text in one line, with escapes as JSON has them for what is no character to be seen. */
-export function printable(text: string): string {
+export function escapeUnprintable(text: string): string {
   return text.replace(
     unprintable,
     character => short[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -23,4 +23,5 @@ export function printable(text: string): string {
 }
 
 /** What an error says, whatever was thrown. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const getErrorMessage = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

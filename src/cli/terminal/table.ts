@@ -1,9 +1,9 @@
 /** Rows for people on a terminal. */
-import { printable } from './printable.ts';
+import { escapeUnprintable } from './printable.ts';
 
 /** Columns are aligned, two spaces between them; no cell changes the terminal or another row. */
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [header, ...rows.map(row => row.map(printable))];
+export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [header, ...rows.map(row => row.map(escapeUnprintable))];
   const widths = header.map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)));
   return lines
     .map(line =>
@@ -16,6 +16,6 @@ export function table(header: readonly string[], rows: readonly (readonly string
 }
 
 /** To the minute, in UTC; `-` for none. */
-export function dateOf(milliseconds: number | null): string {
+export function formatDate(milliseconds: number | null): string {
   return milliseconds === null ? '-' : new Date(milliseconds).toISOString().slice(0, 16).replace('T', ' ');
 }

@@ -1,6 +1,6 @@
 /** Amounts of money as people and programs write them: decimal commas, grouped digits, the currency beside them. */
 
-import { without } from './list.ts';
+import { trimCharacters } from './list.ts';
 
 /** Which character stands before the decimals. */
 export type DecimalMark = 'point' | 'comma';
@@ -71,7 +71,7 @@ const longest = 60;
  */
 export function readAmount(given: string, { decimal, currency }: AmountOptions = {}): Amount | string {
   const bare = given.trim();
-  if (decimal !== 'comma' && plain.test(bare)) return amountOf(Number(bare), undefined);
+  if (decimal !== 'comma' && plain.test(bare)) return toAmount(Number(bare), undefined);
   // A decimal mark without a digit before it, as in `.5`; the point of `Rs.100` belongs to the currency.
   const text = bare.replace(/(?<![\p{L}\d.,])[.,](?=\d)/u, '0$&');
   const found = text.length > longest ? null : digits.exec(text);
@@ -81,19 +81,19 @@ export function readAmount(given: string, { decimal, currency }: AmountOptions =
   const negative = before.startsWith('-');
   const named = [negative ? before.slice(1).trim() : before, after].filter(part => part !== '');
   const [name] = named;
-  const code = name === undefined ? undefined : currencyOf(name, currency);
+  const code = name === undefined ? undefined : findCurrency(name, currency);
   if (named.length > 1 || (name !== undefined && code === undefined)) return 'must be a number';
-  const number = plainDigits(found[0], decimal, code !== undefined);
+  const number = toPlainDigits(found[0], decimal, code !== undefined);
   if (!('digits' in number)) return number.problem;
-  return amountOf(Number(number.digits) * (negative ? -1 : 1), code);
+  return toAmount(Number(number.digits) * (negative ? -1 : 1), code);
 }
 
-const amountOf = (value: number, currency: string | undefined): Amount | string =>
+const toAmount = (value: number, currency: string | undefined): Amount | string =>
   Number.isFinite(value) ? { value, currency } : 'must be a number';
 
 /** @param preferred taken for a sign that may stand for it */
-function currencyOf(name: string, preferred: string | undefined): string | undefined {
-  const word = without('. ', name.toUpperCase());
+function findCurrency(name: string, preferred: string | undefined): string | undefined {
+  const word = trimCharacters('. ', name.toUpperCase());
   const choices = Object.hasOwn(signs, word) ? signs[word] : undefined;
   if (choices !== undefined) {
     return preferred !== undefined && choices.includes(preferred) ? preferred : choices[0];
@@ -105,7 +105,7 @@ const commaAlone = 'must be a number: a decimal comma is read with --decimal com
 const eitherWay = 'may be read in two ways: say --decimal point or --decimal comma';
 
 /** The number with a point before its decimals and nothing between its digits. */
-function plainDigits(
+function toPlainDigits(
   text: string,
   decimal: DecimalMark | undefined,
   hasCurrency: boolean,

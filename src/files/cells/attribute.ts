@@ -1,7 +1,7 @@
 /** Attributes in a table: their keys made of columns' names, their values of cells. */
 
 import { createHash } from 'node:crypto';
-import { without } from './list.ts';
+import { trimCharacters } from './list.ts';
 
 const longestKey = 64;
 /** Characters of a name that make a difference: Unicode puts the marks of one letter in order in time squared. */
@@ -12,24 +12,24 @@ const letters: Readonly<Record<string, string>> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' },
 };
 
-const codePointOf = (letter: string): string => letter.codePointAt(0)?.toString(16) ?? '';
+const toCodePoint = (letter: string): string => letter.codePointAt(0)?.toString(16) ?? '';
 
 /**
  * Of any text a key of letters, digits and `_ . -` that begins with a letter; the same for the same text. Texts that
  * differ in more than punctuation, case and accents have different keys.
  */
-export function attributeKey(given: string): string {
+export function toAttributeKey(given: string): string {
   const name = given.slice(0, longestName);
-  const latin = /^[ -~]*$/.test(name) ? name.toLowerCase() : [...name.normalize('NFC')].map(latinOf).join('');
-  const key = without('_.-', latin.replace(/[^a-z0-9.-]+/g, '_'));
+  const latin = /^[ -~]*$/.test(name) ? name.toLowerCase() : [...name.normalize('NFC')].map(toLatin).join('');
+  const key = trimCharacters('_.-', latin.replace(/[^a-z0-9.-]+/g, '_'));
   // A name without Latin letters or digits becomes its code points, those between its letters among them.
-  const isOther = key === '' || !/[a-z0-9]/i.test(plainLetters(name));
-  const named = isOther ? [...name.trim()].map(codePointOf).join('_') : key;
+  const isOther = key === '' || !/[a-z0-9]/i.test(toPlainLetters(name));
+  const named = isOther ? [...name.trim()].map(toCodePoint).join('_') : key;
   const whole = /^[a-z]/.test(named) && !isOther ? named : `x_${named}`;
-  return whole.length > longestKey ? shortened(whole) : without('_.-', whole);
+  return whole.length > longestKey ? shortenKey(whole) : trimCharacters('_.-', whole);
 }
 
-const plainLetters = (text: string): string =>
+const toPlainLetters = (text: string): string =>
   text
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
@@ -37,35 +37,35 @@ const plainLetters = (text: string): string =>
     .replace(/[ßæœøłđðþı]/g, letter => letters[letter] ?? letter);
 
 /** A character by Latin letters; one that has none by its code point, so that it makes a difference. */
-function latinOf(character: string): string {
-  const plain = plainLetters(character);
-  return /[\p{L}\p{N}\p{M}]/u.test(plain.replace(/[a-z0-9]+/g, '')) ? `_${codePointOf(character)}_` : plain;
+function toLatin(character: string): string {
+  const plain = toPlainLetters(character);
+  return /[\p{L}\p{N}\p{M}]/u.test(plain.replace(/[a-z0-9]+/g, '')) ? `_${toCodePoint(character)}_` : plain;
 }
 
 /** What would be cut off makes a difference, too. */
-function shortened(key: string): string {
+function shortenKey(key: string): string {
   const hash = createHash('sha256').update(key).digest('hex').slice(0, 8);
-  return `${without('_.-', key.slice(0, longestKey - 1 - hash.length))}_${hash}`;
+  return `${trimCharacters('_.-', key.slice(0, longestKey - 1 - hash.length))}_${hash}`;
 }
 
 /** Numbers that are written as programs write them: nothing is lost by taking the text for the number. */
 const isCanonical = (text: string): boolean => text !== '' && String(Number(text)) === text;
 
 /** The value in a cell: a number, true or false, a list or text as JSON, otherwise the text. */
-export function attributeValue(cell: unknown): unknown {
+export function parseAttributeValue(cell: unknown): unknown {
   if (typeof cell !== 'string') return cell;
   const word = cell.trim();
   if (isCanonical(word) && Number.isFinite(Number(word))) return Number(word);
   if (/^true$/i.test(word)) return true;
   if (/^false$/i.test(word)) return false;
-  return isJson(word) ? (parsedJson(word) ?? cell) : cell;
+  return isJson(word) ? (parseJson(word) ?? cell) : cell;
 }
 
 const isJson = (text: string): boolean =>
   (text.startsWith('[') && text.endsWith(']')) ||
   (text.startsWith('"') && text.endsWith('"') && text.length > 1);
 
-function parsedJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -73,8 +73,8 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** The cell of which `attributeValue` makes the value. */
-export function attributeCell(value: unknown): string {
+/** The cell of which `parseAttributeValue` makes the value. */
+export function toAttributeCell(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value);
-  return value !== '' && attributeValue(value) === value ? value : JSON.stringify(value);
+  return value !== '' && parseAttributeValue(value) === value ? value : JSON.stringify(value);
 }

@@ -1,7 +1,7 @@
 /** Cells that hold several things: tags, category paths, addresses of images. */
 
 /** The text without these characters at either end. */
-export function without(characters: string, text: string): string {
+export function trimCharacters(characters: string, text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && characters.includes(text.charAt(start))) start += 1;
   while (end > start && characters.includes(text.charAt(end - 1))) end -= 1;
@@ -33,7 +33,7 @@ export function splitList(text: string, separator: string): string[] {
  */
 export function toList(value: unknown, separator?: string): unknown {
   if (typeof value !== 'string') return value;
-  if (value.startsWith('[')) return parsedArray(value);
+  if (value.startsWith('[')) return parseArray(value);
   if (separator !== undefined) return splitList(value, separator);
   return value
     .split(/[;|]/)
@@ -41,7 +41,7 @@ export function toList(value: unknown, separator?: string): unknown {
     .filter(item => item !== '');
 }
 
-function parsedArray(text: string): unknown {
+function parseArray(text: string): unknown {
   try {
     const items: unknown = JSON.parse(text);
     return Array.isArray(items) ? items : text;
@@ -62,7 +62,7 @@ export function toPath(text: string, separator: string = '>'): string {
  * The paths a product has, the main one first. Those that lie above another of them say nothing more: the tree has
  * them anyway.
  */
-export function orderedPaths(paths: readonly string[]): string[] {
+export function keepDeepestPaths(paths: readonly string[]): string[] {
   const all = [...new Set(paths)];
   return all.filter(path => !all.some(other => other.startsWith(`${path}${pathSeparator}`)));
 }
@@ -77,6 +77,6 @@ export const isAddress = (text: string): boolean => address.test(text);
 export function splitAddresses(text: string): string[] {
   return text.split(/[\s|]/).flatMap(word => {
     const parts = isAddress(word) ? word.split(/(?=[,;](?:https?:|\/))/i) : word.split(/[,;]/);
-    return parts.map(part => without(',;', part)).filter(part => part !== '');
+    return parts.map(part => trimCharacters(',;', part)).filter(part => part !== '');
   });
 }

@@ -4,11 +4,11 @@ import { isObject } from '../../json-object.ts';
 import { type Mapping, MappingError, pick, productFields } from '../map.ts';
 import {
   AmountIn,
-  attributeName,
   type CellOptions,
+  findReader,
   memberNames,
   type Reader,
-  readerOf,
+  toAttributeName,
   Unreadable,
   withoutCurrency,
 } from './fields.ts';
@@ -43,7 +43,7 @@ export interface Mapper {
   unused(columns: readonly string[]): string[];
 }
 
-export function recordMapper({ mapping, set = new Map(), cells = {}, only }: MapOptions): Mapper {
+export function createRecordMapper({ mapping, set = new Map(), cells = {}, only }: MapOptions): Mapper {
   const all =
     only === undefined
       ? [...productFields, ...memberNames, ...mapping.keys()]
@@ -53,16 +53,16 @@ export function recordMapper({ mapping, set = new Map(), cells = {}, only }: Map
   const named = [...new Set(all)].map(field => ({
     field,
     column: mapping.get(field) ?? field,
-    read: readerFor(field, mapping),
+    read: requireReader(field, mapping),
   }));
-  const constants = [...set].map(([field, text]) => ({ field, text, read: readerFor(field, new Map()) }));
+  const constants = [...set].map(([field, text]) => ({ field, text, read: requireReader(field, new Map()) }));
   const tables = new Map<readonly string[], readonly Source[]>();
 
-  function sourcesOf(columns: readonly string[]): readonly Source[] {
+  function getSources(columns: readonly string[]): readonly Source[] {
     const known = tables.get(columns);
     if (known !== undefined) return known;
-    const rest = only === undefined ? attributeColumns(columns, mapping) : [];
-    const sources = [...inTable(columns, named, mapping), ...rest];
+    const rest = only === undefined ? findAttributeColumns(columns, mapping) : [];
+    const sources = [...findColumns(columns, named, mapping), ...rest];
     tables.clear();
     tables.set(columns, sources);
     return sources;
@@ -79,28 +79,28 @@ export function recordMapper({ mapping, set = new Map(), cells = {}, only }: Map
     map(record, columns) {
       const mapped: Record<string, unknown> = {};
       if (columns !== undefined) {
-        for (const source of sourcesOf(columns)) put(mapped, source, record[source.column]);
+        for (const source of getSources(columns)) put(mapped, source, record[source.column]);
       } else {
         for (const source of named) put(mapped, source, pick(record, source.column));
-        const rest = only === undefined ? attributeColumns(Object.keys(record), mapping) : [];
+        const rest = only === undefined ? findAttributeColumns(Object.keys(record), mapping) : [];
         for (const source of rest) put(mapped, source, record[source.column]);
       }
       // Read again for each record, which changes what it gets: copies of amounts would be none any more.
       for (const { field, text, read } of constants) place(mapped, field, read(text, cells));
       // The rows of a preset say of attributes all there is to say.
       if (only !== undefined) delete mapped.attributesByKey;
-      return withoutCurrencies(mapped);
+      return removeCurrencies(mapped);
     },
     unused(columns) {
-      const used = new Set(sourcesOf(columns).map(({ column }) => column));
+      const used = new Set(getSources(columns).map(({ column }) => column));
       return columns.filter(column => column !== '' && !used.has(column));
     },
   };
 }
 
-function readerFor(field: string, mapping: Mapping): Reader {
+function requireReader(field: string, mapping: Mapping): Reader {
   const column = mapping.get(field);
-  const read = readerOf(field);
+  const read = findReader(field);
   if (read === undefined) throw new MappingError(`there is no field "${field}"`);
   if (field === 'status' && column !== undefined)
     return (value, cells) => read(toStatus(value, column), cells);
@@ -108,24 +108,24 @@ function readerFor(field: string, mapping: Mapping): Reader {
 }
 
 /** Columns of a table by the names of fields: exactly, else in another case or with `_` and spaces in between. */
-function inTable(columns: readonly string[], named: readonly Source[], mapping: Mapping): Source[] {
-  const bare = (name: string) => name.toLowerCase().replace(/[ _-]/g, '');
+function findColumns(columns: readonly string[], named: readonly Source[], mapping: Mapping): Source[] {
+  const toBareName = (name: string) => name.toLowerCase().replace(/[ _-]/g, '');
   return named.flatMap(({ field, column, read }) => {
     const lower = column.toLowerCase();
     const found =
       columns.find(name => name === column) ??
       columns.find(name => name.toLowerCase() === lower) ??
-      (mapping.has(field) ? undefined : columns.find(name => bare(name) === bare(column)));
+      (mapping.has(field) ? undefined : columns.find(name => toBareName(name) === toBareName(column)));
     return found === undefined ? [] : [{ field, column: found, read }];
   });
 }
 
-function attributeColumns(columns: readonly string[], mapping: Mapping): Source[] {
+function findAttributeColumns(columns: readonly string[], mapping: Mapping): Source[] {
   const sources: Source[] = [];
   for (const column of columns) {
-    const field = attributeName(column);
+    const field = toAttributeName(column);
     if (field === undefined || mapping.has(field)) continue;
-    sources.push({ field, column, read: readerFor(field, mapping) });
+    sources.push({ field, column, read: requireReader(field, mapping) });
   }
   return sources;
 }
@@ -148,24 +148,24 @@ function place(mapped: Record<string, unknown>, field: string, value: unknown): 
 }
 
 /** Amounts as numbers, and the currency beside them as that of the product, where that says nothing else. */
-function withoutCurrencies(mapped: Record<string, unknown>): Record<string, unknown> {
+function removeCurrencies(mapped: Record<string, unknown>): Record<string, unknown> {
   const { price, compareAtPrice, basePrice, stock, weight, variants } = mapped;
-  if (price instanceof AmountIn) mapped.price = bareAmount(mapped, price);
-  if (basePrice instanceof AmountIn) mapped.basePrice = bareAmount(mapped, basePrice);
-  if (compareAtPrice instanceof AmountIn) mapped.compareAtPrice = bareAmount(mapped, compareAtPrice);
+  if (price instanceof AmountIn) mapped.price = removeCurrency(mapped, price);
+  if (basePrice instanceof AmountIn) mapped.basePrice = removeCurrency(mapped, basePrice);
+  if (compareAtPrice instanceof AmountIn) mapped.compareAtPrice = removeCurrency(mapped, compareAtPrice);
   if (isObject(stock)) refuseAmount(stock, 'onHand');
   if (isObject(weight)) refuseAmount(weight, 'value');
   if (!Array.isArray(variants)) return mapped;
   for (const variant of variants) {
     if (!isObject(variant)) continue;
-    if (variant.price instanceof AmountIn) variant.price = bareAmount(mapped, variant.price);
+    if (variant.price instanceof AmountIn) variant.price = removeCurrency(mapped, variant.price);
     if (variant.compareAtPrice instanceof AmountIn)
-      variant.compareAtPrice = bareAmount(mapped, variant.compareAtPrice);
+      variant.compareAtPrice = removeCurrency(mapped, variant.compareAtPrice);
   }
   return mapped;
 }
 
-function bareAmount(mapped: Record<string, unknown>, amount: AmountIn): unknown {
+function removeCurrency(mapped: Record<string, unknown>, amount: AmountIn): unknown {
   mapped.currency ??= amount.currency;
   if (mapped.currency === amount.currency) return amount.value;
   const problem = `is in ${amount.currency}, but the currency is ${String(mapped.currency)}`;

@@ -1,6 +1,6 @@
 /** Attributes that are defined: the cells of a table have no types, so that each is read as its definition says. */
 import { type AmountOptions, readAmount } from './amount.ts';
-import { attributeValue } from './attribute.ts';
+import { parseAttributeValue } from './attribute.ts';
 
 export type AttributeType = 'text' | 'number' | 'boolean' | 'date' | 'choice';
 
@@ -12,17 +12,21 @@ export type AttributeTypes = ReadonlyMap<string, AttributeType>;
  * written; a list or a text that is written as JSON is read as such.
  * @param type undefined where the attribute is not defined: read as it looks
  */
-export function typedValue(cell: unknown, type: AttributeType | undefined, options: AmountOptions): unknown {
-  const plain = attributeValue(cell);
+export function parseTypedValue(
+  cell: unknown,
+  type: AttributeType | undefined,
+  options: AmountOptions,
+): unknown {
+  const plain = parseAttributeValue(cell);
   if (type === undefined || typeof cell !== 'string') return plain;
-  if (Array.isArray(plain)) return plain.map(item => typedText(String(item), type, options));
-  return typedText(isQuoted(cell) && typeof plain === 'string' ? plain : cell, type, options);
+  if (Array.isArray(plain)) return plain.map(item => parseTypedText(String(item), type, options));
+  return parseTypedText(isQuoted(cell) && typeof plain === 'string' ? plain : cell, type, options);
 }
 
 const isQuoted = (cell: string): boolean => cell.trim().startsWith('"');
 
 /** The value that a text stands for, as its type says. */
-export function typedText(text: string, type: AttributeType, options: AmountOptions): unknown {
+export function parseTypedText(text: string, type: AttributeType, options: AmountOptions): unknown {
   switch (type) {
     case 'text':
       return text;
@@ -30,7 +34,7 @@ export function typedText(text: string, type: AttributeType, options: AmountOpti
     case 'choice':
       return text.trim();
     case 'boolean':
-      return booleanOf(text);
+      return parseBoolean(text);
     case 'number': {
       const read = readAmount(text, options);
       return typeof read === 'string' || read.currency !== undefined ? text : read.value;
@@ -39,7 +43,7 @@ export function typedText(text: string, type: AttributeType, options: AmountOpti
 }
 
 /** True or false where a value says so in any of the usual ways; otherwise the value. */
-export function booleanOf(value: unknown): unknown {
+export function parseBoolean(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const word = value.trim().toLowerCase();
   if (word === 'true' || word === '1' || word === 'yes') return true;

@@ -29,12 +29,12 @@ const words: Readonly<Record<string, WeightUnit>> = {
 };
 
 /** The unit that a word names. */
-export const weightUnit = (word: string): WeightUnit | undefined => {
+export const findWeightUnit = (word: string): WeightUnit | undefined => {
   const key = word.trim().toLowerCase();
   return Object.hasOwn(words, key) ? words[key] : undefined;
 };
 
-function lettersAtEnd(text: string): string {
+function getLettersAtEnd(text: string): string {
   let start = text.length;
   while (start > 0 && /[a-z]/i.test(text.charAt(start - 1))) start -= 1;
   return text.slice(start);
@@ -51,8 +51,8 @@ export function readWeight(
 ): Weight | string | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;
-  const letters = lettersAtEnd(trimmed);
-  const named = letters === '' ? unit : weightUnit(letters);
+  const letters = getLettersAtEnd(trimmed);
+  const named = letters === '' ? unit : findWeightUnit(letters);
   if (letters === '' && named === undefined) return `must have a unit (${units}) behind it, or --weight-unit`;
   if (named === undefined) return `must be a number and one of ${units}`;
   const amount = readAmount(trimmed.slice(0, trimmed.length - letters.length), options);

@@ -4,7 +4,7 @@ import { HttpError } from '../errors.ts';
 /** What a GET of the same address would carry: the strong entity tag and, where known, the last change. */
 export interface Validators {
   readonly etag: string;
-  /** Epoch milliseconds; compared as `lastModifiedSecond` shows it. */
+  /** Epoch milliseconds; compared as `toLastModifiedSecond` shows it. */
   readonly lastModified?: number | undefined;
 }
 
@@ -16,7 +16,7 @@ const encodedOnce = 100_000;
  * versions of one resource apart and prove nothing, so the hash need not be a cryptographic one
  * (docs/decisions/0007).
  */
-export function entityTag(body: string | Uint8Array): string {
+export function computeEntityTag(body: string | Uint8Array): string {
   // Each hash would encode a text by itself, which takes longer than the hash where the text is not ASCII.
   const bytes = typeof body === 'string' && body.length > encodedOnce ? Buffer.from(body) : body;
   const high = Bun.hash.xxHash3(bytes, 0n);
@@ -25,7 +25,7 @@ export function entityTag(body: string | Uint8Array): string {
 }
 
 /** An HTTP date (RFC 9110 §5.6.7). */
-export function httpDate(milliseconds: number): string {
+export function formatHttpDate(milliseconds: number): string {
   return new Date(milliseconds).toUTCString();
 }
 
@@ -36,8 +36,8 @@ export function httpDate(milliseconds: number): string {
  * @param milliseconds epoch milliseconds of the change
  * @returns whole seconds since the epoch
  */
-export function lastModifiedSecond(milliseconds: number): number {
-  return seconds(milliseconds) + 1;
+export function toLastModifiedSecond(milliseconds: number): number {
+  return toSeconds(milliseconds) + 1;
 }
 
 const conditions = ['if-match', 'if-unmodified-since', 'if-none-match', 'if-modified-since'] as const;
@@ -59,7 +59,7 @@ export function evaluate(headers: Headers, method: string, current: Validators):
   if (ifMatch !== null) {
     if (!matches(ifMatch, current.etag, 'strong', codings)) throw new HttpError('PRECONDITION_FAILED');
   } else {
-    const since = dateOf(headers.get('if-unmodified-since'));
+    const since = parseHttpDate(headers.get('if-unmodified-since'));
     if (since !== undefined) requireUnchanged(since, current.lastModified, reading);
   }
   const ifNoneMatch = headers.get('if-none-match');
@@ -69,8 +69,8 @@ export function evaluate(headers: Headers, method: string, current: Validators):
     throw new HttpError('PRECONDITION_FAILED');
   }
   if (!reading || current.lastModified === undefined) return false;
-  const since = dateOf(headers.get('if-modified-since'));
-  return since !== undefined && lastModifiedSecond(current.lastModified) <= since;
+  const since = parseHttpDate(headers.get('if-modified-since'));
+  return since !== undefined && toLastModifiedSecond(current.lastModified) <= since;
 }
 
 /** @param since seconds since the epoch; @throws HttpError 412 */
@@ -81,7 +81,7 @@ function requireUnchanged(since: number, lastModified: number | undefined, readi
       message:
         'What is to be changed has no date to compare with: send its ETag in If-Match instead. Nothing was done.',
     });
-  if (lastModifiedSecond(lastModified) > since) throw new HttpError('PRECONDITION_FAILED');
+  if (toLastModifiedSecond(lastModified) > since) throw new HttpError('PRECONDITION_FAILED');
 }
 
 /**
@@ -96,7 +96,7 @@ export function refuseConditions(headers: Headers, exists: boolean): void {
   const holds =
     (ifMatch === null || (ifMatch.trim() === '*' && exists)) &&
     (ifNoneMatch === null || !exists) &&
-    (ifMatch !== null || dateOf(headers.get('if-unmodified-since')) === undefined);
+    (ifMatch !== null || parseHttpDate(headers.get('if-unmodified-since')) === undefined);
   if (holds) return;
   throw new HttpError('PRECONDITION_FAILED', {
     message:
@@ -126,13 +126,13 @@ export function matches(
 }
 
 /** Seconds since the epoch; undefined when the header is missing or not a date (then it is ignored, §13.1.3). */
-function dateOf(header: string | null): number | undefined {
+function parseHttpDate(header: string | null): number | undefined {
   if (header === null || !/^[A-Z][a-z]{2,8},? /.test(header)) return undefined;
   // Every form of an HTTP date is in GMT; the oldest does not say so (RFC 9110 §5.6.7).
   const milliseconds = Date.parse(header.endsWith(' GMT') ? header : `${header} GMT`);
-  return Number.isNaN(milliseconds) ? undefined : seconds(milliseconds);
+  return Number.isNaN(milliseconds) ? undefined : toSeconds(milliseconds);
 }
 
-function seconds(milliseconds: number): number {
+function toSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }

@@ -6,16 +6,16 @@
  * what it shows arrives is not kept: it may or may not have seen the change. A list is kept when it is requested again.
  */
 import { LRUCache } from 'lru-cache';
-import { boundedMap } from '../../bounded-map.ts';
+import { createBoundedMap } from '../../bounded-map.ts';
 import type { Change, Collection } from '../../storage/changes/change.ts';
-import { bytesOf, type CachedRow, type CachedRows } from '../../storage/changes/rows.ts';
+import { type CachedRow, type CachedRows, countBytes } from '../../storage/changes/rows.ts';
 import type { Database } from '../../storage/database.ts';
-import { changesPage, comparable, listIndex } from '../../storage/list/affected.ts';
+import { createListIndex, isPageAffected, selectComparable } from '../../storage/list/affected.ts';
 import type { Key, ListRequest } from '../../storage/list/request.ts';
 import { json } from '../negotiate.ts';
 import type { PageBody } from '../response/page-body.ts';
 import { type Reply, revalidate } from '../response/reply.ts';
-import { entityTag, httpDate, lastModifiedSecond } from './conditional.ts';
+import { computeEntityTag, formatHttpDate, toLastModifiedSecond } from './conditional.ts';
 
 /** Bytes of cached lists at most. */
 const listsSize = 32 * 1024 * 1024;
@@ -30,13 +30,13 @@ const cachedDates = 1000;
  * @returns a function that makes 200 with a representation, its entity tag and date, once for all requests for it:
  * one object, since what is not in the processor's cache costs more than what is done with it
  */
-function cachedReplies() {
-  const dates = boundedMap<number, string>(cachedDates);
-  const dateOf = (milliseconds: number): string => {
-    const second = lastModifiedSecond(milliseconds);
+function createCachedReplies() {
+  const dates = createBoundedMap<number, string>(cachedDates);
+  const formatDate = (milliseconds: number): string => {
+    const second = toLastModifiedSecond(milliseconds);
     const known = dates.get(second);
     if (known !== undefined) return known;
-    const text = httpDate(second * 1000);
+    const text = formatHttpDate(second * 1000);
     dates.set(second, text);
     return text;
   };
@@ -46,9 +46,9 @@ function cachedReplies() {
     mediaType: json,
     cacheControl: revalidate,
     tagged: true,
-    etag: entityTag(body),
+    etag: computeEntityTag(body),
     lastModified,
-    lastModifiedText: lastModified === undefined ? undefined : dateOf(lastModified),
+    lastModifiedText: lastModified === undefined ? undefined : formatDate(lastModified),
   });
 }
 
@@ -80,19 +80,19 @@ interface CachedList extends ListRequest {
 }
 
 /** @param collections those that the lists show something of; filters name values of the first */
-export function cachedLists(
+export function createCachedLists(
   { changes }: Pick<Database, 'changes'>,
   collections: readonly [Collection, ...Collection[]],
 ): CachedLists {
-  const replyWith = cachedReplies();
-  const index = listIndex<CachedList>(collections[0]);
+  const replyWith = createCachedReplies();
+  const index = createListIndex<CachedList>(collections[0]);
   const made = new LRUCache<string, CachedList>({
     maxSize: listsSize,
     sizeCalculation: ({ bytes }) => bytes,
     dispose: list => index.delete(list),
   });
   const making = new Map<string, CachedList>();
-  const noticed = boundedMap<number, true>(noticedLists);
+  const noticed = createBoundedMap<number, true>(noticedLists);
 
   /** Whether an address has been requested before; about one in a million is taken for another. */
   function isNoticed(key: string): boolean {
@@ -106,8 +106,8 @@ export function cachedLists(
     if (making.get(list.key) === list) making.delete(list.key);
     if (made.peek(list.key) === list) made.delete(list.key);
   }
-  function changed(changes: readonly Change[] | undefined): void {
-    const all = comparable(changes, made.size + making.size);
+  function onChanged(changes: readonly Change[] | undefined): void {
+    const all = selectComparable(changes, made.size + making.size);
     if (all === undefined) {
       made.clear();
       making.clear();
@@ -116,11 +116,11 @@ export function cachedLists(
     }
     for (const change of all) {
       for (const list of index.concerned(change)) {
-        if (making.get(list.key) === list || changesPage(list, change)) forget(list);
+        if (making.get(list.key) === list || isPageAffected(list, change)) forget(list);
       }
     }
   }
-  for (const collection of collections) changes.follow(collection, changed);
+  for (const collection of collections) changes.follow(collection, onChanged);
 
   function makeNow(
     key: string,
@@ -133,7 +133,7 @@ export function cachedLists(
         const reply = replyWith(body);
         if (isNoticed(key) && making.get(key) === unfinished) {
           const bytes =
-            listBytes + bytesOf(key) + (typeof body === 'string' ? bytesOf(body) : body.byteLength);
+            listBytes + countBytes(key) + (typeof body === 'string' ? countBytes(body) : body.byteLength);
           const list: CachedList = { ...request, key, bytes, rows, reply };
           made.set(key, list);
           // A list that is longer than all may be together is not kept.
@@ -186,14 +186,14 @@ export interface Shown {
 }
 
 /** @param show what is shown of a row; throws when there is none */
-export function cachedResources<Row extends { readonly id: number }>(
+export function createCachedResources<Row extends { readonly id: number }>(
   { changes }: Pick<Database, 'changes'>,
   rows: CachedRows<Row, Reply>,
   show: (row: Row | undefined, id: number) => Shown,
 ): CachedResources {
-  const replyWith = cachedReplies();
+  const replyWith = createCachedReplies();
 
-  function shown(cached: CachedRow<Row, Reply> | undefined, id: number): Reply {
+  function showCached(cached: CachedRow<Row, Reply> | undefined, id: number): Reply {
     if (cached?.shown !== undefined) return cached.shown;
     const { body, lastModified } = show(cached?.row, id);
     const reply = replyWith(body, lastModified);
@@ -204,10 +204,10 @@ export function cachedResources<Row extends { readonly id: number }>(
     const known = rows.get(id);
     if (known === undefined) {
       changes.uses.resources.misses += 1;
-      return rows.read(id).then(found => shown(found, id));
+      return rows.read(id).then(found => showCached(found, id));
     }
     changes.uses.resources.hits += 1;
-    return shown(known, id);
+    return showCached(known, id);
   }
   return {
     respond(id) {

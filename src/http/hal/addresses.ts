@@ -3,20 +3,20 @@ import { isCredential } from '../credentials.ts';
 import type { RequestUrl } from '../endpoint.ts';
 
 /** Where the version of the request begins: `https://shop.example/v1`. */
-function versionRoot({ base, path }: RequestUrl): string {
+function getVersionRoot({ base, path }: RequestUrl): string {
   const end = path.indexOf('/', 1);
   return `${base}${end === -1 ? path : path.slice(0, end)}`;
 }
 
-/** The address of a resource, for `self` and Location: `addressOf(url, 'products', 5, 'variants', 7)`. */
-export function addressOf(url: RequestUrl, ...place: readonly (string | number)[]): string {
-  return `${versionRoot(url)}/${place.join('/')}`;
+/** The address of a resource, for `self` and Location: `buildAddress(url, 'products', 5, 'variants', 7)`. */
+export function buildAddress(url: RequestUrl, ...place: readonly (string | number)[]): string {
+  return `${getVersionRoot(url)}/${place.join('/')}`;
 }
 
 /** The requested address, as a `self` link shows it. */
-export function selfAddress(url: RequestUrl): string {
+export function buildSelfAddress(url: RequestUrl): string {
   const { base, path } = url;
-  const kept = keptParameters(url, []);
+  const kept = keepParameters(url, []);
   return `${base}${path}${kept.length === 0 ? '' : `?${kept.join('&')}`}`;
 }
 
@@ -36,18 +36,18 @@ const filters: readonly { readonly path: RegExp; readonly name: RegExp }[] = [
  * The parameters of a query that a link repeats, as they were sent: none that holds a credential, and none of `dropped`.
  * @param dropped names as they are when decoded: `%70age` is `page` (RFC 3986 §6.2.2.2)
  */
-export function keptParameters({ path, search }: RequestUrl, dropped: readonly string[]): string[] {
+export function keepParameters({ path, search }: RequestUrl, dropped: readonly string[]): string[] {
   const filter = filters.find(list => list.path.test(path))?.name;
   const parts = search.replace(notInQuery, encodeURIComponent).split('&');
   return parts.filter(part => {
     if (part === '') return false;
-    const name = nameOf(part);
+    const name = decodeName(part);
     return !dropped.includes(name) && !isCredential(part, filter?.test(name));
   });
 }
 
 /** The decoded name of a parameter. */
-function nameOf(part: string): string {
+function decodeName(part: string): string {
   const end = part.indexOf('=');
   const name = end === -1 ? part : part.slice(0, end);
   if (!name.includes('%') && !name.includes('+')) return name;

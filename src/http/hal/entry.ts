@@ -4,11 +4,11 @@
  */
 import { z } from 'zod';
 import { allow } from '../access.ts';
-import { type Endpoint, endpoint } from '../endpoint.ts';
+import { createEndpoint, type Endpoint } from '../endpoint.ts';
 import { halJson, json } from '../negotiate.ts';
-import { prefixOf } from '../request/prefixed.ts';
-import { ok } from '../response/reply.ts';
-import { entryLinksSchema, type Link, type Links, withSelf } from './index.ts';
+import { findPrefix } from '../request/prefixed.ts';
+import { replyOk } from '../response/reply.ts';
+import { addSelfLink, entryLinksSchema, type Link, type Links } from './index.ts';
 
 interface Described {
   /** As in `v1`. */
@@ -27,7 +27,7 @@ interface Destination {
 }
 
 /** Collections and single resources by their id; what is nested is found from there. */
-function destinationsOf(endpoints: readonly Endpoint[]): Destination[] {
+function findDestinations(endpoints: readonly Endpoint[]): Destination[] {
   return endpoints.flatMap(({ method, path, operationId, query, responses }) => {
     const segments = path.split('/').slice(1);
     const [, id, ...deeper] = segments;
@@ -38,7 +38,7 @@ function destinationsOf(endpoints: readonly Endpoint[]): Destination[] {
     const relation = isSingle ? `${named.charAt(0).toLowerCase()}${named.slice(1)}` : segments.at(-1);
     if (relation === undefined) return [];
     const parameters = Object.entries(query?.shape ?? {})
-      .map(([name, field]) => (prefixOf(field) === undefined ? name : `${name}*`))
+      .map(([name, field]) => (findPrefix(field) === undefined ? name : `${name}*`))
       .join(',');
     const template = parameters === '' ? path : `${path}{?${parameters}}`;
     return [{ relation, path, template, isHal: responses[200]?.hal !== undefined }];
@@ -46,9 +46,9 @@ function destinationsOf(endpoints: readonly Endpoint[]): Destination[] {
 }
 
 /** @param root the version's address: `https://shop.example/v1` */
-export function entryLinks({ endpoints }: Pick<Described, 'endpoints'>, root: string): Links {
+export function buildEntryLinks({ endpoints }: Pick<Described, 'endpoints'>, root: string): Links {
   return Object.fromEntries(
-    destinationsOf(endpoints).map(({ relation, template, isHal }): [string, Link] => {
+    findDestinations(endpoints).map(({ relation, template, isHal }): [string, Link] => {
       const href = `${root}${template}`;
       const templated = template.includes('{') ? { templated: true } : {};
       return [relation, { href, ...templated, ...(isHal ? {} : { type: json }) }];
@@ -57,9 +57,9 @@ export function entryLinks({ endpoints }: Pick<Described, 'endpoints'>, root: st
 }
 
 /** GET of the version's own path. */
-export function entryEndpoint(version: Described): Endpoint {
+export function createEntryEndpoint(version: Described): Endpoint {
   const { name, contract, endpoints } = version;
-  const destinations = destinationsOf(endpoints);
+  const destinations = findDestinations(endpoints);
   const plain = destinations.filter(({ path }) => !path.includes('{'));
   const address = z.url().max(2048).describe('The address of this collection.');
   const shape = { version: z.literal(name), contract: z.literal(contract) };
@@ -67,7 +67,7 @@ export function entryEndpoint(version: Described): Endpoint {
     version: shape.version.describe('The version, as in its path.'),
     contract: shape.contract.describe('The number of its contract: `info.version` of its document.'),
   };
-  return endpoint({
+  return createEndpoint({
     method: 'GET',
     path: '',
     operationId: 'getEntry',
@@ -93,14 +93,14 @@ export function entryEndpoint(version: Described): Endpoint {
     handle({ url, mediaType }) {
       const root = `${url.base}/${name}`;
       if (mediaType === halJson) {
-        return ok({
+        return replyOk({
           version: name,
           contract,
-          _links: withSelf(root, entryLinks(version, root)),
+          _links: addSelfLink(root, buildEntryLinks(version, root)),
         });
       }
       const links = Object.fromEntries(plain.map(({ relation, path }) => [relation, `${root}${path}`]));
-      return ok({ version: name, contract, links });
+      return replyOk({ version: name, contract, links });
     },
   });
 }

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { halJson, json } from '../negotiate.ts';
-import { collectionOf, type PageTexts } from '../paginate.ts';
+import { buildCollectionSchema, type PageTexts } from '../paginate.ts';
 import { joinItems, type PageBody } from '../response/page-body.ts';
 import type { ReplyOptions } from '../response/reply.ts';
 
@@ -66,7 +66,7 @@ export const entryLinksSchema = z
 type Named<Names extends readonly string[], S> = { [Name in Names[number]]: S };
 
 /** The schema of `_links`: those that are always there, and those that come and go. */
-export function linksOf<
+export function buildLinksSchema<
   const Always extends readonly string[],
   const Sometimes extends readonly string[] = [],
 >(always: Always, sometimes?: Sometimes) {
@@ -78,7 +78,7 @@ export function linksOf<
 }
 
 /** The schema of the HAL variant of a resource. */
-export function halOf(
+export function buildHalSchema(
   resource: z.ZodObject,
   name: string,
   links: z.ZodObject,
@@ -88,13 +88,13 @@ export function halOf(
 }
 
 /** `_links` of every collection in HAL. */
-const pageLinks = linksOf(['self', 'first'], ['last', 'prev', 'next']).meta({
+const pageLinks = buildLinksSchema(['self', 'first'], ['last', 'prev', 'next']).meta({
   id: 'PageLinks',
   description: 'The addresses of this page and of others of the same list.',
 });
 
 /** The schema of the HAL variant of a collection: its items are embedded under `relation`. */
-function halCollectionOf(item: z.ZodType, relation: string, collection: z.ZodObject, name: string) {
+function buildHalCollectionSchema(item: z.ZodType, relation: string, collection: z.ZodObject, name: string) {
   return z
     .object({
       meta: collection.shape.meta ?? z.object({}),
@@ -108,15 +108,15 @@ function halCollectionOf(item: z.ZodType, relation: string, collection: z.ZodObj
  * The schemas of a page of a collection, as JSON and as HAL.
  * @param relation the name of the items in HAL
  */
-export function pageSchemas(
+export function buildPageSchemas(
   item: z.ZodType,
   itemHal: z.ZodType,
   relation: string,
   name: string,
   { halName = `${name}Hal`, meta }: { halName?: string; meta?: z.ZodRawShape } = {},
 ) {
-  const schema = collectionOf(item, name, meta);
-  return { schema, hal: halCollectionOf(itemHal, relation, schema, halName) };
+  const schema = buildCollectionSchema(item, name, meta);
+  return { schema, hal: buildHalCollectionSchema(itemHal, relation, schema, halName) };
 }
 
 export const isHal = (mediaType: string): boolean => mediaType === halJson;
@@ -125,14 +125,14 @@ export const isHal = (mediaType: string): boolean => mediaType === halJson;
  * The date of a representation's last change. HAL has none: its links change with more than the resource.
  * @param milliseconds epoch milliseconds of the resource's last change
  */
-export const datedUnlessHal = (mediaType: string, milliseconds: number): ReplyOptions =>
+export const buildDateOptions = (mediaType: string, milliseconds: number): ReplyOptions =>
   isHal(mediaType) ? {} : { lastModified: milliseconds };
 
 /** The links of what is at the address `self`, the one to itself before the others. */
-export const withSelf = (self: string, others: Links = {}): Links => ({ self: { href: self }, ...others });
+export const addSelfLink = (self: string, others: Links = {}): Links => ({ self: { href: self }, ...others });
 
 /** A resource with its links, as HAL. */
-export function hal(
+export function toHal(
   resource: object,
   links: Links,
   embedded: Readonly<Record<string, unknown>> = {},
@@ -141,7 +141,7 @@ export function hal(
 }
 
 /** The same of a resource that is JSON text of an object with members, with nothing embedded: JSON text. */
-export function halText(resource: string, links: Links): string {
+export function toHalText(resource: string, links: Links): string {
   return `${resource.slice(0, -1)},"_links":${JSON.stringify(links)},"_embedded":{}}`;
 }
 
@@ -155,7 +155,7 @@ export function changeLinks(href: string, mayWrite: boolean): Links {
  * @param relation the name the items are embedded under: the collection's, in the plural
  * @param self the address of this page
  */
-export function halCollection(
+export function toHalCollection(
   { items, meta, links }: PageTexts,
   relation: string,
   self: string,

@@ -1,13 +1,13 @@
 /** Addresses in examples: those of the document's own operations, for resources whose id is 1. */
 import { isObject } from '../../json-object.ts';
-import { withSelf } from '../hal/index.ts';
+import { addSelfLink } from '../hal/index.ts';
 import type { SchemaObject } from './schemas.ts';
 
 type Paths = Readonly<Record<string, SchemaObject>>;
 type Named = Readonly<Record<string, SchemaObject>>;
 
 const host = 'https://shop.example';
-const at = (path: string) => host + path.replaceAll(/\{\w+\}/g, '1');
+const toExampleAddress = (path: string) => host + path.replaceAll(/\{\w+\}/g, '1');
 
 /** Relations that are called other than what they lead to. */
 const called: Readonly<Record<string, string>> = {
@@ -19,25 +19,28 @@ const called: Readonly<Record<string, string>> = {
 const changes: Readonly<Record<string, string>> = { edit: 'PATCH', delete: 'DELETE' };
 
 /** The schemas with examples whose links lead where the paths say that they do. */
-export function withAddresses(schemas: Named, paths: Paths): Record<string, SchemaObject> {
-  const places = placesOf(paths);
+export function addAddresses(schemas: Named, paths: Paths): Record<string, SchemaObject> {
+  const places = findPlaces(paths);
   return Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => {
       const path = places.get(name);
       if (path === undefined || !Array.isArray(schema.examples)) return [name, schema];
-      return [name, { ...schema, examples: schema.examples.map(example => located(example, path, paths)) }];
+      return [
+        name,
+        { ...schema, examples: schema.examples.map(example => locateExample(example, path, paths)) },
+      ];
     }),
   );
 }
 
 /** The path that shows what a schema describes: of several `/v1/users/{id}` before `/v1/me`, and otherwise the shortest. */
-function placesOf(paths: Paths): Map<string, string> {
+function findPlaces(paths: Paths): Map<string, string> {
   const places = new Map<string, string>();
   const rank = (path: string) => (path.endsWith('}') ? 0 : 1000) + path.length;
   const sorted = Object.entries(paths).sort(([a], [b]) => rank(a) - rank(b));
   for (const method of ['get', 'put', 'post']) {
     for (const [path, item] of sorted) {
-      const { responses } = asObject(item[method]);
+      const { responses } = toObject(item[method]);
       // What an action responds with is shown by the resource that it is an action of.
       const place = method === 'get' ? path : path.slice(0, path.lastIndexOf('}') + 1);
       for (const [, name = ''] of JSON.stringify(responses ?? {}).matchAll(/\/schemas\/(\w+)"/g))
@@ -48,71 +51,79 @@ function placesOf(paths: Paths): Map<string, string> {
 }
 
 /** An example of what is at `path`, and of what it holds. */
-function located(example: unknown, path: string, paths: Paths): unknown {
-  const { _links, _embedded, links, data, ...members } = asObject(example);
+function locateExample(example: unknown, path: string, paths: Paths): unknown {
+  const { _links, _embedded, links, data, ...members } = toObject(example);
   const isList = 'meta' in members;
-  const one = isList ? (memberPath(path, paths) ?? path) : path;
-  const inside = (part: unknown) => located(part, one, paths);
+  const one = isList ? (findMemberPath(path, paths) ?? path) : path;
+  const locateInside = (part: unknown) => locateExample(part, one, paths);
   if (Array.isArray(data) && links !== undefined)
     return {
-      data: data.map(inside),
+      data: data.map(locateInside),
       ...members,
-      links: { first: pageAt(path, paths), last: pageAt(path, paths), prev: null, next: null },
+      links: {
+        first: buildPageAddress(path, paths),
+        last: buildPageAddress(path, paths),
+        prev: null,
+        next: null,
+      },
     };
   if (_links === undefined) return example;
-  const page = { href: pageAt(path, paths) };
-  const listLinks = withSelf(at(path), { first: page, last: page });
-  const own = Object.entries(asObject(_links)).map(([name, link]) => {
+  const page = { href: buildPageAddress(path, paths) };
+  const listLinks = addSelfLink(toExampleAddress(path), { first: page, last: page });
+  const own = Object.entries(toObject(_links)).map(([name, link]) => {
     const target = linkTo(name, path, paths) ?? link;
     // Beside HAL some links are the address alone.
-    return [name, typeof link === 'string' ? asObject(target).href : target];
+    return [name, typeof link === 'string' ? toObject(target).href : target];
   });
-  const parts = Object.entries(asObject(_embedded)).map(([name, part]) => {
-    const place = isList ? one : (embeddedPath(name, path, paths) ?? path);
+  const parts = Object.entries(toObject(_embedded)).map(([name, part]) => {
+    const place = isList ? one : (findEmbeddedPath(name, path, paths) ?? path);
     return [
       name,
-      Array.isArray(part) ? part.map(each => located(each, place, paths)) : located(part, place, paths),
+      Array.isArray(part)
+        ? part.map(each => locateExample(each, place, paths))
+        : locateExample(part, place, paths),
     ];
   });
   return {
-    ...asObject(example),
+    ...toObject(example),
     _links: isList ? listLinks : Object.fromEntries(own),
     ...(_embedded === undefined ? {} : { _embedded: Object.fromEntries(parts) }),
   };
 }
 
 /** The first page, with the parameters that the list requires. */
-function pageAt(path: string, paths: Paths): string {
-  const { parameters } = asObject(paths[path]?.get);
-  const wanted = (Array.isArray(parameters) ? parameters.map(asObject) : []).filter(
+function buildPageAddress(path: string, paths: Paths): string {
+  const { parameters } = toObject(paths[path]?.get);
+  const wanted = (Array.isArray(parameters) ? parameters.map(toObject) : []).filter(
     parameter => parameter.in === 'query' && parameter.required === true,
   );
-  return `${at(path)}?${wanted.map(({ name, example }) => `${name}=${encodeURIComponent(`${example}`)}&`).join('')}page=1`;
+  return `${toExampleAddress(path)}?${wanted.map(({ name, example }) => `${name}=${encodeURIComponent(`${example}`)}&`).join('')}page=1`;
 }
 
 function linkTo(relation: string, path: string, paths: Paths): SchemaObject | undefined {
-  if (relation === 'self') return { href: at(path) };
+  if (relation === 'self') return { href: toExampleAddress(path) };
   const method = changes[relation];
-  if (method !== undefined) return { href: at(path), method };
+  if (method !== undefined) return { href: toExampleAddress(path), method };
   const below = `${path}/${called[relation] ?? relation}`;
   const item = paths[below];
-  if (item !== undefined) return { href: at(below), ...(item.get === undefined ? { method: 'POST' } : {}) };
-  const other = resourcePath(relation, paths);
-  return other === undefined ? undefined : { href: at(other) };
+  if (item !== undefined)
+    return { href: toExampleAddress(below), ...(item.get === undefined ? { method: 'POST' } : {}) };
+  const other = findResourcePath(relation, paths);
+  return other === undefined ? undefined : { href: toExampleAddress(other) };
 }
 
-const embeddedPath = (relation: string, path: string, paths: Paths): string | undefined =>
-  memberPath(`${path}/${relation}s`, paths) ?? resourcePath(relation, paths);
+const findEmbeddedPath = (relation: string, path: string, paths: Paths): string | undefined =>
+  findMemberPath(`${path}/${relation}s`, paths) ?? findResourcePath(relation, paths);
 
-const resourcePath = (relation: string, paths: Paths): string | undefined =>
+const findResourcePath = (relation: string, paths: Paths): string | undefined =>
   Object.keys(paths).find(path => path.endsWith(`/${called[relation] ?? relation}s/{id}`));
 
 /** The path of one of a collection: below it, or in the collection of the same name beside it. */
-function memberPath(collection: string, paths: Paths): string | undefined {
+function findMemberPath(collection: string, paths: Paths): string | undefined {
   const name = collection.slice(collection.lastIndexOf('/'));
-  const below = (path: string) => path.startsWith(`${collection}/{`) && path.endsWith('}');
+  const isBelow = (path: string) => path.startsWith(`${collection}/{`) && path.endsWith('}');
   const all = Object.keys(paths);
-  return all.find(below) ?? all.find(path => path.endsWith(`${name}/{id}`));
+  return all.find(isBelow) ?? all.find(path => path.endsWith(`${name}/{id}`));
 }
 
-const asObject = (value: unknown): SchemaObject => (isObject(value) ? value : {});
+const toObject = (value: unknown): SchemaObject => (isObject(value) ? value : {});

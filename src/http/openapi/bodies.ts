@@ -2,32 +2,32 @@
 import {
   type BodySpec,
   type Endpoint,
-  mediaTypesOf,
+  getMediaTypes,
   type ResponseSpec,
   type UploadSpec,
 } from '../endpoint.ts';
-import { halJson, json, jsonPatch, vendorType } from '../negotiate.ts';
-import { bodyTypes } from '../request/index.ts';
+import { halJson, json, jsonPatch, toVendorType } from '../negotiate.ts';
+import { getBodyTypes } from '../request/index.ts';
 import { formData } from '../request/upload.ts';
 import { honoursIdempotency, isConditional } from './errors.ts';
-import { headersOf, type ParticularHeader } from './headers.ts';
-import { type SchemaObject, type Schemas, withValueTexts } from './schemas.ts';
+import { buildHeaders, type ParticularHeader } from './headers.ts';
+import { addValueTexts, type SchemaObject, type Schemas } from './schemas.ts';
 
-export function requestBody(body: BodySpec, schemas: Schemas): SchemaObject {
+export function buildRequestBody(body: BodySpec, schemas: Schemas): SchemaObject {
   const schema = schemas.of(body.schema, 'input');
   const example = body.example ?? schemas.example(schema, 'required');
-  const content = bodyTypes(body).map(type => {
+  const content = getBodyTypes(body).map(type => {
     if (type === jsonPatch)
-      return [type, { schema: schemas.named('JsonPatch', jsonPatchSchema), example: patchOf(example) }];
-    if (body.kind === 'upload' && type === formData) return [type, formBody(body, schemas)];
-    return [type, body.kind === 'upload' && type !== json ? fileBody(type) : { schema, example }];
+      return [type, { schema: schemas.named('JsonPatch', jsonPatchSchema), example: buildPatch(example) }];
+    if (body.kind === 'upload' && type === formData) return [type, buildFormBody(body, schemas)];
+    return [type, body.kind === 'upload' && type !== json ? buildFileBody(type) : { schema, example }];
   });
   const required = body.kind !== 'json' || body.optional !== true;
   return { required, description: 'The body.', content: Object.fromEntries(content) };
 }
 
 /** A form: its file, and the texts beside it. */
-function formBody({ texts }: UploadSpec, schemas: Schemas): SchemaObject {
+function buildFormBody({ texts }: UploadSpec, schemas: Schemas): SchemaObject {
   const { properties, ...schema } = schemas.of(texts, 'input');
   const file = {
     type: 'string',
@@ -42,13 +42,13 @@ function formBody({ texts }: UploadSpec, schemas: Schemas): SchemaObject {
 }
 
 /** The JSON Patch that does what a partial object does. */
-function patchOf(partial: unknown): SchemaObject[] {
+function buildPatch(partial: unknown): SchemaObject[] {
   if (typeof partial !== 'object' || partial === null) return [];
   return Object.entries(partial).map(([name, value]) => ({ op: 'replace', path: `/${name}`, value }));
 }
 
 /** @param version whose media type is served beside JSON; undefined for what stands beside the versions */
-export function successResponse(
+export function buildSuccessResponse(
   endpoint: Endpoint,
   status: number,
   spec: ResponseSpec,
@@ -58,12 +58,12 @@ export function successResponse(
   const hasBody = spec.schema !== undefined || spec.mediaType !== undefined;
   return {
     description: spec.description,
-    headers: headersOf(successHeaders(endpoint, status, hasBody), spec.headers),
-    ...(hasBody ? successContent(endpoint, spec, version, schemas) : {}),
+    headers: buildHeaders(getSuccessHeaders(endpoint, status, hasBody), spec.headers),
+    ...(hasBody ? buildSuccessContent(endpoint, spec, version, schemas) : {}),
   };
 }
 
-function successHeaders(endpoint: Endpoint, status: number, hasBody: boolean): ParticularHeader[] {
+function getSuccessHeaders(endpoint: Endpoint, status: number, hasBody: boolean): ParticularHeader[] {
   const own: ParticularHeader[] = [];
   if (hasBody) own.push('Content-Encoding');
   // What must not be repeated holds credentials, and what holds credentials is never tagged.
@@ -78,23 +78,24 @@ function successHeaders(endpoint: Endpoint, status: number, hasBody: boolean): P
  * Where JSON is one of several, it is the `content`, and `x-alternative-content` has the others in the same form:
  * what is generated from the document then reads JSON, which is what a request that names no type gets.
  */
-function successContent(
+function buildSuccessContent(
   endpoint: Endpoint,
   spec: ResponseSpec,
   version: string | undefined,
   schemas: Schemas,
 ): SchemaObject {
-  const usual = version === undefined ? [json] : [json, vendorType(version)];
-  const types = mediaTypesOf(endpoint, spec, usual);
+  const usual = version === undefined ? [json] : [json, toVendorType(version)];
+  const types = getMediaTypes(endpoint, spec, usual);
   // One of several, by what the file is: a client reads bytes in any case.
-  if (types.every(type => type.startsWith('image/'))) return { content: { 'image/*': fileBody('image/*') } };
+  if (types.every(type => type.startsWith('image/')))
+    return { content: { 'image/*': buildFileBody('image/*') } };
   const schema = spec.schema === undefined ? undefined : schemas.of(spec.schema, 'output');
   const hypermedia = spec.hal === undefined ? undefined : schemas.of(spec.hal, 'output');
   const described = new Map(
     types.map((type): [string, SchemaObject] => {
-      if (spec.alsoAs?.includes(type) === true) return [type, fileBody(type)];
-      if (schema === undefined || !type.endsWith('json')) return [type, textBody(spec.example)];
-      return [type, jsonBody(type === halJson ? (hypermedia ?? schema) : schema, spec.example, schemas)];
+      if (spec.alsoAs?.includes(type) === true) return [type, buildFileBody(type)];
+      if (schema === undefined || !type.endsWith('json')) return [type, buildTextBody(spec.example)];
+      return [type, buildJsonBody(type === halJson ? (hypermedia ?? schema) : schema, spec.example, schemas)];
     }),
   );
   const usually = described.get(json);
@@ -105,18 +106,18 @@ function successContent(
 }
 
 /** A component shows its own example. */
-function jsonBody(schema: SchemaObject, example: unknown, schemas: Schemas): SchemaObject {
+function buildJsonBody(schema: SchemaObject, example: unknown, schemas: Schemas): SchemaObject {
   if (schema.$ref !== undefined && example === undefined) return { schema };
   return { schema, example: example ?? schemas.example(schema, 'all') };
 }
 
 /** Bytes, which OpenAPI 3.1 describes by their media type. */
-const fileBody = (type: string): SchemaObject => ({
+const buildFileBody = (type: string): SchemaObject => ({
   schema: { contentMediaType: type },
   example: '…',
 });
 
-function textBody(example: unknown): SchemaObject {
+function buildTextBody(example: unknown): SchemaObject {
   const schema = { type: 'string', maxLength: 2_147_483_647, pattern: '^[\\s\\S]*$' };
   return { schema, example: example ?? '…' };
 }
@@ -128,10 +129,10 @@ const pointer = {
   description: 'A JSON Pointer (RFC 6901).',
 };
 
-const operation = (ops: readonly string[], members: SchemaObject): SchemaObject => ({
+const buildOperationSchema = (ops: readonly string[], members: SchemaObject): SchemaObject => ({
   type: 'object',
   properties: {
-    op: withValueTexts({ type: 'string', enum: ops, description: 'What to do.' }),
+    op: addValueTexts({ type: 'string', enum: ops, description: 'What to do.' }),
     path: pointer,
     ...members,
   },
@@ -144,9 +145,9 @@ const jsonPatchSchema: SchemaObject = {
   maxItems: 100,
   items: {
     oneOf: [
-      operation(['add', 'replace', 'test'], { value: { description: 'Any JSON value.' } }),
-      operation(['remove'], {}),
-      operation(['move', 'copy'], { from: pointer }),
+      buildOperationSchema(['add', 'replace', 'test'], { value: { description: 'Any JSON value.' } }),
+      buildOperationSchema(['remove'], {}),
+      buildOperationSchema(['move', 'copy'], { from: pointer }),
     ],
   },
   examples: [

@@ -1,9 +1,9 @@
 /** The errors of the document: which of them an endpoint may send, and one shared response for each status. */
 import { STATUS_CODES } from 'node:http';
 import type { Endpoint } from '../endpoint.ts';
-import { type ErrorCode, errorTable, statusPhrase } from '../errors.ts';
+import { type ErrorCode, errorTable, getStatusPhrase } from '../errors.ts';
 import { json, problemJson } from '../negotiate.ts';
-import { headersOf, type ParticularHeader } from './headers.ts';
+import { buildHeaders, type ParticularHeader } from './headers.ts';
 import type { SchemaObject, Schemas } from './schemas.ts';
 
 const codes = Object.keys(errorTable).filter((code): code is ErrorCode => code in errorTable);
@@ -19,8 +19,8 @@ export function honoursIdempotency({ method, idempotent }: Endpoint): boolean {
 }
 
 /** The codes that an endpoint may send: its own and those of the layers, in the order of the table. */
-export function errorsOf(endpoint: Endpoint): ErrorCode[] {
-  const found = new Set<ErrorCode>([...fromLayers(endpoint), ...(endpoint.errors ?? [])]);
+export function collectErrors(endpoint: Endpoint): ErrorCode[] {
+  const found = new Set<ErrorCode>([...generateLayerErrors(endpoint), ...(endpoint.errors ?? [])]);
   return codes.filter(code => found.has(code));
 }
 
@@ -34,7 +34,7 @@ const fromDatabase = [
 ] as const;
 
 /** The steps of app.ts, in their order. */
-function* fromLayers(endpoint: Endpoint): Generator<ErrorCode> {
+function* generateLayerErrors(endpoint: Endpoint): Generator<ErrorCode> {
   const { method, access, body, params } = endpoint;
   // Where `Prefer: handling=strict` is all that is checked, too.
   yield* ['INVALID_HOST', 'VALIDATION_FAILED'] as const;
@@ -57,11 +57,11 @@ function* fromLayers(endpoint: Endpoint): Generator<ErrorCode> {
 }
 
 /** `400` → `BadRequest`. */
-export function responseName(status: number): string {
+export function toResponseName(status: number): string {
   return (STATUS_CODES[status] ?? `Status ${status}`).replaceAll(/\W+/g, '');
 }
 
-export function statusesOf(found: readonly ErrorCode[]): number[] {
+export function collectStatuses(found: readonly ErrorCode[]): number[] {
   return [...new Set(found.map(code => errorTable[code].status))].sort((a, b) => a - b);
 }
 
@@ -76,17 +76,17 @@ const headersByStatus: Readonly<Record<number, readonly ParticularHeader[]>> = {
 };
 
 /** The shared response of a status, with every code that has it. */
-export function errorResponse(status: number, schemas: Schemas): SchemaObject {
+export function buildErrorResponse(status: number, schemas: Schemas): SchemaObject {
   const own = codes.filter(code => errorTable[code].status === status);
-  const base = schemas.named('Error', errorSchema(schemas));
-  const problem = schemas.named('Problem', problemSchema(schemas));
-  const kind = schemas.named(`${responseName(status)}Code`, {
+  const base = schemas.named('Error', buildErrorSchema(schemas));
+  const problem = schemas.named('Problem', buildProblemSchema(schemas));
+  const kind = schemas.named(`${toResponseName(status)}Code`, {
     type: 'string',
     description: `The codes of status ${status}.`,
     enum: own,
     'x-enum-descriptions': own.map(code => errorTable[code].message),
   });
-  const refined = (schema: SchemaObject) => ({
+  const refineSchema = (schema: SchemaObject) => ({
     allOf: [
       schema,
       { type: 'object', properties: { error: { ...kind, description: 'A stable code of this status.' } } },
@@ -94,10 +94,13 @@ export function errorResponse(status: number, schemas: Schemas): SchemaObject {
   });
   return {
     description: own.map(code => `\`${code}\`: ${errorTable[code].message}`).join('\n\n'),
-    headers: headersOf(['Content-Encoding', ...(headersByStatus[status] ?? [])]),
+    headers: buildHeaders(['Content-Encoding', ...(headersByStatus[status] ?? [])]),
     content: {
-      [json]: { schema: refined(base), examples: namedExamples(own, errorExample) },
-      [problemJson]: { schema: refined(problem), examples: namedExamples(own.slice(0, 1), problemExample) },
+      [json]: { schema: refineSchema(base), examples: buildNamedExamples(own, buildErrorExample) },
+      [problemJson]: {
+        schema: refineSchema(problem),
+        examples: buildNamedExamples(own.slice(0, 1), buildProblemExample),
+      },
     },
   };
 }
@@ -106,57 +109,63 @@ export function errorResponse(status: number, schemas: Schemas): SchemaObject {
 export const plainStatuses: readonly number[] = [400, 404];
 
 /** `400` → `PlainBadRequest`. */
-export const plainName = (status: number): string => `Plain${responseName(status)}`;
+export const toPlainName = (status: number): string => `Plain${toResponseName(status)}`;
 
-export function plainResponse(status: number, schemas: Schemas): SchemaObject {
+export function buildPlainResponse(status: number, schemas: Schemas): SchemaObject {
   const schema = schemas.named('PlainError', {
     type: 'object',
     description: 'What went wrong, in one sentence.',
-    properties: { error: words(4096, 'What happened, for people.') },
+    properties: { error: buildTextSchema(4096, 'What happened, for people.') },
     required: ['error'],
     examples: [{ error: 'title: is required' }],
   });
-  const shared = errorResponse(status, schemas);
+  const shared = buildErrorResponse(status, schemas);
   const example = { error: status === 404 ? 'There is no todo 7.' : 'title: is required' };
-  // Boundary: errorResponse has just made it.
+  // Boundary: buildErrorResponse has just made it.
   const content = shared.content as Record<string, SchemaObject>;
   return { ...shared, content: { ...content, [json]: { schema, example } } };
 }
 
-function namedExamples(own: readonly ErrorCode[], make: (code: ErrorCode) => SchemaObject): SchemaObject {
+function buildNamedExamples(
+  own: readonly ErrorCode[],
+  make: (code: ErrorCode) => SchemaObject,
+): SchemaObject {
   return Object.fromEntries(own.map(code => [code, { value: make(code) }]));
 }
 
 const requestId = '3f8e2a51-7c94-4b0d-9e16-52d7a0c4b8f3';
 const detailExample = { field: 'price', pointer: '#/price', code: 'minimum', message: 'must be 0 or more' };
 
-function errorExample(code: ErrorCode): SchemaObject {
+function buildErrorExample(code: ErrorCode): SchemaObject {
   const details = code === 'VALIDATION_FAILED' ? { details: [detailExample] } : {};
   return { error: code, message: errorTable[code].message, requestId, ...details };
 }
 
-function problemExample(code: ErrorCode): SchemaObject {
+function buildProblemExample(code: ErrorCode): SchemaObject {
   const { status, message } = errorTable[code];
-  const standard = { type: 'about:blank', title: statusPhrase(status), status, detail: message };
-  return { ...standard, instance: `urn:request:${requestId}`, ...errorExample(code) };
+  const standard = { type: 'about:blank', title: getStatusPhrase(status), status, detail: message };
+  return { ...standard, instance: `urn:request:${requestId}`, ...buildErrorExample(code) };
 }
 
-const words = (maxLength: number, description: string): SchemaObject => ({
+const buildTextSchema = (maxLength: number, description: string): SchemaObject => ({
   type: 'string',
   maxLength,
   pattern: '\\S',
   description,
 });
 
-function errorMembers(schemas: Schemas): Record<string, SchemaObject> {
+function buildErrorMembers(schemas: Schemas): Record<string, SchemaObject> {
   const detail = schemas.named('ErrorDetail', {
     type: 'object',
     description: 'One problem with one field.',
     properties: {
-      field: words(1024, 'The field, as in `items.0.quantity`; `body` for the whole body.'),
-      pointer: words(1024, 'A JSON Pointer into the body (RFC 6901), or the name of a parameter after `#/`.'),
-      code: words(64, 'The rule that is broken: a word of JSON Schema where it has one.'),
-      message: words(4096, 'What the rule requires, for people.'),
+      field: buildTextSchema(1024, 'The field, as in `items.0.quantity`; `body` for the whole body.'),
+      pointer: buildTextSchema(
+        1024,
+        'A JSON Pointer into the body (RFC 6901), or the name of a parameter after `#/`.',
+      ),
+      code: buildTextSchema(64, 'The rule that is broken: a word of JSON Schema where it has one.'),
+      message: buildTextSchema(4096, 'What the rule requires, for people.'),
     },
     required: ['field', 'pointer', 'code', 'message'],
     examples: [detailExample],
@@ -168,8 +177,8 @@ function errorMembers(schemas: Schemas): Record<string, SchemaObject> {
       pattern: '^[A-Z][A-Z_]*$',
       description: 'A stable code. New ones may be added.',
     },
-    message: words(4096, 'What happened, for people.'),
-    requestId: words(255, 'As in X-Request-ID.'),
+    message: buildTextSchema(4096, 'What happened, for people.'),
+    requestId: buildTextSchema(255, 'As in X-Request-ID.'),
     details: {
       type: 'array',
       maxItems: 10_000,
@@ -179,24 +188,24 @@ function errorMembers(schemas: Schemas): Record<string, SchemaObject> {
   };
 }
 
-function errorSchema(schemas: Schemas): SchemaObject {
+function buildErrorSchema(schemas: Schemas): SchemaObject {
   return {
     type: 'object',
     description: 'What went wrong.',
-    properties: errorMembers(schemas),
+    properties: buildErrorMembers(schemas),
     required: ['error', 'message', 'requestId'],
-    examples: [errorExample('NOT_FOUND')],
+    examples: [buildErrorExample('NOT_FOUND')],
   };
 }
 
-function problemSchema(schemas: Schemas): SchemaObject {
+function buildProblemSchema(schemas: Schemas): SchemaObject {
   const uri = { type: 'string', format: 'uri-reference', maxLength: 1024 };
   return {
     type: 'object',
     description: 'What went wrong, as RFC 9457 has it; sent when Accept names application/problem+json.',
     properties: {
       type: { ...uri, description: 'Always `about:blank`; `error` distinguishes kinds.' },
-      title: words(64, 'The phrase of the status.'),
+      title: buildTextSchema(64, 'The phrase of the status.'),
       status: {
         type: 'integer',
         format: 'int32',
@@ -204,11 +213,11 @@ function problemSchema(schemas: Schemas): SchemaObject {
         maximum: 599,
         description: 'As in the response.',
       },
-      detail: words(4096, 'As in `message`.'),
+      detail: buildTextSchema(4096, 'As in `message`.'),
       instance: { ...uri, description: 'The request, by its id.' },
-      ...errorMembers(schemas),
+      ...buildErrorMembers(schemas),
     },
     required: ['type', 'title', 'status', 'detail', 'instance', 'error', 'message', 'requestId'],
-    examples: [problemExample('NOT_FOUND')],
+    examples: [buildProblemExample('NOT_FOUND')],
   };
 }

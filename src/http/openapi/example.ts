@@ -8,40 +8,40 @@ type Resolve = (reference: string) => SchemaObject;
  * The schema's own example where it has one, else one made of its parts; always the same for the same schema.
  * @param members whether optional members of objects are shown
  */
-export function exampleOf(schema: SchemaObject, members: 'all' | 'required', resolve: Resolve): unknown {
+export function buildExample(schema: SchemaObject, members: 'all' | 'required', resolve: Resolve): unknown {
   const { $ref, examples, const: only, default: fallback, enum: values } = schema;
   if (Array.isArray(examples) && examples.length > 0) return examples[0];
-  if (typeof $ref === 'string') return exampleOf(resolve($ref), members, resolve);
+  if (typeof $ref === 'string') return buildExample(resolve($ref), members, resolve);
   if (only !== undefined) return only;
   if (fallback !== undefined) return fallback;
   if (Array.isArray(values)) return values[0];
-  const of = (part: unknown) => exampleOf(asSchema(part), members, resolve);
+  const buildPart = (part: unknown) => buildExample(requireSchema(part), members, resolve);
   const alternatives = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(alternatives)) return of(alternatives[0]);
+  if (Array.isArray(alternatives)) return buildPart(alternatives[0]);
   switch ([schema.type].flat()[0]) {
     case 'object':
-      return objectExample(schema, members, of);
+      return buildObjectExample(schema, members, buildPart);
     case 'array':
-      return schema.maxItems === 0 || schema.items === undefined ? [] : [of(schema.items)];
+      return schema.maxItems === 0 || schema.items === undefined ? [] : [buildPart(schema.items)];
     case 'integer':
     case 'number':
-      return within(1, schema);
+      return clampNumber(1, schema);
     case 'boolean':
       return true;
     case 'null':
       return null;
     default:
-      return textExample(schema);
+      return buildTextExample(schema);
   }
 }
 
-function objectExample(
+function buildObjectExample(
   schema: SchemaObject,
   members: 'all' | 'required',
   of: (part: unknown) => unknown,
 ): unknown {
   const required = Array.isArray(schema.required) ? schema.required : [];
-  const properties = Object.entries(asSchema(schema.properties ?? {}));
+  const properties = Object.entries(requireSchema(schema.properties ?? {}));
   const shown = properties.filter(([name]) => members === 'all' || required.includes(name));
   // Where nothing is required, an empty object would be no example.
   const chosen = shown.length === 0 ? properties.slice(0, 1) : shown;
@@ -56,17 +56,17 @@ const texts: Readonly<Record<string, string>> = {
   uuid: '3f8e2a51-7c94-4b0d-9e16-52d7a0c4b8f3',
 };
 
-function textExample({ format, minLength, maxLength }: SchemaObject): string {
+function buildTextExample({ format, minLength, maxLength }: SchemaObject): string {
   const text = typeof format === 'string' ? texts[format] : undefined;
   if (text !== undefined) return text;
   return 'example text'.padEnd(Number(minLength ?? 0), '.').slice(0, Number(maxLength ?? 100));
 }
 
-function within(value: number, { minimum, maximum }: SchemaObject): number {
+function clampNumber(value: number, { minimum, maximum }: SchemaObject): number {
   return Math.min(Math.max(value, Number(minimum ?? value)), Number(maximum ?? Infinity));
 }
 
-function asSchema(value: unknown): SchemaObject {
+function requireSchema(value: unknown): SchemaObject {
   if (typeof value === 'object' && value !== null) return { ...value };
   throw new Error('a JSON Schema in the document is not an object');
 }

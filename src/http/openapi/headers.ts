@@ -1,5 +1,5 @@
 /** The headers of responses, as shared components. */
-import { type SchemaObject, withValueTexts } from './schemas.ts';
+import { addValueTexts, type SchemaObject } from './schemas.ts';
 
 interface HeaderObject {
   readonly description: string;
@@ -12,7 +12,7 @@ const entityTag = '^(W/)?"[\\x21\\x23-\\x7e]+"$';
 const httpDate = 'Thu, 15 Jan 2026 09:30:00 GMT';
 
 /** Visible text, as header values are. */
-export const line = (maxLength = 1024): SchemaObject => ({
+export const buildLineSchema = (maxLength = 1024): SchemaObject => ({
   type: 'string',
   maxLength,
   pattern: '^[\\x20-\\x7e]*$',
@@ -20,41 +20,41 @@ export const line = (maxLength = 1024): SchemaObject => ({
 const date: SchemaObject = { type: 'string', maxLength: 29, pattern: '^[A-Z][a-z]{2}, .+ GMT$' };
 
 const address: SchemaObject = { type: 'string', format: 'uri', maxLength: 16_384 };
-const whole = (maximum: number): SchemaObject => ({
+const buildIntegerSchema = (maximum: number): SchemaObject => ({
   type: 'integer',
   format: maximum > 2_147_483_647 ? 'int64' : 'int32',
   minimum: 0,
   maximum,
 });
-const count = whole(1_000_000_000);
+const count = buildIntegerSchema(1_000_000_000);
 
-const headerOf =
+const createHeaderBuilder =
   (isRequired: boolean) =>
-  (description: string, example: string | number, schema = line()): HeaderObject => ({
+  (description: string, example: string | number, schema = buildLineSchema()): HeaderObject => ({
     description,
     ...(isRequired ? { required: true } : {}),
     schema,
     example,
   });
-const header = headerOf(false);
+const header = createHeaderBuilder(false);
 /** One that is there whenever its kind of response is. */
-const always = headerOf(true);
+const always = createHeaderBuilder(true);
 
 /** On every response; the one that is not required, to browsers only. */
 const common = {
   'X-Request-ID': always(
     'The X-Request-ID of the request, or one made here; logs carry the same.',
     '3f8e2a51-7c94-4b0d-9e16-52d7a0c4b8f3',
-    line(255),
+    buildLineSchema(255),
   ),
   'X-RateLimit-Limit': always('Requests allowed in the window.', 1000, count),
   'X-RateLimit-Remaining': always('Requests left in the window.', 999, count),
   'X-RateLimit-Reset': always(
     'When the window ends, in seconds since the Unix epoch.',
     1_768_471_200,
-    whole(9_007_199_254_740_991),
+    buildIntegerSchema(9_007_199_254_740_991),
   ),
-  'X-RateLimit-Window': always('Length of the window in seconds.', 3600, whole(86_400)),
+  'X-RateLimit-Window': always('Length of the window in seconds.', 3600, buildIntegerSchema(86_400)),
   RateLimit: always(
     'What is left (r) and the seconds until the window ends (t), as the IETF draft has it.',
     '"default";r=999;t=1800',
@@ -82,7 +82,7 @@ const occasional = {
   'Preference-Applied': header(
     'That unknown parameters and members would have been refused; when `Prefer` requested it.',
     'handling=strict',
-    withValueTexts({ type: 'string', enum: ['handling=strict'] }),
+    addValueTexts({ type: 'string', enum: ['handling=strict'] }),
   ),
   Deprecation: header(
     'Since when this version is deprecated (an HTTP date); absent while it is current.',
@@ -97,18 +97,18 @@ const occasional = {
   Link: header(
     'The version that follows, with rel="successor-version" (RFC 8288).',
     '<https://shop.example/v2>; rel="successor-version"',
-    line(16_384),
+    buildLineSchema(16_384),
   ),
   'X-Content-Type-Options': always(
     'Keeps browsers from guessing another media type.',
     'nosniff',
-    withValueTexts({ type: 'string', enum: ['nosniff'] }),
+    addValueTexts({ type: 'string', enum: ['nosniff'] }),
   ),
   'Server-Timing': always('Milliseconds spent in the service.', 'total;dur=0.412'),
   'Access-Control-Allow-Credentials': header(
     'With Access-Control-Allow-Origin.',
     'true',
-    withValueTexts({ type: 'string', enum: ['true'] }),
+    addValueTexts({ type: 'string', enum: ['true'] }),
   ),
   'Access-Control-Expose-Headers': header(
     'The headers that a page of another origin may read.',
@@ -130,7 +130,7 @@ const particular = {
   'Content-Encoding': header(
     'The content coding, when Accept-Encoding allows one and the body is worth it.',
     'br',
-    withValueTexts({ type: 'string', enum: ['br', 'zstd', 'gzip', 'deflate'] }),
+    addValueTexts({ type: 'string', enum: ['br', 'zstd', 'gzip', 'deflate'] }),
   ),
   Location: always(
     'The address of the resource that was made.',
@@ -140,9 +140,9 @@ const particular = {
   'Idempotency-Replayed': header(
     'The response is that of an earlier request with this Idempotency-Key.',
     'true',
-    withValueTexts({ type: 'string', enum: ['true'] }),
+    addValueTexts({ type: 'string', enum: ['true'] }),
   ),
-  'Retry-After': header('Seconds to wait before the request is sent again.', 30, whole(86_400)),
+  'Retry-After': header('Seconds to wait before the request is sent again.', 30, buildIntegerSchema(86_400)),
   'WWW-Authenticate': always(
     'The challenge: Bearer (RFC 6750), with error="invalid_token" when credentials were sent; ApiKey where only API keys are taken.',
     'Bearer realm="catalog", error="invalid_token", error_description="The token has expired"',
@@ -167,7 +167,7 @@ const particular = {
   'Access-Control-Max-Age': always(
     'Seconds for which a browser may cache this response.',
     86_400,
-    whole(86_400),
+    buildIntegerSchema(86_400),
   ),
 };
 
@@ -181,7 +181,7 @@ export type ParticularHeader = keyof typeof particular | keyof typeof occasional
 export const occasionalHeaders = Object.keys(occasional) as readonly (keyof typeof occasional)[];
 
 /** The headers of every response, and those of this one. */
-export function headersOf(
+export function buildHeaders(
   own: readonly ParticularHeader[],
   extra: Readonly<Record<string, string>> = {},
 ): Record<string, SchemaObject> {
@@ -189,6 +189,9 @@ export function headersOf(
   const shared = names.map(name => [name, { $ref: `#/components/headers/${name}` }] as const);
   const described = Object.entries(extra)
     .filter(([name]) => !names.includes(name))
-    .map(([name, description]) => [name, { description, schema: line(), example: 'example' }] as const);
+    .map(
+      ([name, description]) =>
+        [name, { description, schema: buildLineSchema(), example: 'example' }] as const,
+    );
   return Object.fromEntries([...shared, ...described]);
 }

@@ -1,21 +1,21 @@
 /** Endpoints → OpenAPI 3.1: the document says what the code does because it is made from the same schemas. */
-import { slices } from '../../slices.ts';
+import { createSlices } from '../../slices.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ErrorCode } from '../errors.ts';
-import { routesOf } from '../router.ts';
+import { createRoutes } from '../router.ts';
 import type { Version } from '../versions/lifecycle.ts';
-import { withAddresses } from './addresses.ts';
+import { addAddresses } from './addresses.ts';
 import {
-  errorResponse,
-  errorsOf,
-  plainName,
-  plainResponse,
+  buildErrorResponse,
+  buildPlainResponse,
+  collectErrors,
+  collectStatuses,
   plainStatuses,
-  responseName,
-  statusesOf,
+  toPlainName,
+  toResponseName,
 } from './errors.ts';
-import { headers, headersOf, occasionalHeaders } from './headers.ts';
-import { everyPath, pathItem } from './operations.ts';
+import { buildHeaders, headers, occasionalHeaders } from './headers.ts';
+import { buildEveryPath, buildPathItem } from './operations.ts';
 import { parameters, shareParameters } from './parameters.ts';
 import { createSchemas, type SchemaObject, type Schemas } from './schemas.ts';
 import { description, summary, tagTexts, title } from './text.ts';
@@ -39,24 +39,24 @@ export async function openApiDocument({
   version,
 }: DocumentOptions): Promise<Record<string, unknown>> {
   const schemas = createSchemas();
-  const { turn } = slices();
+  const { turn } = createSlices();
   const items: Record<string, SchemaObject> = {};
-  for (const route of [...routesOf(resources, version), ...routesOf(operations, undefined)]) {
-    items[route.path] = await pathItem(route, schemas, turn);
+  for (const route of [...createRoutes(resources, version), ...createRoutes(operations, undefined)]) {
+    items[route.path] = await buildPathItem(route, schemas, turn);
   }
   const shared = shareParameters(items);
   const { paths } = shared;
   await turn();
   const endpoints = [...resources, ...operations];
-  const responses = sharedResponses(endpoints, schemas);
+  const responses = buildSharedResponses(endpoints, schemas);
   await turn();
-  const usedParameters = { ...used(parameters, 'parameters', paths), ...shared.parameters };
+  const usedParameters = { ...keepUsed(parameters, 'parameters', paths), ...shared.parameters };
   await turn();
-  const usedHeaders = used(headers, 'headers', [paths, responses]);
+  const usedHeaders = keepUsed(headers, 'headers', [paths, responses]);
   await turn();
   const components = schemas.components();
   await turn();
-  const located = withAddresses(components, paths);
+  const located = addAddresses(components, paths);
   await turn();
   return {
     openapi: '3.1.0',
@@ -76,7 +76,7 @@ export async function openApiDocument({
       },
     ],
     security: [{ bearerAuth: [] }],
-    tags: tagsOf(endpoints),
+    tags: buildTags(endpoints),
     paths,
     components: {
       securitySchemes,
@@ -84,7 +84,7 @@ export async function openApiDocument({
       headers: usedHeaders,
       responses,
       schemas: located,
-      pathItems: { EveryPath: everyPath() },
+      pathItems: { EveryPath: buildEveryPath() },
     },
   };
 }
@@ -111,7 +111,7 @@ const securitySchemes = {
   },
 };
 
-function tagsOf(endpoints: readonly Endpoint[]): SchemaObject[] {
+function buildTags(endpoints: readonly Endpoint[]): SchemaObject[] {
   return [...Map.groupBy(endpoints, ({ tag }) => tag)].map(([name, members]) => ({
     name,
     description: tagTexts[name] ?? members.map(member => `${member.summary}.`).join(' '),
@@ -119,19 +119,25 @@ function tagsOf(endpoints: readonly Endpoint[]): SchemaObject[] {
 }
 
 /** The responses that operations refer to, by name. */
-function sharedResponses(endpoints: readonly Endpoint[], schemas: Schemas): Record<string, SchemaObject> {
-  const codes: ErrorCode[] = ['INTERNAL_ERROR', ...endpoints.flatMap(errorsOf)];
-  const errors = statusesOf(codes).map(status => [responseName(status), errorResponse(status, schemas)]);
+function buildSharedResponses(
+  endpoints: readonly Endpoint[],
+  schemas: Schemas,
+): Record<string, SchemaObject> {
+  const codes: ErrorCode[] = ['INTERNAL_ERROR', ...endpoints.flatMap(collectErrors)];
+  const errors = collectStatuses(codes).map(status => [
+    toResponseName(status),
+    buildErrorResponse(status, schemas),
+  ]);
   const notModified = {
     description: 'Nothing has changed: what the client has is current. Costs no quota.',
-    headers: headersOf(['ETag', 'Last-Modified']),
+    headers: buildHeaders(['ETag', 'Last-Modified']),
   };
   const plain = endpoints.some(({ plainErrors }) => plainErrors === true)
-    ? plainStatuses.map(status => [plainName(status), plainResponse(status, schemas)])
+    ? plainStatuses.map(status => [toPlainName(status), buildPlainResponse(status, schemas)])
     : [];
   const preflight = {
     description: 'What this address takes, and what browsers may send to it.',
-    headers: headersOf([
+    headers: buildHeaders([
       'Allow',
       'Accept-Patch',
       'Access-Control-Allow-Methods',
@@ -144,10 +150,10 @@ function sharedResponses(endpoints: readonly Endpoint[], schemas: Schemas): Reco
     Preflight: preflight,
     HeadersOnly: {
       description: 'What GET returns, without its body.',
-      headers: headersOf(['Content-Encoding', 'ETag', 'Last-Modified', ...occasionalHeaders]),
+      headers: buildHeaders(['Content-Encoding', 'ETag', 'Last-Modified', ...occasionalHeaders]),
     },
     ...Object.fromEntries(plain),
-    [responseName(431)]: {
+    [toResponseName(431)]: {
       description:
         'The request line and headers are longer than 16 KiB together. Sent before the service sees the request: without a body and without the headers of other responses.',
     },
@@ -156,7 +162,11 @@ function sharedResponses(endpoints: readonly Endpoint[], schemas: Schemas): Reco
 }
 
 /** The components of a kind that the document refers to: one that nothing uses would only mislead. */
-function used(components: Readonly<Record<string, object>>, kind: string, document: unknown): SchemaObject {
+function keepUsed(
+  components: Readonly<Record<string, object>>,
+  kind: string,
+  document: unknown,
+): SchemaObject {
   const text = JSON.stringify(document);
   return Object.fromEntries(
     Object.entries(components).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),

@@ -1,8 +1,8 @@
 /** Parameters: those of paths and queries from their Zod shapes, those in headers as shared components. */
 import type { z } from 'zod';
 import type { Endpoint } from '../endpoint.ts';
-import { prefixOf } from '../request/prefixed.ts';
-import { line } from './headers.ts';
+import { findPrefix } from '../request/prefixed.ts';
+import { buildLineSchema } from './headers.ts';
 import type { SchemaObject, Schemas } from './schemas.ts';
 
 /** Headers of requests: component name → parameter. */
@@ -11,7 +11,7 @@ export const parameters = {
     name: 'X-Request-ID',
     in: 'header',
     description: 'An id for this request, echoed in the response and kept in the logs.',
-    schema: line(255),
+    schema: buildLineSchema(255),
     example: 'checkout-4711',
   },
   Prefer: {
@@ -19,44 +19,44 @@ export const parameters = {
     in: 'header',
     description:
       '`handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored.',
-    schema: line(1024),
+    schema: buildLineSchema(1024),
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
     description: 'Entity tags the client has: when one is current the response is 304 and costs no quota.',
-    schema: line(16_384),
+    schema: buildLineSchema(16_384),
   },
   IfModifiedSince: {
     name: 'If-Modified-Since',
     in: 'header',
     description: 'When nothing has changed since, the response is 304. If-None-Match takes precedence.',
-    schema: line(64),
+    schema: buildLineSchema(64),
   },
   IfMatch: {
     name: 'If-Match',
     in: 'header',
     description: 'The ETag of the representation the change is meant for; when it is not current, 412.',
-    schema: line(16_384),
+    schema: buildLineSchema(16_384),
   },
   IfUnmodifiedSince: {
     name: 'If-Unmodified-Since',
     in: 'header',
     description: 'When the resource has changed since, 412. If-Match takes precedence.',
-    schema: line(64),
+    schema: buildLineSchema(64),
   },
   Range: {
     name: 'Range',
     in: 'header',
     description:
       'A range of bytes: the response is that part (206). Several ranges at once, and what is no range of bytes, are ignored.',
-    schema: line(64),
+    schema: buildLineSchema(64),
   },
   IfRange: {
     name: 'If-Range',
     in: 'header',
     description: 'The ETag of which the range is a part: when it is not current, the response is the whole.',
-    schema: line(128),
+    schema: buildLineSchema(128),
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
@@ -70,16 +70,19 @@ export const parameters = {
 export type HeaderParameter = keyof typeof parameters;
 
 /** The parameters of an endpoint's path and query. */
-export function shapeParameters(endpoint: Endpoint, schemas: Schemas): SchemaObject[] {
-  return [...fromShape(endpoint.params, 'path', schemas), ...fromShape(endpoint.query, 'query', schemas)];
+export function buildShapeParameters(endpoint: Endpoint, schemas: Schemas): SchemaObject[] {
+  return [
+    ...buildFromShape(endpoint.params, 'path', schemas),
+    ...buildFromShape(endpoint.query, 'query', schemas),
+  ];
 }
 
 /** What an endpoint reads from headers: X-Request-ID and Prefer are parameters of every path. */
-export function headerParameters(names: readonly HeaderParameter[]): SchemaObject[] {
+export function buildHeaderParameters(names: readonly HeaderParameter[]): SchemaObject[] {
   return names.map(name => ({ $ref: `#/components/parameters/${name}` }));
 }
 
-function fromShape(
+function buildFromShape(
   object: z.ZodObject | undefined,
   place: 'path' | 'query',
   schemas: Schemas,
@@ -96,7 +99,7 @@ function fromShape(
     // Readers that let one try an operation send every example: of what may be left out, some exclude each other.
     const { examples: _, ...bare } = schema;
     // Without an example, readers make names up and send them.
-    if (prefixOf(type) !== undefined)
+    if (findPrefix(type) !== undefined)
       return {
         name,
         in: place,
@@ -129,29 +132,29 @@ export function shareParameters(paths: Readonly<Record<string, SchemaObject>>): 
     const text = JSON.stringify(parameter);
     const times = (counts.get(text) ?? 0) + 1;
     counts.set(text, times);
-    if (times === 2 && parameter.$ref === undefined) shared[componentName(parameter)] ??= parameter;
+    if (times === 2 && parameter.$ref === undefined) shared[toComponentName(parameter)] ??= parameter;
     return parameter;
   };
   const refer = (parameter: SchemaObject): SchemaObject => {
-    const name = componentName(parameter);
+    const name = toComponentName(parameter);
     const isShared = JSON.stringify(shared[name]) === JSON.stringify(parameter);
     return isShared ? { $ref: `#/components/parameters/${name}` } : parameter;
   };
-  for (const item of Object.values(paths)) withParameters(item, count);
-  const referring = Object.entries(paths).map(([path, item]) => [path, withParameters(item, refer)] as const);
+  for (const item of Object.values(paths)) mapParameters(item, count);
+  const referring = Object.entries(paths).map(([path, item]) => [path, mapParameters(item, refer)] as const);
   return { paths: Object.fromEntries(referring), parameters: shared };
 }
 
-const componentName = (parameter: SchemaObject): string =>
+const toComponentName = (parameter: SchemaObject): string =>
   [parameter.in, parameter.name].map(part => `${part}`.replace(/^./, first => first.toUpperCase())).join('');
 
 /** A path item whose lists of parameters, its own and those of its operations, have gone through `change`. */
-function withParameters(item: SchemaObject, change: (parameter: SchemaObject) => SchemaObject): SchemaObject {
+function mapParameters(item: SchemaObject, change: (parameter: SchemaObject) => SchemaObject): SchemaObject {
   return Object.fromEntries(
     Object.entries(item).map(([name, value]) => {
       if (name === 'parameters' && Array.isArray(value)) return [name, value.map(change)];
       const isOperation = typeof value === 'object' && value !== null && 'responses' in value;
-      return [name, isOperation ? withParameters({ ...value }, change) : value];
+      return [name, isOperation ? mapParameters({ ...value }, change) : value];
     }),
   );
 }

@@ -5,9 +5,9 @@
 
 import { z } from 'zod';
 import { isObject } from '../../json-object.ts';
-import { exampleOf, type SchemaObject } from './example.ts';
+import { buildExample, type SchemaObject } from './example.ts';
 import { linkTexts, memberTexts } from './members.ts';
-import { valueTexts } from './values.ts';
+import { findValueTexts } from './values.ts';
 
 export type { SchemaObject };
 
@@ -46,7 +46,7 @@ export function createSchemas(): Schemas {
     if (found === undefined) throw new Error(`${reference} is not a component`);
     return found.schema;
   };
-  const example: Schemas['example'] = (schema, members) => exampleOf(schema, members, resolve);
+  const buildSchemaExample: Schemas['example'] = (schema, members) => buildExample(schema, members, resolve);
 
   function convert(schema: z.ZodType, direction: Direction): SchemaObject {
     const { $schema: _, $defs, ...top } = z.toJSONSchema(schema, { io: direction });
@@ -69,12 +69,12 @@ export function createSchemas(): Schemas {
       define(name, schema, 'output');
       return { $ref: `${prefix}${name}` };
     },
-    example,
+    example: buildSchemaExample,
     components() {
       const sorted = [...known].sort(([a], [b]) => (a < b ? -1 : 1));
       return Object.fromEntries(
         sorted.map(([name, { schema, direction }]) => {
-          const examples = [example(schema, direction === 'output' ? 'all' : 'required')];
+          const examples = [buildSchemaExample(schema, direction === 'output' ? 'all' : 'required')];
           return [name, { examples, ...schema }];
         }),
       );
@@ -87,19 +87,19 @@ function tidy(schema: SchemaObject): SchemaObject {
   const { override, ...own } = schema;
   if (isObject(override)) {
     // A query string carries text; the metadata says which type the text stands for.
-    return limited(withValueTexts(defined({ description: own.description, ...override })));
+    return addLimits(addValueTexts(keepDefined({ description: own.description, ...override })));
   }
-  return limited(withValueTexts(nullable(withoutNoise(withTidyChildren(own)))));
+  return addLimits(addValueTexts(toNullable(removeNoise(tidyChildren(own)))));
 }
 
-function withTidyChildren(schema: SchemaObject): SchemaObject {
+function tidyChildren(schema: SchemaObject): SchemaObject {
   return Object.fromEntries(
     Object.entries(schema).map(([keyword, value]): [string, unknown] => {
       if (keyword === '$ref') return [keyword, String(value).replace('#/$defs/', prefix)];
       if (keyword === 'properties' && isObject(value)) {
         const members = Object.entries(value).map(([name, member]) => [
           name,
-          isObject(member) ? explained(name, tidy(member)) : member,
+          isObject(member) ? addDescription(name, tidy(member)) : member,
         ]);
         return [keyword, Object.fromEntries(members)];
       }
@@ -114,7 +114,7 @@ function withTidyChildren(schema: SchemaObject): SchemaObject {
 }
 
 /** A member with a description: its own, or the one its name has everywhere, as a link or as any other value. */
-function explained(name: string, member: SchemaObject): SchemaObject {
+function addDescription(name: string, member: SchemaObject): SchemaObject {
   const text = (member.$ref === `${prefix}Link` ? linkTexts : memberTexts)[name];
   const isDescribed = member.description !== undefined || text === undefined;
   return isDescribed ? member : { ...member, description: text };
@@ -125,12 +125,12 @@ function explained(name: string, member: SchemaObject): SchemaObject {
  * know. A pattern beside a format says the same again, at length: but for addresses, which the service takes fewer of
  * than the format.
  */
-function withoutNoise(schema: SchemaObject): SchemaObject {
+function removeNoise(schema: SchemaObject): SchemaObject {
   const { additionalProperties, propertyNames: _, pattern, example, ...kept } = schema;
   const isOpen =
     additionalProperties === false ||
     (isObject(additionalProperties) && Object.keys(additionalProperties).length === 0);
-  return defined({
+  return keepDefined({
     ...kept,
     additionalProperties: isOpen ? undefined : additionalProperties,
     pattern: kept.format === undefined || kept.format === 'email' ? pattern : undefined,
@@ -139,13 +139,13 @@ function withoutNoise(schema: SchemaObject): SchemaObject {
 }
 
 /** Says what each value of an enumeration means. */
-export function withValueTexts(schema: SchemaObject): SchemaObject {
-  const texts = Array.isArray(schema.enum) ? valueTexts(schema.enum) : undefined;
+export function addValueTexts(schema: SchemaObject): SchemaObject {
+  const texts = Array.isArray(schema.enum) ? findValueTexts(schema.enum) : undefined;
   return texts === undefined ? schema : { ...schema, 'x-enum-descriptions': texts };
 }
 
 /** `anyOf: [X, null]` → X with `null` among its types, where X has one. */
-function nullable(schema: SchemaObject): SchemaObject {
+function toNullable(schema: SchemaObject): SchemaObject {
   const { anyOf, ...around } = schema;
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
   const value: unknown = anyOf.find(part => isObject(part) && part.type !== 'null');
@@ -159,7 +159,7 @@ function nullable(schema: SchemaObject): SchemaObject {
 const lengths: Readonly<Record<string, number>> = { 'date-time': 35, date: 10, uri: 16_384 };
 const int32 = 2_147_483_647;
 
-function limited(schema: SchemaObject): SchemaObject {
+function addLimits(schema: SchemaObject): SchemaObject {
   const types = [schema.type].flat();
   if (types.includes('integer')) {
     const { minimum, maximum } = schema;
@@ -170,6 +170,6 @@ function limited(schema: SchemaObject): SchemaObject {
   return length === undefined || !types.includes('string') ? schema : { maxLength: length, ...schema };
 }
 
-function defined(schema: SchemaObject): SchemaObject {
+function keepDefined(schema: SchemaObject): SchemaObject {
   return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 }

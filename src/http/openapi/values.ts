@@ -74,9 +74,9 @@ const vocabularies: readonly Readonly<Record<string, string>>[] = [
 ];
 
 /** One text for each value, or nothing where a value has none. */
-export function valueTexts(values: readonly unknown[]): readonly string[] | undefined {
+export function findValueTexts(values: readonly unknown[]): readonly string[] | undefined {
   const words = values.map(String);
-  if (words.every(word => /^\w+:(read|write)$/.test(word))) return words.map(scopeText);
+  if (words.every(word => /^\w+:(read|write)$/.test(word))) return words.map(describeScope);
   if (values.every(value => typeof value === 'number')) return words.map(word => `${word} pixels.`);
   const fitting = vocabularies.find(vocabulary =>
     values.every(value => value === null || String(value) in vocabulary),
@@ -84,7 +84,7 @@ export function valueTexts(values: readonly unknown[]): readonly string[] | unde
   return fitting && words.map(word => fitting[word] ?? 'As if it were not given.');
 }
 
-function scopeText(scope: string): string {
+function describeScope(scope: string): string {
   const [resources = '', right] = scope.split(':');
   return right === 'read' ? `Reads ${resources}.` : `Creates, changes and deletes ${resources}.`;
 }

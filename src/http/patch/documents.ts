@@ -4,7 +4,7 @@
  */
 
 import { isObject as isMembers } from '../../json-object.ts';
-import { quoted } from '../credentials.ts';
+import { quoteValue } from '../credentials.ts';
 import { type ErrorCode, type ErrorDetail, HttpError } from '../errors.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -75,8 +75,9 @@ export function applyJsonPatch(document: Json, patch: unknown): Json {
   for (const [index, operation] of patch.entries()) {
     if (operation.op === 'copy') {
       const from = { index, member: 'from', pointer: operation.from } as const;
-      copied += weight(find(root, from));
-      if (copied > maxCopied) throw refusal('MALFORMED_PATCH', from, 'maxCopied', 'the copies add too much');
+      copied += weighValue(find(root, from));
+      if (copied > maxCopied)
+        throw createOperationError('MALFORMED_PATCH', from, 'maxCopied', 'the copies add too much');
     }
     applyOperation(root, operation, index);
   }
@@ -92,7 +93,7 @@ export function applyJsonPatch(document: Json, patch: unknown): Json {
 export function applyMergePatch(document: Json, patch: Json): Json {
   if (!isShallow(patch)) {
     const message = `A merge patch may have at most ${maxDepth} levels.`;
-    throw new HttpError('MALFORMED_PATCH', { message, details: [detail('', 'maxDepth', message)] });
+    throw new HttpError('MALFORMED_PATCH', { message, details: [buildDetail('', 'maxDepth', message)] });
   }
   return merge(document, patch);
 }
@@ -110,26 +111,26 @@ function merge(target: Json | undefined, patch: Json): Json {
 
 /** Refuses what is not a JSON Patch document; members the RFC does not define are ignored (RFC 6902 §4). */
 function assertPatch(patch: unknown): asserts patch is Operation[] {
-  const problems = patchProblems(patch);
+  const problems = findPatchProblems(patch);
   if (problems.length > 0) throw new HttpError('MALFORMED_PATCH', { details: problems });
 }
 
-function patchProblems(patch: unknown): ErrorDetail[] {
-  if (!Array.isArray(patch)) return [detail('', 'type', 'The patch must be an array of operations.')];
-  if (patch.length <= maxOperations) return patch.flatMap(operationProblems);
-  return [detail('', 'maxItems', `The patch must have at most ${maxOperations} operations.`)];
+function findPatchProblems(patch: unknown): ErrorDetail[] {
+  if (!Array.isArray(patch)) return [buildDetail('', 'type', 'The patch must be an array of operations.')];
+  if (patch.length <= maxOperations) return patch.flatMap(findOperationProblems);
+  return [buildDetail('', 'maxItems', `The patch must have at most ${maxOperations} operations.`)];
 }
 
-function operationProblems(operation: unknown, index: number): ErrorDetail[] {
-  if (!isObject(operation)) return [detail(`${index}`, 'type', `Operation ${index} must be an object.`)];
-  const op = ownMember(operation, 'op');
+function findOperationProblems(operation: unknown, index: number): ErrorDetail[] {
+  if (!isObject(operation)) return [buildDetail(`${index}`, 'type', `Operation ${index} must be an object.`)];
+  const op = findOwnMember(operation, 'op');
   const members = isOperationName(op) ? requiredMembers[op] : (['op', 'path'] as const);
   return members.flatMap(member => {
     const { code, text, accepts } = memberRules[member];
-    const value = ownMember(operation, member);
+    const value = findOwnMember(operation, member);
     if (value !== undefined && accepts(value)) return [];
     const rule = value === undefined ? 'required' : code;
-    return [detail(`${index}/${member}`, rule, `Operation ${index}: "${member}" ${text}.`)];
+    return [buildDetail(`${index}/${member}`, rule, `Operation ${index}: "${member}" ${text}.`)];
   });
 }
 
@@ -148,7 +149,7 @@ function applyOperation(root: JsonObject, operation: Operation, index: number): 
       put(root, path, clone(operation.value));
       break;
     case 'remove':
-      if (path.pointer === '') throw notFound(path, 'the whole document cannot be removed');
+      if (path.pointer === '') throw createPathNotFoundError(path, 'the whole document cannot be removed');
       take(root, path);
       break;
     case 'replace':
@@ -158,7 +159,8 @@ function applyOperation(root: JsonObject, operation: Operation, index: number): 
     case 'move': {
       const from = { index, member: 'from', pointer: operation.from } as const;
       // A token has exactly one escaped form, so a prefix of the text is a prefix of the location.
-      if (path.pointer.startsWith(`${from.pointer}/`)) throw notFound(path, 'it is inside what moves');
+      if (path.pointer.startsWith(`${from.pointer}/`))
+        throw createPathNotFoundError(path, 'it is inside what moves');
       put(root, path, take(root, from));
       break;
     }
@@ -169,7 +171,7 @@ function applyOperation(root: JsonObject, operation: Operation, index: number): 
     }
     case 'test':
       if (!equals(operation.value, find(root, path))) {
-        throw refusal('PATCH_TEST_FAILED', path, 'test', 'the value is not the tested one');
+        throw createOperationError('PATCH_TEST_FAILED', path, 'test', 'the value is not the tested one');
       }
   }
 }
@@ -178,22 +180,22 @@ function applyOperation(root: JsonObject, operation: Operation, index: number): 
 function put(root: JsonObject, place: Place, value: Json): void {
   const { parent, token } = locate(root, place.pointer);
   if (Array.isArray(parent)) {
-    const index = token === '-' ? parent.length : arrayIndex(token);
-    if (index === undefined || index > parent.length) throw notFound(place);
+    const index = token === '-' ? parent.length : parseArrayIndex(token);
+    if (index === undefined || index > parent.length) throw createPathNotFoundError(place);
     parent.splice(index, 0, value);
   } else if (isObject(parent)) {
     // Defined, because assigning to a member named `__proto__` would set the prototype instead.
     Object.defineProperty(parent, token, { value, writable: true, enumerable: true, configurable: true });
   } else {
-    throw notFound(place);
+    throw createPathNotFoundError(place);
   }
 }
 
 /** Takes a value out of its place and returns it (RFC 6902 §4.2). */
 function take(root: JsonObject, place: Place): Json {
   const { parent, token } = locate(root, place.pointer);
-  const taken = child(parent, token);
-  if (taken === undefined) throw notFound(place);
+  const taken = findChild(parent, token);
+  if (taken === undefined) throw createPathNotFoundError(place);
   if (Array.isArray(parent)) parent.splice(Number(token), 1);
   else if (isObject(parent)) delete parent[token];
   return taken;
@@ -201,8 +203,8 @@ function take(root: JsonObject, place: Place): Json {
 
 function find(root: JsonObject, place: Place): Json {
   const { parent, token } = locate(root, place.pointer);
-  const found = child(parent, token);
-  if (found === undefined) throw notFound(place);
+  const found = findChild(parent, token);
+  if (found === undefined) throw createPathNotFoundError(place);
   return found;
 }
 
@@ -211,23 +213,23 @@ function locate(root: JsonObject, pointer: string): { parent: Json | undefined; 
   // First ~1, then ~0, so that `~01` becomes `~1` and not `/`.
   const tokens = pointer.split('/').map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'));
   const token = tokens.pop() ?? '';
-  return { parent: tokens.reduce<Json | undefined>(child, root), token };
+  return { parent: tokens.reduce<Json | undefined>(findChild, root), token };
 }
 
 /** What a token leads to. Only own members count: `constructor` or `length` exist where the document says so. */
-function child(parent: Json | undefined, token: string): Json | undefined {
+function findChild(parent: Json | undefined, token: string): Json | undefined {
   if (Array.isArray(parent)) {
-    const index = arrayIndex(token);
+    const index = parseArrayIndex(token);
     return index === undefined ? undefined : parent[index];
   }
-  return isObject(parent) ? ownMember(parent, token) : undefined;
+  return isObject(parent) ? findOwnMember(parent, token) : undefined;
 }
 
-function arrayIndex(token: string): number | undefined {
+function parseArrayIndex(token: string): number | undefined {
   return /^(?:0|[1-9][0-9]*)$/.test(token) ? Number(token) : undefined;
 }
 
-function ownMember(object: JsonObject, name: string): Json | undefined {
+function findOwnMember(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
@@ -248,23 +250,23 @@ function equals(a: Json, b: Json | undefined): boolean {
   const members = Object.entries(a);
   return (
     members.length === Object.keys(b).length &&
-    members.every(([name, value]) => equals(value, ownMember(b, name)))
+    members.every(([name, value]) => equals(value, findOwnMember(b, name)))
   );
 }
 
 /** The values and the characters of strings and names in `value`; Infinity if it nests deeper than `levels`. */
-function weight(value: Json, levels = maxDepth): number {
+function weighValue(value: Json, levels = maxDepth): number {
   if (typeof value === 'string') return 1 + value.length;
   if (typeof value !== 'object' || value === null) return 1;
   if (levels === 0) return Number.POSITIVE_INFINITY;
   return Object.entries(value).reduce(
-    (sum, [name, member]) => sum + name.length + weight(member, levels - 1),
+    (sum, [name, member]) => sum + name.length + weighValue(member, levels - 1),
     1,
   );
 }
 
 function isShallow(value: Json): boolean {
-  return weight(value) < Number.POSITIVE_INFINITY;
+  return weighValue(value) < Number.POSITIVE_INFINITY;
 }
 
 /** The boundary with what was parsed: in a value that came out of a JSON parser, members are JSON. */
@@ -282,17 +284,17 @@ function isPointer(value: Json): boolean {
   return (value === '' || value.startsWith('/')) && !/~(?![01])/.test(value);
 }
 
-function notFound(place: Place, reason = 'there is no such location'): HttpError {
-  return refusal('PATCH_PATH_NOT_FOUND', place, 'exists', reason);
+function createPathNotFoundError(place: Place, reason = 'there is no such location'): HttpError {
+  return createOperationError('PATCH_PATH_NOT_FOUND', place, 'exists', reason);
 }
 
-function refusal(code: ErrorCode, place: Place, rule: string, reason: string): HttpError {
+function createOperationError(code: ErrorCode, place: Place, rule: string, reason: string): HttpError {
   const { index, member, pointer } = place;
-  const message = `Operation ${index}, "${member}" ${quoted(pointer, longestPointer)}: ${reason}; nothing was changed.`;
-  return new HttpError(code, { message, details: [detail(`${index}/${member}`, rule, message)] });
+  const message = `Operation ${index}, "${member}" ${quoteValue(pointer, longestPointer)}: ${reason}; nothing was changed.`;
+  return new HttpError(code, { message, details: [buildDetail(`${index}/${member}`, rule, message)] });
 }
 
 /** A problem with the part of the patch at `field`, such as `2/path`; '' is the patch itself. */
-function detail(field: string, code: string, message: string): ErrorDetail {
+function buildDetail(field: string, code: string, message: string): ErrorDetail {
   return { field: field || 'body', pointer: field === '' ? '#' : `#/${field}`, code, message };
 }

@@ -3,11 +3,11 @@
 import type { z } from 'zod';
 import { isObject } from '../../json-object.ts';
 import type { PatchBody } from '../endpoint.ts';
-import { detailAt, type ErrorDetail, HttpError, messageOf } from '../errors.ts';
-import { invalidDetails } from '../request/index.ts';
-import { detailsOf } from '../schema.ts';
+import { buildErrorDetail, type ErrorDetail, formatMessage, HttpError } from '../errors.ts';
+import { createValidationError } from '../request/index.ts';
+import { toErrorDetails } from '../schema.ts';
 import { applyJsonPatch, applyMergePatch, type Json } from './documents.ts';
-import { ignoredChanges } from './read-only.ts';
+import { findIgnoredChanges } from './read-only.ts';
 
 /** The result of a patch. */
 export interface Patched<Fields> {
@@ -31,17 +31,17 @@ type Members = { readonly [member: string]: unknown };
  *   be ignored, 409 for a patch that does not apply, 422 for a patch
  *   document whose result is not valid or changes a read-only member
  */
-export function patched<S extends z.ZodType>(
+export function patchRepresentation<S extends z.ZodType>(
   current: Members,
   body: PatchBody<object>,
   complete: S,
   readOnly: readonly string[] = [],
 ): z.output<S> {
-  return patchedOf(current, body, { complete, readOnly }).fields;
+  return patchNestedRepresentation(current, body, { complete, readOnly }).fields;
 }
 
 /** The same, for representations that have read-only members inside members. @param shown their schema */
-export function patchedOf<S extends z.ZodType>(
+export function patchNestedRepresentation<S extends z.ZodType>(
   current: Members,
   body: PatchBody<object>,
   schemas: { readonly complete: S; readonly readOnly: readonly string[]; readonly shown?: z.ZodObject },
@@ -49,34 +49,35 @@ export function patchedOf<S extends z.ZodType>(
   const { complete, readOnly, shown } = schemas;
   // Boundary: a representation is JSON by definition.
   const document = current as { [member: string]: Json };
-  const changed = changedBy(document, body);
+  const changed = applyChanges(document, body);
   const result = complete.safeParse(changed);
-  const invalid = result.success ? [] : detailsOf(result.error);
-  const refuse = refusalOf(body);
+  const invalid = result.success ? [] : toErrorDetails(result.error);
+  const refuse = chooseRefusal(body);
   // Nothing of a patch document is ignored, nor of a merge patch where the request says so.
   if (body.kind === 'partial' || (body.kind === 'merge' && body.strict !== true)) {
     if (!result.success) throw refuse(invalid);
     return { fields: result.data };
   }
-  const broken = changedMembers(changed, document, readOnly).map(name => readOnlyDetail([name]));
+  const broken = findChangedMembers(changed, document, readOnly).map(name => readOnlyDetail([name]));
   // A merge patch is a body like others: what is wrong with it comes first.
   const details = body.kind === 'merge' && invalid.length > 0 ? invalid : [...broken, ...invalid];
   if (!result.success || details.length > 0) throw refuse(details);
   const kept: unknown = result.data;
   const confirm = (after: Members) => {
-    const ignored = ignoredChanges({ changed, document, kept, after, shown });
+    const ignored = findIgnoredChanges({ changed, document, kept, after, shown });
     if (ignored.length > 0) throw refuse(ignored.map(readOnlyDetail));
   };
   return { fields: result.data, confirm };
 }
 
-function changedBy(document: { [member: string]: Json }, body: PatchBody<object>): unknown {
+function applyChanges(document: { [member: string]: Json }, body: PatchBody<object>): unknown {
   if (body.kind === 'operations') return applyJsonPatch(document, body.patch);
-  return body.kind === 'merge' ? merged(document, body.patch) : { ...document, ...body.changes };
+  return body.kind === 'merge' ? mergeDocument(document, body.patch) : { ...document, ...body.changes };
 }
 
 /** The error for what is wrong with the result of a patch: a patch document is well-formed by itself, other bodies are not valid. */
-const refusalOf = ({ kind }: PatchBody<object>) => (kind === 'operations' ? resultInvalid : invalidDetails);
+const chooseRefusal = ({ kind }: PatchBody<object>) =>
+  kind === 'operations' ? createInvalidResultError : createValidationError;
 
 /**
  * Checks and writes what a patch makes of a resource: whichever rule the result of operations breaks, the error is the same.
@@ -87,19 +88,19 @@ export async function checkResult<T>({ kind }: PatchBody<object>, work: () => Pr
     return await work();
   } catch (error) {
     const isOfResult = error instanceof HttpError && error.code === 'VALIDATION_FAILED';
-    throw kind === 'operations' && isOfResult ? resultInvalid(error.details ?? [], error) : error;
+    throw kind === 'operations' && isOfResult ? createInvalidResultError(error.details ?? [], error) : error;
   }
 }
 
-function resultInvalid(details: readonly ErrorDetail[], cause?: HttpError): HttpError {
+function createInvalidResultError(details: readonly ErrorDetail[], cause?: HttpError): HttpError {
   return new HttpError('PATCH_RESULT_INVALID', {
-    message: `${messageOf(details)}; nothing was changed`,
+    message: `${formatMessage(details)}; nothing was changed`,
     details,
     cause,
   });
 }
 
-function merged(document: Json, patch: unknown): Json {
+function mergeDocument(document: Json, patch: unknown): Json {
   if (!isObject(patch)) {
     throw new HttpError('VALIDATION_FAILED', {
       message: 'body: a merge patch of a resource must be an object (RFC 7396)',
@@ -111,16 +112,16 @@ function merged(document: Json, patch: unknown): Json {
 }
 
 /** The read-only members that a patch changes. */
-function changedMembers(changed: unknown, document: Members, readOnly: readonly string[]): string[] {
+function findChangedMembers(changed: unknown, document: Members, readOnly: readonly string[]): string[] {
   const members = isObject(changed) ? changed : {};
   return readOnly.filter(name => !isSame(members[name], document[name]));
 }
 
 const readOnlyDetail = (path: readonly (string | number)[]): ErrorDetail =>
-  detailAt(path, 'readOnly', 'is read-only');
+  buildErrorDetail(path, 'readOnly', 'is read-only');
 
 /** Whether two values say the same: a merge patch that sends back what it was shown removes what is null. */
 const isSame = (changed: unknown, document: unknown): boolean =>
-  JSON.stringify(changed, withoutNulls) === JSON.stringify(document, withoutNulls);
+  JSON.stringify(changed, omitNulls) === JSON.stringify(document, omitNulls);
 
-const withoutNulls = (_name: string, value: unknown): unknown => value ?? undefined;
+const omitNulls = (_name: string, value: unknown): unknown => value ?? undefined;

@@ -23,46 +23,46 @@ type Path = readonly (string | number)[];
  * the schema does not keep, and ids that no item has. What is left out stays, as in a complete replacement; what is not known
  * at all is ignored, as everywhere.
  */
-export function ignoredChanges({ changed, document, kept, after, shown }: Compared): Path[] {
+export function findIgnoredChanges({ changed, document, kept, after, shown }: Compared): Path[] {
   if (!isObject(changed) || !isObject(kept)) return [];
   return Object.keys(kept).flatMap(name => {
-    const of = { changed: changed[name], kept: kept[name], shown: shownMember(shown, name) };
-    const inside = { ...of, document: memberOf(document, name), after: memberOf(after, name) };
-    return changesInside(inside).map(path => [name, ...path]);
+    const of = { changed: changed[name], kept: kept[name], shown: findShownMember(shown, name) };
+    const inside = { ...of, document: findMember(document, name), after: findMember(after, name) };
+    return findChangesInside(inside).map(path => [name, ...path]);
   });
 }
 
-function changesInside(value: Compared): Path[] {
+function findChangesInside(value: Compared): Path[] {
   const { changed, document, kept, after, shown } = value;
-  if (Array.isArray(changed) && Array.isArray(kept)) return changesOfItems({ ...value, changed, kept });
+  if (Array.isArray(changed) && Array.isArray(kept)) return findItemChanges({ ...value, changed, kept });
   if (!isObject(changed) || !isObject(kept)) return [];
   const own = Object.keys(changed).filter(
     name =>
       !Object.hasOwn(kept, name) &&
-      (shownMember(shown, name) !== undefined || memberOf(document, name) !== undefined) &&
-      !isSame(changed[name], memberOf(document, name)) &&
-      !isSame(changed[name], memberOf(after, name)),
+      (findShownMember(shown, name) !== undefined || findMember(document, name) !== undefined) &&
+      !isSame(changed[name], findMember(document, name)) &&
+      !isSame(changed[name], findMember(after, name)),
   );
-  return [...own.map(name => [name]), ...ignoredChanges(value)];
+  return [...own.map(name => [name]), ...findIgnoredChanges(value)];
 }
 
-function changesOfItems({
+function findItemChanges({
   changed,
   document,
   kept,
   after,
   shown,
 }: Compared & { readonly changed: readonly unknown[]; readonly kept: readonly unknown[] }): Path[] {
-  const schema = unwrapped(shown);
+  const schema = unwrapSchema(shown);
   const items = { shown: schema instanceof z.ZodArray ? schema.element : undefined };
   return changed.flatMap((item, index) => {
     const of = { changed: item, kept: kept[index], ...items };
     const inside = {
       ...of,
-      document: counterpart(item, index, document),
-      after: counterpart(item, index, after),
+      document: findCounterpart(item, index, document),
+      after: findCounterpart(item, index, after),
     };
-    const paths = changesInside(inside);
+    const paths = findChangesInside(inside);
     // An id that is sent names an item there is: the service makes those of new ones itself.
     const isLost =
       isObject(item) && item.id != null && inside.document === undefined && inside.after === undefined;
@@ -71,24 +71,24 @@ function changesOfItems({
 }
 
 /** An item with an id is the same wherever it has been moved to; one without is compared with that of its place. */
-function counterpart(item: unknown, index: number, items: unknown): unknown {
+function findCounterpart(item: unknown, index: number, items: unknown): unknown {
   if (!Array.isArray(items)) return undefined;
   if (!isObject(item) || item.id == null) return items[index];
   return items.find(other => isObject(other) && other.id === item.id);
 }
 
-const memberOf = (value: unknown, name: string): unknown =>
+const findMember = (value: unknown, name: string): unknown =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-function shownMember(schema: z.core.$ZodType | undefined, name: string): z.core.$ZodType | undefined {
-  const whole = unwrapped(schema);
+function findShownMember(schema: z.core.$ZodType | undefined, name: string): z.core.$ZodType | undefined {
+  const whole = unwrapSchema(schema);
   return whole instanceof z.ZodObject && Object.hasOwn(whole.shape, name) ? whole.shape[name] : undefined;
 }
 
-function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+function unwrapSchema(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
-    ? unwrapped(schema.unwrap())
+    ? unwrapSchema(schema.unwrap())
     : schema;
 }

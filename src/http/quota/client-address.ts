@@ -16,47 +16,51 @@ const withPort = /^([\d.]+):\d{1,5}$/;
  * @param trustProxy whether X-Forwarded-For is believed: its last address, which the nearest proxy has written
  * @returns an IPv4 address, or the /64 of an IPv6 address, which is what one customer of a provider has
  */
-export function addressOf(socketAddress: string | undefined, headers: Headers, trustProxy: boolean): string {
+export function readClientAddress(
+  socketAddress: string | undefined,
+  headers: Headers,
+  trustProxy: boolean,
+): string {
   const forwarded = trustProxy ? headers.get('x-forwarded-for') : null;
   const last = forwarded === null ? undefined : forwarded.slice(forwarded.lastIndexOf(',') + 1);
-  return countedAs(last) ?? countedAs(socketAddress) ?? 'unknown';
+  return normalizeAddress(last) ?? normalizeAddress(socketAddress) ?? 'unknown';
 }
 
 /**
  * The one name of an address, whatever its spelling: with a port, in brackets, with a zone (RFC 4007 §11),
  * abbreviated (RFC 5952), IPv4 in IPv6 (RFC 4291 §2.5.5.2). Undefined for text that is no address.
  */
-export function countedAs(spelling: string | undefined): string | undefined {
+export function normalizeAddress(spelling: string | undefined): string | undefined {
   if (spelling === undefined || spelling.length > longest) return undefined;
   const text = spelling.trim();
   const host = (bracketed.exec(text) ?? withPort.exec(text))?.[1] ?? text;
   if (isIPv4(host)) return host;
   const address = host.split('%', 1)[0] ?? '';
-  return isIPv6(address) ? subnetOf(address) : undefined;
+  return isIPv6(address) ? toSubnet(address) : undefined;
 }
 
 /** @param address a valid IPv6 address without a zone */
-function subnetOf(address: string): string {
-  const groups = groupsOf(address);
+function toSubnet(address: string): string {
+  const groups = parseGroups(address);
   const mapped = groups.slice(0, 5).every(group => group === 0) && groups[5] === 0xffff;
-  if (!mapped) return `${groups.slice(0, 4).map(hexadecimal).join(':')}::/64`;
+  if (!mapped) return `${groups.slice(0, 4).map(toHexadecimal).join(':')}::/64`;
   return groups
     .slice(6)
     .flatMap(group => [group >> 8, group & 0xff])
     .join('.');
 }
 
-const hexadecimal = (group: number) => group.toString(16);
+const toHexadecimal = (group: number) => group.toString(16);
 
 /** The eight groups, those that `::` stands for among them. */
-function groupsOf(address: string): number[] {
-  const [before = [], after] = address.split('::').map(half => half.split(':').flatMap(partOf));
+function parseGroups(address: string): number[] {
+  const [before = [], after] = address.split('::').map(half => half.split(':').flatMap(parsePart));
   if (after === undefined) return before;
   return [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after];
 }
 
 /** One group; two for the dotted IPv4 address that may stand at the end. */
-function partOf(part: string): number[] {
+function parsePart(part: string): number[] {
   if (part === '') return [];
   if (!part.includes('.')) return [Number.parseInt(part, 16)];
   const [a = 0, b = 0, c = 0, d = 0] = part.split('.').map(Number);
@@ -68,6 +72,6 @@ const addedByProxies = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarde
 
 /** Whether a request was made on this machine itself, as far as can be known; whatever TRUST_PROXY says. */
 export function isLocal(socketAddress: string | undefined, headers: Headers): boolean {
-  const isLoopback = socketAddress === '::1' || countedAs(socketAddress)?.startsWith('127.') === true;
+  const isLoopback = socketAddress === '::1' || normalizeAddress(socketAddress)?.startsWith('127.') === true;
   return isLoopback && !addedByProxies.some(name => headers.has(name));
 }

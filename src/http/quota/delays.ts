@@ -54,52 +54,56 @@ const skewMs = 60_000;
 const untouched: Counter = { failures: 0, failed_at: 0, failed_before: 0 };
 
 /** As in Retry-After: so each wait is over when its Retry-After and its reset say so. */
-const wholeSecond = (now: number): number => now - (now % 1000);
+const toWholeSecond = (now: number): number => now - (now % 1000);
 
 /** How long after so many failures the next attempt may be made, in milliseconds. */
-const waitAfter = (failures: number, { limit, longest }: DelayRule): number =>
+const computeWait = (failures: number, { limit, longest }: DelayRule): number =>
   failures < limit ? 0 : 1000 * Math.min(longest, 2 ** (failures - limit));
 
-const dueAt = ({ failures, failed_at }: Counter, rule: DelayRule): number =>
-  failed_at + waitAfter(failures, rule);
+const computeDueTime = ({ failures, failed_at }: Counter, rule: DelayRule): number =>
+  failed_at + computeWait(failures, rule);
 
 /** Whether its last failure lies in a future that has been taken back. */
 const isAhead = ({ failed_at }: Counter, now: number): boolean => failed_at > now + skewMs;
 
 /** A failure that has not happened yet happens now: its wait begins again, and is no longer than it was. */
-function caughtUp(counter: Counter, now: number): Counter {
+function catchUp(counter: Counter, now: number): Counter {
   if (!isAhead(counter, now)) return counter;
   const { failures, failed_before } = counter;
-  return { failures, failed_at: wholeSecond(now), failed_before: Math.min(failed_before, wholeSecond(now)) };
+  return {
+    failures,
+    failed_at: toWholeSecond(now),
+    failed_before: Math.min(failed_before, toWholeSecond(now)),
+  };
 }
 
 /** What is left of a counter: once its wait is over, failures are forgiven. */
-function forgiven(counter: Counter, rule: DelayRule, now: number): Counter {
+function forgiveFailures(counter: Counter, rule: DelayRule, now: number): Counter {
   const each = (1000 * rule.window) / rule.limit;
-  const count = Math.min(counter.failures, Math.floor((now - dueAt(counter, rule)) / each));
+  const count = Math.min(counter.failures, Math.floor((now - computeDueTime(counter, rule)) / each));
   if (count <= 0) return counter;
   const failures = counter.failures - count;
   // As if these had been all: so that the next one is forgiven when it would have been.
-  const failed_at = dueAt(counter, rule) + count * each - waitAfter(failures, rule);
+  const failed_at = computeDueTime(counter, rule) + count * each - computeWait(failures, rule);
   return { failures, failed_at, failed_before: failed_at };
 }
 
-const withFailure = ({ failures, failed_at }: Counter, now: number): Counter => ({
+const addFailure = ({ failures, failed_at }: Counter, now: number): Counter => ({
   failures: failures + 1,
-  failed_at: wholeSecond(now),
+  failed_at: toWholeSecond(now),
   failed_before: failed_at,
 });
 
-const withoutLast = ({ failures, failed_before }: Counter): Counter => ({
+const removeLastFailure = ({ failures, failed_before }: Counter): Counter => ({
   failures: Math.max(0, failures - 1),
   failed_at: failed_before,
   failed_before,
 });
 
-function stateOf({ rule, counter }: Counted, now: number): QuotaState {
-  const due = dueAt(counter, rule);
+function computeState({ rule, counter }: Counted, now: number): QuotaState {
+  const due = computeDueTime(counter, rule);
   // Where nothing has to be waited for, it does not matter when the last failure was.
-  const allowed = due <= now || waitAfter(counter.failures, rule) === 0;
+  const allowed = due <= now || computeWait(counter.failures, rule) === 0;
   return {
     allowed,
     limit: rule.limit,
@@ -108,8 +112,8 @@ function stateOf({ rule, counter }: Counted, now: number): QuotaState {
   };
 }
 
-function tightest(counted: readonly Counted[], now: number): Charged {
-  const [first, ...others] = counted.map(one => ({ rule: one.rule, state: stateOf(one, now) }));
+function findTightest(counted: readonly Counted[], now: number): Charged {
+  const [first, ...others] = counted.map(one => ({ rule: one.rule, state: computeState(one, now) }));
   if (first === undefined) throw new Error('an attempt must be counted against something');
   const isTighter = (a: QuotaState, b: QuotaState) =>
     a.allowed === b.allowed ? (a.allowed ? a.remaining < b.remaining : a.reset > b.reset) : !a.allowed;
@@ -117,7 +121,7 @@ function tightest(counted: readonly Counted[], now: number): Charged {
 }
 
 /** Subjects name people and places: only their hash is kept. */
-const hashOf = ({ rule, subject }: Charge): string =>
+const hashCharge = ({ rule, subject }: Charge): string =>
   new Bun.CryptoHasher('sha256').update(`${rule.name} ${subject}`).digest('hex');
 
 /** Where failures are counted: in one process or, for many, in their database. */
@@ -137,11 +141,11 @@ export interface Counters {
   sweep(before: number): Promise<number>;
 }
 
-export function growingDelays(counters: Counters, clock: Clock): Delays {
+export function createGrowingDelays(counters: Counters, clock: Clock): Delays {
   const count = (charges: readonly Charge[], found: ReadonlyMap<string, Counter>, now: number): Counted[] =>
     charges.map(charge => ({
       ...charge,
-      counter: forgiven(caughtUp(found.get(hashOf(charge)) ?? untouched, now), charge.rule, now),
+      counter: forgiveFailures(catchUp(found.get(hashCharge(charge)) ?? untouched, now), charge.rule, now),
     }));
 
   /** Changes all of them, or counts against none when it is refused. */
@@ -150,37 +154,37 @@ export function growingDelays(counters: Counters, clock: Clock): Delays {
     change: (counter: Counter, now: number) => Counter,
     isRefused: (standing: Charged) => boolean = () => false,
   ): Promise<Charged> =>
-    counters.update<Charged>(charges.map(hashOf), found => {
+    counters.update<Charged>(charges.map(hashCharge), found => {
       const now = clock.now();
       const counted = count(charges, found, now);
-      const standing = tightest(counted, now);
+      const standing = findTightest(counted, now);
       if (isRefused(standing)) {
         // What was ahead is kept as it is now: so its wait begins again once, and not with each attempt.
-        return anyAhead(found, now)
+        return isAnyAhead(found, now)
           ? { next: counted.map(({ counter }) => counter), result: standing }
           : { result: standing };
       }
       const changed = counted.map(one => ({ ...one, counter: change(one.counter, now) }));
-      const { rule, state } = tightest(changed, now);
+      const { rule, state } = findTightest(changed, now);
       return {
         next: changed.map(({ counter }) => counter),
         result: { rule, state: { ...state, allowed: true } },
       };
     });
   const mustWait = ({ state }: Charged): boolean => !state.allowed;
-  const anyAhead = (found: ReadonlyMap<string, Counter>, now: number): boolean =>
+  const isAnyAhead = (found: ReadonlyMap<string, Counter>, now: number): boolean =>
     [...found.values()].some(counter => isAhead(counter, now));
 
   return {
     async charge(charges) {
       const now = clock.now();
-      const found = await counters.read(charges.map(hashOf));
-      const standing = tightest(count(charges, found, now), now);
+      const found = await counters.read(charges.map(hashCharge));
+      const standing = findTightest(count(charges, found, now), now);
       // Anyone who does not wait is not worth a write.
-      if (mustWait(standing) && !anyAhead(found, now)) return standing;
-      return update(charges, withFailure, mustWait);
+      if (mustWait(standing) && !isAnyAhead(found, now)) return standing;
+      return update(charges, addFailure, mustWait);
     },
-    refund: charges => update(charges, withoutLast),
+    refund: charges => update(charges, removeLastFailure),
     sweep: () => counters.sweep(clock.now() - keptMs),
   };
 }

@@ -1,12 +1,12 @@
 /** Where failed attempts are counted: one process counts in memory, replicas count together in their database. */
 
-import { boundedMap } from '../../bounded-map.ts';
+import { createBoundedMap } from '../../bounded-map.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import type { Counter, Counters } from './delays.ts';
 import { subjectLimit } from './index.ts';
 
-export function memoryCounters(): Counters {
-  const counters = boundedMap<string, Counter>(subjectLimit);
+export function createMemoryCounters(): Counters {
+  const counters = createBoundedMap<string, Counter>(subjectLimit);
   const read = (hashes: readonly string[]) => {
     const found = new Map<string, Counter>();
     for (const hash of hashes) {
@@ -27,8 +27,8 @@ export function memoryCounters(): Counters {
   };
 }
 
-export function sharedCounters({ build, dialect, read, write }: Database): Counters {
-  const rows = (hashes: readonly string[]) =>
+export function createSharedCounters({ build, dialect, read, write }: Database): Counters {
+  const buildRows = (hashes: readonly string[]) =>
     // In one order, so that no two transactions wait for each other.
     build.selectFrom('failed_attempts').selectAll().where('hash', 'in', hashes).orderBy('hash');
   const insert = (hashes: readonly string[]) =>
@@ -51,17 +51,17 @@ export function sharedCounters({ build, dialect, read, write }: Database): Count
         .compile(),
     );
   }
-  const byHash = (found: readonly (Counter & { hash: string })[]) =>
+  const mapByHash = (found: readonly (Counter & { hash: string })[]) =>
     new Map(found.map(row => [row.hash, row]));
 
   return {
-    read: async hashes => byHash(await read.all(rows(hashes).compile())),
+    read: async hashes => mapByHash(await read.all(buildRows(hashes).compile())),
     update: (hashes, change) =>
       write(
         async session => {
           await session.run(insert(hashes).compile());
-          const locked = rows(hashes).modifyEnd(dialect.forUpdate);
-          const { next, result } = change(byHash(await session.all(locked.compile())));
+          const locked = buildRows(hashes).modifyEnd(dialect.forUpdate);
+          const { next, result } = change(mapByHash(await session.all(locked.compile())));
           for (const [index, counter] of (next ?? []).entries()) await save(session, hashes[index], counter);
           return result;
         },

@@ -1,6 +1,6 @@
 /** The request quota: a fixed window per caller, in plain sight on every response. */
 
-import { boundedMap } from '../../bounded-map.ts';
+import { createBoundedMap } from '../../bounded-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { HttpError } from '../errors.ts';
 
@@ -44,7 +44,7 @@ interface QuotaOptions {
 }
 
 /** A 429 that says how long to wait. @param now epoch milliseconds */
-export function usedUp(
+export function createRateLimitError(
   message: string,
   { reset }: QuotaState,
   now: number,
@@ -58,7 +58,7 @@ export function usedUp(
 }
 
 /** The headers of a quota: those of the specification, and the IETF's (draft-ietf-httpapi-ratelimit-headers). */
-export function quotaHeaders(
+export function buildQuotaHeaders(
   { limit, window }: Pick<Quota, 'limit' | 'window'>,
   { remaining, reset }: QuotaState,
   now: number,
@@ -77,9 +77,9 @@ export function quotaHeaders(
 export const subjectLimit = 200_000;
 
 /** A quota for one process: nothing is shared, nothing is waited for. */
-export function memoryQuota(usual: number, window: number, clock: Clock): Quota {
+export function createMemoryQuota(usual: number, window: number, clock: Clock): Quota {
   // Objects rather than numbers: adding to one leaves the map as it is.
-  let used = boundedMap<string, { count: number; refunded: number }>(subjectLimit);
+  let used = createBoundedMap<string, { count: number; refunded: number }>(subjectLimit);
   let start = 0;
 
   function turnWindow(): number {
@@ -87,11 +87,11 @@ export function memoryQuota(usual: number, window: number, clock: Clock): Quota 
     const current = now - (now % window);
     if (current !== start) {
       start = current;
-      used = boundedMap(subjectLimit);
+      used = createBoundedMap(subjectLimit);
     }
     return start + window;
   }
-  const state = (count: number, reset: number, limit: number, allowed = true): QuotaState => ({
+  const toState = (count: number, reset: number, limit: number, allowed = true): QuotaState => ({
     allowed,
     limit,
     remaining: Math.max(0, limit - count),
@@ -108,23 +108,23 @@ export function memoryQuota(usual: number, window: number, clock: Clock): Quota 
         counter = { count: 0, refunded: 0 };
         used.set(subject, counter);
       }
-      if (counter.count >= limit) return state(counter.count, reset, limit, false);
+      if (counter.count >= limit) return toState(counter.count, reset, limit, false);
       counter.count += 1;
-      return state(counter.count, reset, limit);
+      return toState(counter.count, reset, limit);
     },
     refund(subject, limit = usual, most = Number.POSITIVE_INFINITY) {
       const reset = turnWindow();
       const counter = used.get(subject);
-      if (counter === undefined) return state(0, reset, limit);
+      if (counter === undefined) return toState(0, reset, limit);
       if (counter.refunded < most) {
         counter.refunded += 1;
         counter.count = Math.max(0, counter.count - 1);
       }
-      return state(counter.count, reset, limit);
+      return toState(counter.count, reset, limit);
     },
     peek(subject, limit = usual) {
       const reset = turnWindow();
-      return state(used.get(subject)?.count ?? 0, reset, limit);
+      return toState(used.get(subject)?.count ?? 0, reset, limit);
     },
     subjects: () => used.size(),
     // The window that is over was dropped as a whole.

@@ -6,10 +6,10 @@
  * others in blocks too: those beyond what a caller may get back are one block per replica at most.
  */
 import { sql } from 'kysely';
-import { boundedMap } from '../../bounded-map.ts';
+import { createBoundedMap } from '../../bounded-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type Database, StorageError } from '../../storage/database.ts';
-import { prepared } from '../../storage/prepared.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
 import { type Quota, type QuotaState, subjectLimit } from './index.ts';
 
 /** A block is this share of the limit; small limits are counted one by one, exactly. */
@@ -40,16 +40,16 @@ export interface SharedQuotaOptions {
   readonly failsOpen?: boolean | undefined;
 }
 
-const blockOf = (limit: number): number => Math.max(1, Math.floor(limit / blocksPerLimit));
+const computeBlock = (limit: number): number => Math.max(1, Math.floor(limit / blocksPerLimit));
 
-export function sharedQuota(options: SharedQuotaOptions): Quota {
+export function createSharedQuota(options: SharedQuotaOptions): Quota {
   const { name, limit: usual, window, clock, database, failsOpen = false } = options;
   let uncounted = 0;
-  let accounts = boundedMap<string, Account>(subjectLimit);
+  let accounts = createBoundedMap<string, Account>(subjectLimit);
   let start = 0;
 
   type Take = { subject: string; window: number; block: number };
-  const take = prepared<Take, { used: number }>(
+  const take = prepareQuery<Take, { used: number }>(
     database.build,
     argument => sql`insert into quotas (subject, window_start, used)
         values (${argument.subject}, ${argument.window}, ${argument.block})
@@ -62,12 +62,12 @@ export function sharedQuota(options: SharedQuotaOptions): Quota {
     const current = now - (now % window);
     if (current !== start) {
       start = current;
-      accounts = boundedMap(subjectLimit);
+      accounts = createBoundedMap(subjectLimit);
     }
     return start + window;
   }
 
-  function accountOf(subject: string): Account {
+  function ensureAccount(subject: string): Account {
     let account = accounts.get(subject);
     if (account === undefined) {
       account = { unspent: 0, taken: 0, refunded: 0, unsent: 0, fetching: undefined };
@@ -76,7 +76,12 @@ export function sharedQuota(options: SharedQuotaOptions): Quota {
     return account;
   }
 
-  const state = (account: Account | undefined, reset: number, limit: number, allowed = true): QuotaState => ({
+  const toState = (
+    account: Account | undefined,
+    reset: number,
+    limit: number,
+    allowed = true,
+  ): QuotaState => ({
     allowed,
     limit,
     remaining: account === undefined ? limit : Math.max(0, limit - account.taken) + account.unspent,
@@ -84,7 +89,7 @@ export function sharedQuota(options: SharedQuotaOptions): Quota {
   });
 
   function fetchBlock(account: Account, subject: string, limit: number): Promise<void> {
-    const block = blockOf(limit);
+    const block = computeBlock(limit);
     account.fetching ??= (async () => {
       try {
         const query = take({ subject: `${name} ${subject}`, window: start, block });
@@ -121,33 +126,33 @@ export function sharedQuota(options: SharedQuotaOptions): Quota {
     window,
     async charge(subject, limit = usual) {
       const reset = turnWindow();
-      const account = accountOf(subject);
+      const account = ensureAccount(subject);
       while (account.unspent === 0) {
         // The whole limit is taken: asking again cannot change that before the window ends.
-        if (account.taken >= limit) return state(account, reset, limit, false);
+        if (account.taken >= limit) return toState(account, reset, limit, false);
         await fetchBlock(account, subject, limit);
       }
       account.unspent--;
-      const block = blockOf(limit);
+      const block = computeBlock(limit);
       if (block > 1 && account.unspent <= block / 2 && account.taken < limit) {
         // Ahead of need; should it fail, the request that needs it tries again and reports the failure.
         fetchBlock(account, subject, limit).catch(() => undefined);
       }
-      return state(account, reset, limit);
+      return toState(account, reset, limit);
     },
     refund(subject, limit = usual, most = Number.POSITIVE_INFINITY) {
       const reset = turnWindow();
-      const account = accountOf(subject);
-      if (account.refunded >= most) return state(account, reset, limit);
+      const account = ensureAccount(subject);
+      if (account.refunded >= most) return toState(account, reset, limit);
       account.refunded++;
       account.unspent++;
       account.unsent++;
-      if (account.unsent >= blockOf(most)) sendRefunds(account, subject);
-      return state(account, reset, limit);
+      if (account.unsent >= computeBlock(most)) sendRefunds(account, subject);
+      return toState(account, reset, limit);
     },
     peek(subject, limit = usual) {
       const reset = turnWindow();
-      return state(accounts.get(subject), reset, limit);
+      return toState(accounts.get(subject), reset, limit);
     },
     uncounted: () => uncounted,
     subjects: () => accounts.size(),

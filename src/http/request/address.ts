@@ -8,7 +8,7 @@ import { HttpError } from '../errors.ts';
  * @param trustProxy whether a proxy in front has set X-Forwarded-Proto and -Host
  * @param localBase stands for the address of a client that names no host, as those of HTTP/1.0 may
  */
-export function urlOf(
+export function readRequestUrl(
   request: Request,
   publicBase: string | undefined,
   trustProxy: boolean,
@@ -21,7 +21,7 @@ export function urlOf(
   const search = queryStart === -1 ? '' : url.slice(queryStart + 1);
   const base =
     publicBase ??
-    (trustProxy ? forwardedBase(request.headers) : undefined) ??
+    (trustProxy ? readForwardedBase(request.headers) : undefined) ??
     (pathStart === 0 ? localBase : url.slice(0, pathStart));
   return { base, path, search };
 }
@@ -49,9 +49,9 @@ function isHost(text: string): boolean {
  * What the nearest proxy says: of a list the last, which alone is its own. Without X-Forwarded-Proto the scheme is http,
  * without X-Forwarded-Host the host is that of Host. Undefined when it says neither, or no host.
  */
-function forwardedBase(headers: Headers): string | undefined {
-  const forwarded = lastOf(headers.get('x-forwarded-host'));
-  const protocol = lastOf(headers.get('x-forwarded-proto'))?.toLowerCase();
+function readForwardedBase(headers: Headers): string | undefined {
+  const forwarded = findLast(headers.get('x-forwarded-host'));
+  const protocol = findLast(headers.get('x-forwarded-proto'))?.toLowerCase();
   if (forwarded === undefined && protocol === undefined) return undefined;
   const host = forwarded ?? headers.get('host') ?? '';
   const scheme = protocol === 'https' ? 'https' : 'http';
@@ -59,7 +59,7 @@ function forwardedBase(headers: Headers): string | undefined {
 }
 
 /** The last member of a list in a header; undefined without one. */
-function lastOf(list: string | null): string | undefined {
+function findLast(list: string | null): string | undefined {
   const last = list?.slice(list.lastIndexOf(',') + 1).trim();
   return last === '' ? undefined : last;
 }

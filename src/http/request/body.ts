@@ -46,7 +46,7 @@ export async function readBody(
 }
 
 /** @returns the same response, whose connection is closed when the rest of the request has been dropped */
-export async function droppingRest(response: Response, rest: Unread): Promise<Response> {
+export async function dropRest(response: Response, rest: Unread): Promise<Response> {
   const body = await response.bytes();
   const stream = new ReadableStream<Uint8Array>({
     async start(controller) {
@@ -63,7 +63,7 @@ async function drop(rest: Unread): Promise<void> {
   try {
     for (let bytes = 0; bytes < mostBytes; ) {
       const wait = Math.min(longestSilence, deadline - performance.now());
-      const chunk = wait > 0 ? await within(rest.read(), wait) : undefined;
+      const chunk = wait > 0 ? await waitAtMost(rest.read(), wait) : undefined;
       if (chunk === undefined || chunk.done) return;
       bytes += chunk.value.byteLength;
     }
@@ -73,7 +73,7 @@ async function drop(rest: Unread): Promise<void> {
 }
 
 /** @returns undefined when the time is over first */
-function within<T>(result: Promise<T>, milliseconds: number): Promise<T | undefined> {
+function waitAtMost<T>(result: Promise<T>, milliseconds: number): Promise<T | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<T | undefined>();
   const timer = setTimeout(resolve, milliseconds, undefined);
   result.then(resolve, reject).finally(() => clearTimeout(timer));

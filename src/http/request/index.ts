@@ -1,27 +1,27 @@
 /** Reading requests: their id, address, parameters and body, each with a clear error. */
 import { z } from 'zod';
-import { type BoundedMap, boundedMap } from '../../bounded-map.ts';
+import { type BoundedMap, createBoundedMap } from '../../bounded-map.ts';
 import { largestId } from '../../storage/database.ts';
 import { holdsCredential } from '../credentials.ts';
 import type { BodySpec, Endpoint, PatchBody, UploadBody } from '../endpoint.ts';
-import { type ErrorDetail, HttpError, invalid, messageOf } from '../errors.ts';
+import { createFieldError, type ErrorDetail, formatMessage, HttpError } from '../errors.ts';
 import { json, jsonPatch, mergePatchJson } from '../negotiate.ts';
-import { detailsOf } from '../schema.ts';
+import { toErrorDetails } from '../schema.ts';
 import { parseJson } from './json.ts';
-import { prefixesOf } from './prefixed.ts';
-import { formData, identityOf, parseUpload, uploadLimit } from './upload.ts';
+import { getPrefixes } from './prefixed.ts';
+import { computeIdentity, formData, getUploadLimit, parseUpload } from './upload.ts';
 
 export { parseJson } from './json.ts';
 
 /** The client's X-Request-ID when it is fit to be echoed and logged, else an id of our own. */
-export function requestIdOf(headers: Headers): string {
+export function readRequestId(headers: Headers): string {
   const given = headers.get('x-request-id');
   const isFit = given !== null && /^[\x20-\x7e]{1,255}$/.test(given) && !holdsCredential(given);
   return isFit ? given : crypto.randomUUID();
 }
 
 /** The value of a query parameter before anything else is parsed; for `api_key`. */
-export function queryParameter(search: string, name: string): string | undefined {
+export function findQueryParameter(search: string, name: string): string | undefined {
   // `api%5Fkey` is the same name (RFC 3986 §6.2.2.2).
   if (!search.includes(name) && !search.includes('%')) return undefined;
   return new URLSearchParams(search).get(name) ?? undefined;
@@ -45,7 +45,7 @@ export function parseParams(
       ids[name] = text;
       continue;
     }
-    if (!/^-?\d+$/.test(text)) throw invalid(name, 'type', 'must be an integer');
+    if (!/^-?\d+$/.test(text)) throw createFieldError(name, 'type', 'must be an integer');
     const id = Number(text);
     ids[name] = id >= 1 && id <= largestId ? id : 0;
   }
@@ -62,13 +62,13 @@ const longestCached = 300;
  * Parses query strings by their endpoint's schema; caches the result, since callers repeat theirs.
  * The parser throws HttpError 400 when a query is malformed, repeats a parameter, or breaks the schema.
  */
-export function queryParser(): QueryParser {
+export function createQueryParser(): QueryParser {
   const byEndpoint = new Map<Endpoint, Queries>();
   return (endpoint, search) => {
     if (endpoint.query === undefined) return undefined;
     let queries = byEndpoint.get(endpoint);
     if (queries === undefined) {
-      queries = { parsed: boundedMap(cachedQueries), prefixed: prefixesOf(endpoint.query) };
+      queries = { parsed: createBoundedMap(cachedQueries), prefixed: getPrefixes(endpoint.query) };
       byEndpoint.set(endpoint, queries);
     }
     const known = queries.parsed.get(search);
@@ -82,7 +82,7 @@ export function queryParser(): QueryParser {
 /** What is known of an endpoint's queries: those that were parsed, and the prefixes that its schema has. */
 interface Queries {
   readonly parsed: BoundedMap<string, { readonly parsed: unknown }>;
-  readonly prefixed: ReturnType<typeof prefixesOf>;
+  readonly prefixed: ReturnType<typeof getPrefixes>;
 }
 
 function parseQuery<S extends z.ZodObject>(
@@ -105,7 +105,7 @@ function parseQuery<S extends z.ZodObject>(
     if (!Object.hasOwn(schema.shape, name) || prefixed.some(({ member }) => member === name)) continue;
     const before = values[name];
     if (isRepeatable(schema.shape[name])) values[name] = Array.isArray(before) ? [...before, value] : [value];
-    else if (before !== undefined) throw invalid(name, 'repeated', 'must be given once only');
+    else if (before !== undefined) throw createFieldError(name, 'repeated', 'must be given once only');
     else values[name] = value;
   }
   const result = schema.safeParse({ ...values, ...Object.fromEntries(groups) });
@@ -115,7 +115,7 @@ function parseQuery<S extends z.ZodObject>(
     if (issue.path.length > 1 && groups.has(String(issue.path[0]))) issue.path.shift();
     else issue.path.length = Math.min(issue.path.length, 1);
   }
-  throw validationFailed(result.error);
+  throw toValidationError(result.error);
 }
 
 /** Whether a parameter may be given more than once: its values are a list then. */
@@ -127,7 +127,7 @@ function checkEncoding(search: string): void {
   try {
     decodeURIComponent(search);
   } catch {
-    throw invalid(
+    throw createFieldError(
       'query',
       'encoding',
       'has a % that does not begin an encoded UTF-8 character (RFC 3986 section 2.1)',
@@ -138,34 +138,35 @@ function checkEncoding(search: string): void {
 function check<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw validationFailed(result.error);
+  throw toValidationError(result.error);
 }
 
 /** All problems at once; the message names the first, for those who read no details. */
-export const validationFailed = (error: z.ZodError): HttpError => invalidDetails(detailsOf(error));
+export const toValidationError = (error: z.ZodError): HttpError =>
+  createValidationError(toErrorDetails(error));
 
 /** The same for problems that were found otherwise. */
-export const invalidDetails = (details: readonly ErrorDetail[]): HttpError =>
-  new HttpError('VALIDATION_FAILED', { message: messageOf(details), details });
+export const createValidationError = (details: readonly ErrorDetail[]): HttpError =>
+  new HttpError('VALIDATION_FAILED', { message: formatMessage(details), details });
 
 /** The media types a body may have. */
-export function bodyTypes(body: BodySpec): readonly string[] {
+export function getBodyTypes(body: BodySpec): readonly string[] {
   if (body.kind === 'upload') return [json, ...body.types, formData];
   return body.kind === 'patch' ? [json, mergePatchJson, jsonPatch] : [json];
 }
 
 /** Bytes that a body may have at most. @param limit where the operation has none of its own */
-export function bodyLimit(body: BodySpec, type: string, limit: number): number {
-  if (body.kind === 'upload') return uploadLimit(body, type, limit);
+export function getBodyLimit(body: BodySpec, type: string, limit: number): number {
+  if (body.kind === 'upload') return getUploadLimit(body, type, limit);
   return body.kind === 'raw' ? body.limit : limit;
 }
 
 /** What of a body must be the same for a request to be a repetition. */
-export function bodyIdentity(body: BodySpec, parsed: unknown, bytes: Uint8Array): Uint8Array {
+export function computeBodyIdentity(body: BodySpec, parsed: unknown, bytes: Uint8Array): Uint8Array {
   if (body.kind !== 'upload') return bytes;
   // Boundary: `parseBody` has made it of a body of this kind.
   const upload = parsed as UploadBody<unknown, unknown>;
-  return upload.kind === 'file' ? identityOf(upload) : bytes;
+  return upload.kind === 'file' ? computeIdentity(upload) : bytes;
 }
 
 /**

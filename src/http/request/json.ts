@@ -14,29 +14,29 @@ export function parseJson(bytes: Uint8Array): unknown {
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw malformed('is not valid UTF-8');
+    throw createMalformedJsonError('is not valid UTF-8');
   }
-  if (text.trim() === '') throw malformed('is empty; JSON is expected');
-  const broken = brokenLimit(text);
-  if (broken !== undefined) throw malformed(broken);
+  if (text.trim() === '') throw createMalformedJsonError('is empty; JSON is expected');
+  const broken = findBrokenLimit(text);
+  if (broken !== undefined) throw createMalformedJsonError(broken);
   try {
     return JSON.parse(text);
   } catch (error) {
     // Without what it quotes, which may be a password that lacks its quotation marks.
     const message = error instanceof Error ? error.message : '';
     const reason = /^(?:JSON Parse error: )?([^"]+)/.exec(message)?.[1]?.trim() ?? 'unknown';
-    throw malformed(`is not well-formed JSON: ${reason}`);
+    throw createMalformedJsonError(`is not well-formed JSON: ${reason}`);
   }
 }
 
-const malformed = (problem: string): HttpError =>
+const createMalformedJsonError = (problem: string): HttpError =>
   new HttpError('MALFORMED_JSON', { message: `The body ${problem}.` });
 
 /**
  * Looks at what stands outside strings only, before anything recursive sees the text.
  * @returns the first limit that the text is beyond
  */
-function brokenLimit(text: string): string | undefined {
+function findBrokenLimit(text: string): string | undefined {
   let [depth, members, commas] = [0, 0, 0];
   let isString = false;
   for (let index = 0; index < text.length; index++) {

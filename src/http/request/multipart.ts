@@ -2,7 +2,7 @@
  * multipart/form-data (RFC 7578): its parts, as views of the bytes that were sent. One pass, and few parts: there is no
  * form here that has many.
  */
-import { type HttpError, invalid } from '../errors.ts';
+import { createFieldError, type HttpError } from '../errors.ts';
 
 export interface Part {
   readonly name: string;
@@ -14,61 +14,62 @@ const mostParts = 20;
 const longestHead = 8192;
 const longestBoundary = 70;
 
-const malformed = (message: string): HttpError => invalid('body', 'multipart', message);
+const createMultipartError = (message: string): HttpError => createFieldError('body', 'multipart', message);
 
 /**
  * @param contentType with the boundary
  * @throws HttpError 400 when it is not well-formed, or has too many parts
  */
-export function partsOf(bytes: Uint8Array, contentType: string): Part[] {
+export function parseParts(bytes: Uint8Array, contentType: string): Part[] {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const boundary = boundaryOf(contentType);
+  const boundary = parseBoundary(contentType);
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
   // The first one stands at the beginning, or behind a text that is not read.
   const isFirst = body.subarray(0, delimiter.length - 2).equals(delimiter.subarray(2));
-  let at = isFirst ? delimiter.length - 2 : endOf(body, delimiter, 0);
+  let at = isFirst ? delimiter.length - 2 : findEnd(body, delimiter, 0);
   const parts: Part[] = [];
   for (;;) {
     if (body.toString('latin1', at, at + 2) === '--') return parts;
-    if (parts.length === mostParts) throw malformed(`must have ${mostParts} parts or fewer`);
-    const start = endOf(body, Buffer.from('\r\n'), at);
+    if (parts.length === mostParts) throw createMultipartError(`must have ${mostParts} parts or fewer`);
+    const start = findEnd(body, Buffer.from('\r\n'), at);
     if (body.toString('latin1', at, start - 2).trim() !== '')
-      throw malformed('has something else than a line end behind a boundary');
+      throw createMultipartError('has something else than a line end behind a boundary');
     // A part without headers begins with the empty line itself.
     const headEnd = body.subarray(start - 2, start + longestHead).indexOf('\r\n\r\n');
-    if (headEnd === -1) throw malformed('has a part whose headers do not end');
+    if (headEnd === -1) throw createMultipartError('has a part whose headers do not end');
     const contentStart = start - 2 + headEnd + 4;
     const contentEnd = body.indexOf(delimiter, contentStart - 2);
-    if (contentEnd === -1) throw malformed('ends before its last boundary');
-    const name = nameIn(body.toString('utf8', start, contentStart));
+    if (contentEnd === -1) throw createMultipartError('ends before its last boundary');
+    const name = parseName(body.toString('utf8', start, contentStart));
     parts.push({ name, content: body.subarray(contentStart, Math.max(contentStart, contentEnd)) });
     at = contentEnd + delimiter.length;
   }
 }
 
 /** @returns what follows the next occurrence */
-function endOf(body: Buffer, wanted: Buffer, from: number): number {
+function findEnd(body: Buffer, wanted: Buffer, from: number): number {
   const found = body.indexOf(wanted, from);
-  if (found === -1) throw malformed('has no boundary as Content-Type names it, or ends before its last one');
+  if (found === -1)
+    throw createMultipartError('has no boundary as Content-Type names it, or ends before its last one');
   return found + wanted.length;
 }
 
-function boundaryOf(contentType: string): string {
+function parseBoundary(contentType: string): string {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]*)"|([^\s;"]+))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain ?? '';
   if (boundary === '' || boundary.length > longestBoundary)
-    throw malformed('needs a boundary of 1 to 70 characters in Content-Type');
+    throw createMultipartError('needs a boundary of 1 to 70 characters in Content-Type');
   return boundary;
 }
 
 /** What browsers escape in names (WHATWG, "multipart/form-data encoding"). */
 const escapes: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
 
-function nameIn(head: string): string {
+function parseName(head: string): string {
   // Not `.` and `$`: to them U+2028, which may stand in a name, ends a line.
   const disposition = /(?:^|[\r\n])content-disposition:[ \t]*form-data[ \t]*;([^\r\n]*)/i.exec(head)?.[1];
   const [, quoted, plain] = /(?:^|[;\s])name=(?:"([^"]*)"|([^\s;"]+))/i.exec(disposition ?? '') ?? [];
   const name = quoted ?? plain;
-  if (name === undefined) throw malformed('has a part without a name in Content-Disposition');
+  if (name === undefined) throw createMultipartError('has a part without a name in Content-Disposition');
   return name.replaceAll(/%22|%0D|%0A/gi, found => escapes[found.toUpperCase()] ?? found);
 }

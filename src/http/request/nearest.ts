@@ -7,17 +7,17 @@ const compared = 64;
  * The name with the fewest edits between (Levenshtein's distance, without regard to case); the first of several.
  * @returns undefined when there are no names
  */
-export function nearest(name: string, known: Iterable<string>): string | undefined {
+export function findNearest(name: string, known: Iterable<string>): string | undefined {
   let best: { readonly name: string; readonly edits: number } | undefined;
   const wanted = name.slice(0, compared).toLowerCase();
   for (const candidate of known) {
-    const edits = distance(wanted, candidate.slice(0, compared).toLowerCase());
+    const edits = computeDistance(wanted, candidate.slice(0, compared).toLowerCase());
     if (best === undefined || edits < best.edits) best = { name: candidate, edits };
   }
   return best?.name;
 }
 
-function distance(a: string, b: string): number {
+function computeDistance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let row = 1; row <= a.length; row++) {
     const current = [row];

@@ -50,15 +50,15 @@ export function prefixedParameters({ prefix, name, description, longestValue }: 
 }
 
 /** The prefix of the parameters that a member of a query's schema stands for; undefined for a single parameter. */
-export function prefixOf(field: z.core.$ZodType): string | undefined {
+export function findPrefix(field: z.core.$ZodType): string | undefined {
   const prefix = z.globalRegistry.get(field)?.prefix;
   return typeof prefix === 'string' ? prefix : undefined;
 }
 
 /** The prefixes of a query's schema, with the member of each. */
-export function prefixesOf(schema: z.ZodObject): { readonly prefix: string; readonly member: string }[] {
+export function getPrefixes(schema: z.ZodObject): { readonly prefix: string; readonly member: string }[] {
   return Object.entries(schema.shape).flatMap(([member, field]) => {
-    const prefix = prefixOf(field);
+    const prefix = findPrefix(field);
     return prefix === undefined ? [] : [{ prefix, member }];
   });
 }

@@ -5,13 +5,13 @@
 
 import { z } from 'zod';
 import { isObject } from '../../json-object.ts';
-import { quoted } from '../credentials.ts';
+import { quoteValue } from '../credentials.ts';
 import type { BodySpec, Endpoint } from '../endpoint.ts';
 import { type ErrorDetail, HttpError } from '../errors.ts';
 import { jsonPatch, mergePatchJson } from '../negotiate.ts';
 import { longestPointer, maxOperations } from '../patch/documents.ts';
-import { nearest } from './nearest.ts';
-import { prefixesOf } from './prefixed.ts';
+import { findNearest } from './nearest.ts';
+import { getPrefixes } from './prefixed.ts';
 
 /** The value of Preference-Applied on the responses to such requests. */
 export const strictApplied = 'handling=strict';
@@ -62,7 +62,7 @@ function* split(text: string, separator: string): Generator<string> {
  */
 export function refuseUnknownParameters({ query }: Endpoint, search: string): void {
   if (search === '') return;
-  const prefixed = query === undefined ? [] : prefixesOf(query);
+  const prefixed = query === undefined ? [] : getPrefixes(query);
   // A member that stands for all parameters with a prefix is none itself.
   const known = Object.keys(query?.shape ?? {}).filter(
     name => !prefixed.some(({ member }) => member === name),
@@ -91,23 +91,28 @@ export function refuseUnreadBody({ body }: Endpoint, headers: Headers): void {
 type Schema = Readonly<Record<string, unknown>>;
 
 /** Refuses members of bodies; the schemas it walks are made from the endpoints' own when they are first needed. */
-export function memberCheck(): (endpoint: Endpoint, body: BodySpec, type: string, value: unknown) => void {
+export function createMemberCheck(): (
+  endpoint: Endpoint,
+  body: BodySpec,
+  type: string,
+  value: unknown,
+) => void {
   const made = new WeakMap<z.ZodType, Shape>();
-  const shapeOf = (schema: z.ZodType, io: 'input' | 'output'): Shape => {
+  const getShape = (schema: z.ZodType, io: 'input' | 'output'): Shape => {
     let found = made.get(schema);
     if (found === undefined) {
       // Boundary: a JSON Schema is an object.
       const root = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema;
-      found = new Shape(flattened(root, root));
+      found = new Shape(flattenSchema(root, root));
       made.set(schema, found);
     }
     return found;
   };
   return (endpoint, body, type, value) => {
     if (body.kind === 'raw') return;
-    const settable = shapeOf(body.schema, 'input');
+    const settable = getShape(body.schema, 'input');
     const shown = endpoint.responses[200]?.schema;
-    const readable = shown === undefined ? undefined : shapeOf(shown, 'output');
+    const readable = shown === undefined ? undefined : getShape(shown, 'output');
     const problems = new Problems(readable);
     if (type === jsonPatch) checkOperations(value, settable, readable, problems);
     // A merge patch of a read-only member is not ignored: it has to leave it as it is.
@@ -167,22 +172,22 @@ class Shape {
       const { properties, items, additionalProperties } = schema;
       const own = isObject(properties) && Object.hasOwn(properties, token) ? properties[token] : undefined;
       const part = own ?? (typeof token === 'number' ? items : additionalProperties);
-      return isObject(part) ? flattened(part, root) : [];
+      return isObject(part) ? flattenSchema(part, root) : [];
     });
     return found.length === 0 ? undefined : new Shape(found);
   }
 }
 
 /** A schema's alternatives, with references followed. */
-function flattened(schema: Schema, root: Schema): Rooted[] {
+function flattenSchema(schema: Schema, root: Schema): Rooted[] {
   const { $ref, anyOf, oneOf, allOf } = schema;
   if (typeof $ref === 'string') {
     const name = $ref.replace('#/$defs/', '');
     const target = isObject(root.$defs) ? root.$defs[name] : undefined;
-    return isObject(target) ? flattened(target, root) : [];
+    return isObject(target) ? flattenSchema(target, root) : [];
   }
   const parts = [anyOf, oneOf, allOf].flatMap(list => (Array.isArray(list) ? list.filter(isObject) : []));
-  return [{ schema, root }, ...parts.flatMap(part => flattened(part, root))];
+  return [{ schema, root }, ...parts.flatMap(part => flattenSchema(part, root))];
 }
 
 type Path = readonly (string | number)[];
@@ -222,7 +227,7 @@ function checkOperations(
       if (!operationMembers.includes(name)) problems.add([index, name], operationMembers);
     }
     for (const name of ['path', 'from']) {
-      const target = pointed(operation[name], shape, [index, name], problems);
+      const target = followPointer(operation[name], shape, [index, name], problems);
       if (name === 'path' && target !== undefined)
         checkMembers(operation.value, target, [index, 'value'], problems);
     }
@@ -230,7 +235,7 @@ function checkOperations(
 }
 
 /** The shape of what a JSON Pointer (RFC 6901) names; a token that is not known is a problem at `path`. */
-function pointed(pointer: unknown, shape: Shape, path: Path, problems: Problems): Shape | undefined {
+function followPointer(pointer: unknown, shape: Shape, path: Path, problems: Problems): Shape | undefined {
   // One that is none, or too long, is refused as such.
   if (typeof pointer !== 'string' || pointer.length > longestPointer) return undefined;
   if (pointer !== '' && !pointer.startsWith('/')) return undefined;
@@ -267,8 +272,8 @@ class Problems {
     if (this.isFull) return;
     const own = name ?? String(path.at(-1));
     const isShown = path.length === 1 && this.readable?.names?.has(own) === true;
-    const which = name === undefined ? '' : `names ${quoted(name, quotedLength)}, which `;
-    const near = nearest(own, known);
+    const which = name === undefined ? '' : `names ${quoteValue(name, quotedLength)}, which `;
+    const near = findNearest(own, known);
     const hint = near === undefined ? 'there are none' : `the nearest known name is ${near}`;
     this.details.push({
       field: path.join('.'),

@@ -44,13 +44,14 @@ export function createTurns(): Turns {
     steps = Math.min(waiting.length, mostInTurn);
     for (let count = 0; count < steps; count++) setImmediate(step);
   }
-  function later(serve: Serve): Promise<Response> {
+  function serveLater(serve: Serve): Promise<Response> {
     const { promise, resolve } = Promise.withResolvers<Response>();
     waiting.push(() => resolve(serve()));
     if (steps === 0) schedule();
     return promise;
   }
   return {
-    enter: (isUrgent, serve) => (isUrgent || (waiting.length === 0 && hasTime()) ? serve() : later(serve)),
+    enter: (isUrgent, serve) =>
+      isUrgent || (waiting.length === 0 && hasTime()) ? serve() : serveLater(serve),
   };
 }

@@ -1,9 +1,9 @@
 /** Bodies that are a file: raw, or as a part of a form beside texts; and JSON where the operation takes that instead. */
 import type { z } from 'zod';
 import type { UploadBody, UploadSpec } from '../endpoint.ts';
-import { HttpError, invalid } from '../errors.ts';
+import { createFieldError, HttpError } from '../errors.ts';
 import { json } from '../negotiate.ts';
-import { partsOf } from './multipart.ts';
+import { parseParts } from './multipart.ts';
 
 export const formData = 'multipart/form-data';
 /** What a form may add to its file. */
@@ -14,7 +14,7 @@ const longestText = roomForForm;
 const filePart = 'file';
 
 /** Bytes of the body at most. @param jsonLimit of one that is JSON */
-export function uploadLimit(spec: UploadSpec, type: string, jsonLimit: number): number {
+export function getUploadLimit(spec: UploadSpec, type: string, jsonLimit: number): number {
   if (type === json) return jsonLimit;
   return type === formData ? spec.limit + roomForForm : spec.limit;
 }
@@ -36,33 +36,34 @@ export function parseUpload(
   const texts: Record<string, string> = {};
   const names: Record<string, string> = {};
   let file: Uint8Array | undefined;
-  for (const { name, content } of partsOf(bytes, contentType)) {
+  for (const { name, content } of parseParts(bytes, contentType)) {
     if (name === filePart) {
-      if (file !== undefined) throw invalid(name, 'repeated', 'must be given once only');
+      if (file !== undefined) throw createFieldError(name, 'repeated', 'must be given once only');
       file = content;
       continue;
     }
     names[name] = '';
     if (Object.hasOwn(spec.texts.shape, name)) {
-      if (Object.hasOwn(texts, name)) throw invalid(name, 'repeated', 'must be given once only');
-      texts[name] = textOf(name, content);
+      if (Object.hasOwn(texts, name)) throw createFieldError(name, 'repeated', 'must be given once only');
+      texts[name] = decodeText(name, content);
     }
   }
   inspect(names);
-  if (file === undefined) throw invalid(filePart, 'required', 'is required: the part that is the image');
+  if (file === undefined)
+    throw createFieldError(filePart, 'required', 'is required: the part that is the image');
   if (file.byteLength > spec.limit) {
     throw new HttpError('PAYLOAD_TOO_LARGE', { message: `The file is larger than ${spec.limit} bytes.` });
   }
   return { kind: 'file', file, texts: check(spec.texts, texts) };
 }
 
-function textOf(name: string, content: Uint8Array): string {
+function decodeText(name: string, content: Uint8Array): string {
   if (content.byteLength > longestText)
-    throw invalid(name, 'maxLength', `must be at most ${longestText} bytes long`);
+    throw createFieldError(name, 'maxLength', `must be at most ${longestText} bytes long`);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
   } catch {
-    throw invalid(name, 'characters', 'must be valid UTF-8');
+    throw createFieldError(name, 'characters', 'must be valid UTF-8');
   }
 }
 
@@ -70,7 +71,7 @@ function textOf(name: string, content: Uint8Array): string {
  * What of such a body must be the same for a repetition with the same Idempotency-Key: forms have another boundary each
  * time, and a file is long.
  */
-export function identityOf({ file, texts }: { file: Uint8Array; texts: unknown }): Uint8Array {
+export function computeIdentity({ file, texts }: { file: Uint8Array; texts: unknown }): Uint8Array {
   const hash = new Bun.CryptoHasher('sha256').update(file).digest('hex');
   return Buffer.from(JSON.stringify([hash, texts]));
 }

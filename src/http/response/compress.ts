@@ -27,7 +27,7 @@ export interface Compressor {
   ): Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
 }
 
-export function compressor(): Compressor {
+export function createCompressor(): Compressor {
   const cached = new LRUCache<string, Uint8Array<ArrayBuffer>>({
     maxSize: cachedBytes,
     sizeCalculation: bytes => bytes.byteLength + 64,
@@ -72,6 +72,6 @@ function encode(body: string | Uint8Array, coding: Coding) {
 }
 
 /** The tag of the compressed form: strong tags differ between codings (RFC 9110 §8.8.3.3). */
-export function codedTag(etag: string, coding: Coding): string {
+export function toCodedTag(etag: string, coding: Coding): string {
   return `${etag.slice(0, -1)}-${coding}"`;
 }

@@ -1,19 +1,19 @@
 /** What is thrown, as the reply that the caller gets. */
 import { StorageError } from '../../storage/database.ts';
-import { type ErrorCode, errorBody, HttpError, plainBody, problemBody } from '../errors.ts';
+import { type ErrorCode, formatErrorBody, formatPlainBody, formatProblemBody, HttpError } from '../errors.ts';
 import type { Exchange } from '../exchange.ts';
 import { json, type Negotiate, problemJson } from '../negotiate.ts';
 import { noStore, type Reply } from './reply.ts';
 
 /** Turns anything thrown into a reply. */
-export function failure(exchange: Exchange, thrown: unknown, negotiate: Negotiate): Reply {
+export function toFailureReply(exchange: Exchange, thrown: unknown, negotiate: Negotiate): Reply {
   if (hasGone(exchange, thrown)) return abandoned;
   const error = toHttpError(thrown);
   if (error.isFailure) exchange.failure = thrown;
   const plain = exchange.endpoint?.plainErrors === true && (error.status === 400 || error.status === 404);
   // Negotiated here: most requests do not fail, and some fail before they have got to their negotiation.
   const isProblem = negotiate.wantsProblem(exchange.request.headers.get('accept'));
-  const text = isProblem ? problemBody : plain ? plainBody : errorBody;
+  const text = isProblem ? formatProblemBody : plain ? formatPlainBody : formatErrorBody;
   return {
     status: error.status,
     body: text(error, exchange.requestId),

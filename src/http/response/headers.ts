@@ -1,6 +1,6 @@
 /** The headers that responses of one kind have in common. */
 import type { Quota, QuotaState } from '../quota/index.ts';
-import { lifecycleHeaders, type Version } from '../versions/lifecycle.ts';
+import { buildLifecycleHeaders, type Version } from '../versions/lifecycle.ts';
 
 /** Which validators a response has: ETag 1, Last-Modified 2, both 3. */
 type Validated = 0 | 1 | 2 | 3;
@@ -10,17 +10,22 @@ type HeadersByValidators = readonly [Headers, Headers, Headers, Headers];
  * A response takes a copy of its kind's headers, so the few that differ from one response to the next are set in them just
  * before: an object of its own for each response costs twice as much.
  */
-export function commonHeaders(quota: Quota) {
+export function createCommonHeaders(quota: Quota) {
   const templates = new Map<Version | undefined, Map<string, Map<string, HeadersByValidators>>>();
   let windowReset = 0;
-  const policyOf = (limit: number) => `"default";q=${limit};w=${quota.window}`;
-  const policy = policyOf(quota.limit);
+  const formatPolicy = (limit: number) => `"default";q=${limit};w=${quota.window}`;
+  const policy = formatPolicy(quota.limit);
   /** How `RateLimit` ends while it is so many seconds to the end of the window. */
   let left = { seconds: -1, text: '' };
 
   /** One for each combination of validators. */
-  function made(cacheControl: string, mediaType: string, version: Version | undefined, reset: number) {
-    const one = () =>
+  function createTemplates(
+    cacheControl: string,
+    mediaType: string,
+    version: Version | undefined,
+    reset: number,
+  ) {
+    const createTemplate = () =>
       new Headers({
         'Cache-Control': cacheControl,
         Vary: 'Accept, Accept-Encoding, Origin',
@@ -30,13 +35,13 @@ export function commonHeaders(quota: Quota) {
         'X-RateLimit-Reset': String(reset),
         'RateLimit-Policy': policy,
         ...(mediaType === '' ? {} : { 'Content-Type': mediaType }),
-        ...(version === undefined ? {} : lifecycleHeaders(version)),
+        ...(version === undefined ? {} : buildLifecycleHeaders(version)),
       });
-    return [one(), one(), one(), one()] as const;
+    return [createTemplate(), createTemplate(), createTemplate(), createTemplate()] as const;
   }
 
   /** Looked up by the parts: they are constants, whose hashes are known, and no key has to be built. */
-  function template(cacheControl: string, mediaType: string, version: Version | undefined, reset: number) {
+  function getTemplate(cacheControl: string, mediaType: string, version: Version | undefined, reset: number) {
     if (reset !== windowReset) {
       templates.clear();
       windowReset = reset;
@@ -53,7 +58,7 @@ export function commonHeaders(quota: Quota) {
     }
     let kinds = ofType.get(cacheControl);
     if (kinds === undefined) {
-      kinds = made(cacheControl, mediaType, version, reset);
+      kinds = createTemplates(cacheControl, mediaType, version, reset);
       ofType.set(cacheControl, kinds);
     }
     return kinds;
@@ -69,7 +74,7 @@ export function commonHeaders(quota: Quota) {
       validators: Validated,
       now: number,
     ): Headers {
-      const headers = template(cacheControl, mediaType, version, reset)[validators];
+      const headers = getTemplate(cacheControl, mediaType, version, reset)[validators];
       const seconds = Math.max(0, reset - now);
       if (seconds !== left.seconds) left = { seconds, text: `;t=${seconds}` };
       headers.set('X-RateLimit-Remaining', String(remaining));
@@ -79,7 +84,7 @@ export function commonHeaders(quota: Quota) {
     /** For the few callers that have a limit of their own: the templates have the usual one. */
     showLimit(headers: Headers, limit: number): void {
       headers.set('X-RateLimit-Limit', String(limit));
-      headers.set('RateLimit-Policy', policyOf(limit));
+      headers.set('RateLimit-Policy', formatPolicy(limit));
     },
   };
 }

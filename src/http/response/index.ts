@@ -1,16 +1,16 @@
 /** The way back: errors become replies, replies become responses with every header the contract names. */
 import type { Clock } from '../../ports/clock.ts';
-import { entityTag, evaluate, httpDate, lastModifiedSecond } from '../cache/conditional.ts';
+import { computeEntityTag, evaluate, formatHttpDate, toLastModifiedSecond } from '../cache/conditional.ts';
 import type { Cors } from '../cors.ts';
 import type { Exchange } from '../exchange.ts';
 import { type Coding, json, type Negotiate } from '../negotiate.ts';
-import { type Quota, quotaHeaders } from '../quota/index.ts';
+import { buildQuotaHeaders, type Quota } from '../quota/index.ts';
 import { strictApplied } from '../request/strict.ts';
-import { whenReady } from '../when-ready.ts';
-import { type Compressor, codedTag, smallestCompressed } from './compress.ts';
-import { failure } from './failure.ts';
-import { commonHeaders } from './headers.ts';
-import { contentRange, requestedRange } from './ranges.ts';
+import { runWhenReady } from '../when-ready.ts';
+import { type Compressor, smallestCompressed, toCodedTag } from './compress.ts';
+import { toFailureReply } from './failure.ts';
+import { createCommonHeaders } from './headers.ts';
+import { formatContentRange, readRange } from './ranges.ts';
 import type { Body, Reply } from './reply.ts';
 import type { Stopping } from './stopping.ts';
 
@@ -33,9 +33,9 @@ export interface ResponderOptions {
   readonly stopping: Stopping;
 }
 
-export function responder(options: ResponderOptions): Responder {
+export function createResponder(options: ResponderOptions): Responder {
   const { clock, cors, quota, negotiate, compressor, stopping } = options;
-  const common = commonHeaders(quota);
+  const common = createCommonHeaders(quota);
 
   /**
    * A 304 to an entity tag costs the caller nothing, so that polling is cheap for both sides. Conditions that hold
@@ -49,7 +49,7 @@ export function responder(options: ResponderOptions): Responder {
   }
 
   return {
-    failure: (exchange, thrown) => failure(exchange, thrown, negotiate),
+    failure: (exchange, thrown) => toFailureReply(exchange, thrown, negotiate),
 
     respond(exchange, reply) {
       const { body, status } = reply;
@@ -57,16 +57,16 @@ export function responder(options: ResponderOptions): Responder {
       if (reply.ranged === true) return respondRanged(exchange, reply, body);
       if (body instanceof Blob)
         throw new Error('a reply that is a file has to be one that is sent in ranges');
-      const etag = reply.tagged ? (reply.etag ?? entityTag(body)) : undefined;
-      const coding = codingFor(exchange.request, body);
+      const etag = reply.tagged ? (reply.etag ?? computeEntityTag(body)) : undefined;
+      const coding = chooseCoding(exchange.request, body);
       // The tag of what a 200 would carry: that is what conditions are about, and what a 304 shows (RFC 9110 §15.4.5).
-      const tag = etag === undefined || coding === undefined ? etag : codedTag(etag, coding);
+      const tag = etag === undefined || coding === undefined ? etag : toCodedTag(etag, coding);
       if (tag !== undefined && status === 200 && isUnchanged(exchange, tag, reply.lastModified)) {
         refund(exchange);
         return finish(exchange, reply, 304, null, tag);
       }
       if (coding === undefined) return finish(exchange, reply, status, body, tag);
-      return whenReady(compressor.compress(body, coding, etag), compressed =>
+      return runWhenReady(compressor.compress(body, coding, etag), compressed =>
         finish(exchange, reply, status, compressed, tag, coding),
       );
     },
@@ -83,9 +83,12 @@ export function responder(options: ResponderOptions): Responder {
     }
     const size = body instanceof Blob ? body.size : body.byteLength;
     const { headers } = exchange.request;
-    const range = exchange.method === 'GET' ? requestedRange(headers, size, etag) : undefined;
+    const range = exchange.method === 'GET' ? readRange(headers, size, etag) : undefined;
     if (range === undefined) return finish(exchange, reply, 200, body, etag);
-    const part = { ...reply, headers: { ...reply.headers, 'Content-Range': contentRange(range, size) } };
+    const part = {
+      ...reply,
+      headers: { ...reply.headers, 'Content-Range': formatContentRange(range, size) },
+    };
     const bytes =
       body instanceof Blob
         ? body.slice(range.first, range.last + 1)
@@ -104,7 +107,7 @@ export function responder(options: ResponderOptions): Responder {
   }
 
   /** The coding to apply; undefined for none: not wanted, not acceptable, or not worth it. */
-  function codingFor(request: Request, body: string | Uint8Array): Coding | undefined {
+  function chooseCoding(request: Request, body: string | Uint8Array): Coding | undefined {
     if (body.length < smallestCompressed) return undefined;
     const accepted = request.headers.get('accept-encoding');
     return accepted === null ? undefined : (negotiate.coding(accepted) ?? undefined);
@@ -127,13 +130,13 @@ export function responder(options: ResponderOptions): Responder {
     const shownType = reply.mediaType === json && reply.status < 400 ? exchange.mediaType : reply.mediaType;
     const mediaType = body === null ? '' : shownType;
     const now = Math.floor(clock.now() / 1000);
-    const changed = reply.lastModified === undefined ? undefined : lastModifiedSecond(reply.lastModified);
+    const changed = reply.lastModified === undefined ? undefined : toLastModifiedSecond(reply.lastModified);
     const isDated = changed !== undefined && changed <= now;
     const validators = etag === undefined ? (isDated ? 2 : 0) : isDated ? 3 : 1;
     const version = exchange.route?.version;
     const headers = common.of(reply.cacheControl, mediaType, version, state, validators, now);
     if (etag !== undefined) headers.set('ETag', etag);
-    if (isDated) headers.set('Last-Modified', reply.lastModifiedText ?? httpDate(changed * 1000));
+    if (isDated) headers.set('Last-Modified', reply.lastModifiedText ?? formatHttpDate(changed * 1000));
     headers.set('X-Request-ID', exchange.requestId);
     headers.set('Server-Timing', `total;dur=${exchange.elapsedText()}`);
     const response = new Response(body, { status, headers });
@@ -142,7 +145,7 @@ export function responder(options: ResponderOptions): Responder {
     if (coding !== undefined) response.headers.set('Content-Encoding', coding);
     if (exchange.ownQuota !== undefined) {
       const own = exchange.ownQuota;
-      setAll(response.headers, quotaHeaders(own.quota, own.state, clock.now()));
+      setAll(response.headers, buildQuotaHeaders(own.quota, own.state, clock.now()));
     }
     if (exchange.strict) {
       response.headers.set('Preference-Applied', strictApplied);
@@ -151,7 +154,7 @@ export function responder(options: ResponderOptions): Responder {
     if (exchange.origin !== null) cors.allowOrigin(response.headers, exchange.origin);
     if (stopping.hasBegun()) response.headers.set('Connection', 'close');
     // Bun dates every response but those to HEAD.
-    if (exchange.method === 'HEAD') response.headers.set('Date', httpDate(clock.now()));
+    if (exchange.method === 'HEAD') response.headers.set('Date', formatHttpDate(clock.now()));
     return response;
   }
 }

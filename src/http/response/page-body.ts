@@ -1,5 +1,5 @@
 /** The bodies of pages, which are as long as their items. */
-import { slices } from '../../slices.ts';
+import { createSlices } from '../../slices.ts';
 
 /** Characters from which a body is encoded in slices. */
 const longBody = 1_000_000;
@@ -29,7 +29,7 @@ export function joinItems(
 }
 
 async function encodeInSlices(texts: readonly string[]): Promise<Uint8Array<ArrayBuffer>> {
-  const { turn } = slices();
+  const { turn } = createSlices();
   const bytes = new Uint8Array(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0));
   const encoder = new TextEncoder();
   let end = 0;

@@ -17,7 +17,7 @@ export const acceptRanges = { 'Accept-Ranges': 'bytes' };
  * @returns undefined for the whole
  * @throws HttpError 416 for a range that begins after the end
  */
-export function requestedRange(headers: Headers, size: number, etag: string): ByteRange | undefined {
+export function readRange(headers: Headers, size: number, etag: string): ByteRange | undefined {
   const requested = headers.get('range');
   if (requested === null) return undefined;
   const condition = headers.get('if-range');
@@ -25,7 +25,7 @@ export function requestedRange(headers: Headers, size: number, etag: string): By
   if (condition !== null && condition.trim() !== etag) return undefined;
   const [, from = '', to = ''] = /^\s*bytes\s*=\s*(\d*)-(\d*)\s*$/i.exec(requested) ?? [];
   if (from === '' && to === '') return undefined;
-  const range = from === '' ? suffix(Number(to), size) : within(Number(from), to, size);
+  const range = from === '' ? toSuffixRange(Number(to), size) : toRange(Number(from), to, size);
   if (range === undefined) return undefined;
   if (range.first > range.last) {
     throw new HttpError('RANGE_NOT_SATISFIABLE', {
@@ -36,16 +36,16 @@ export function requestedRange(headers: Headers, size: number, etag: string): By
   return range;
 }
 
-function suffix(length: number, size: number): ByteRange {
+function toSuffixRange(length: number, size: number): ByteRange {
   return { first: length === 0 ? size : Math.max(0, size - length), last: size - 1 };
 }
 
 /** Undefined for a range that ends before it begins, which is no range. */
-function within(first: number, to: string, size: number): ByteRange | undefined {
+function toRange(first: number, to: string, size: number): ByteRange | undefined {
   const last = to === '' ? size - 1 : Number(to);
   if (to !== '' && last < first) return undefined;
   return { first, last: Math.min(last, size - 1) };
 }
 
-export const contentRange = ({ first, last }: ByteRange, size: number): string =>
+export const formatContentRange = ({ first, last }: ByteRange, size: number): string =>
   `bytes ${first}-${last}/${size}`;

@@ -34,17 +34,17 @@ export interface ReplyOptions {
 }
 
 /** 200 with a representation; `body` is a value, or JSON that is ready to send. */
-export function ok(body: object | PageBody, options: ReplyOptions = {}): Reply {
-  return representation(200, body, options);
+export function replyOk(body: object | PageBody, options: ReplyOptions = {}): Reply {
+  return replyRepresentation(200, body, options);
 }
 
 /** 201 with the new resource's representation and its URL (RFC 9110 §15.3.2). */
-export function created(location: string, body: object | string, options: ReplyOptions = {}): Reply {
-  return representation(201, body, { ...options, headers: { ...options.headers, Location: location } });
+export function replyCreated(location: string, body: object | string, options: ReplyOptions = {}): Reply {
+  return replyRepresentation(201, body, { ...options, headers: { ...options.headers, Location: location } });
 }
 
 /** 200 with a representation that is a file. @param filename ASCII, without quotation marks (RFC 6266 §4.3) */
-export function document(
+export function replyDocument(
   body: Uint8Array<ArrayBuffer>,
   mediaType: string,
   filename: string,
@@ -54,12 +54,12 @@ export function document(
   return { cacheControl: revalidate, ...options, headers, status: 200, body, mediaType, tagged: true };
 }
 
-export function noContent(): Reply {
+export function replyNoContent(): Reply {
   return { status: 204, body: null, mediaType: json, cacheControl: noStore, tagged: false };
 }
 
 /** A response that is no resource's representation and must not be kept: tokens, secrets, errors. */
-export function secret(
+export function replySecret(
   status: number,
   body: object | string,
   headers?: Readonly<Record<string, string>>,
@@ -74,7 +74,7 @@ export function secret(
   };
 }
 
-function representation(status: number, body: object | PageBody, options: ReplyOptions): Reply {
+function replyRepresentation(status: number, body: object | PageBody, options: ReplyOptions): Reply {
   return {
     cacheControl: revalidate,
     ...options,

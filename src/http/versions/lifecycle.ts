@@ -1,5 +1,5 @@
 /** The life of the contract's versions: which one is current, which is deprecated, and when it ends. */
-import { httpDate } from '../cache/conditional.ts';
+import { formatHttpDate } from '../cache/conditional.ts';
 
 export interface Version {
   /** The path segment: `v1`. */
@@ -14,10 +14,10 @@ export interface Version {
 }
 
 /** Headers for every response of a version (RFC 8594, RFC 8288); none while it is current. */
-export function lifecycleHeaders(version: Version): Record<string, string> {
+export function buildLifecycleHeaders(version: Version): Record<string, string> {
   const headers: Record<string, string> = {};
-  if (version.deprecatedSince !== undefined) headers.Deprecation = httpDate(version.deprecatedSince);
-  if (version.sunsetAt !== undefined) headers.Sunset = httpDate(version.sunsetAt);
+  if (version.deprecatedSince !== undefined) headers.Deprecation = formatHttpDate(version.deprecatedSince);
+  if (version.sunsetAt !== undefined) headers.Sunset = formatHttpDate(version.sunsetAt);
   if (version.successor !== undefined) headers.Link = `<${version.successor}>; rel="successor-version"`;
   return headers;
 }

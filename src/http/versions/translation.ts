@@ -7,7 +7,7 @@
 import { isObject } from '../../json-object.ts';
 import type { BodySpec, Endpoint, Input, PatchBody, ResponseSpec } from '../endpoint.ts';
 import { type ErrorDetail, HttpError } from '../errors.ts';
-import { validationFailed } from '../request/index.ts';
+import { toValidationError } from '../request/index.ts';
 import type { Reply } from '../response/reply.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -26,7 +26,7 @@ export interface Translation {
   readonly renamed?: Readonly<Record<string, string>>;
 }
 
-export function translated(endpoint: Endpoint, translation: Translation): Endpoint {
+export function translateEndpoint(endpoint: Endpoint, translation: Translation): Endpoint {
   const { query, body, responses } = translation;
   return {
     ...endpoint,
@@ -35,9 +35,9 @@ export function translated(endpoint: Endpoint, translation: Translation): Endpoi
     ...(responses === undefined ? {} : { responses }),
     async handle(input) {
       try {
-        return replyToNew(await endpoint.handle(inputToOld(endpoint, input, translation)), translation);
+        return toNewReply(await endpoint.handle(toOldInput(endpoint, input, translation)), translation);
       } catch (error) {
-        throw error instanceof HttpError ? errorToNew(error, translation) : error;
+        throw error instanceof HttpError ? toNewError(error, translation) : error;
       }
     },
   };
@@ -45,7 +45,7 @@ export function translated(endpoint: Endpoint, translation: Translation): Endpoi
 
 type AnyInput = Input<unknown, unknown, unknown>;
 
-function inputToOld(endpoint: Endpoint, input: AnyInput, translation: Translation): AnyInput {
+function toOldInput(endpoint: Endpoint, input: AnyInput, translation: Translation): AnyInput {
   const { queryToOld, bodyToOld } = translation;
   const { query, body } = input;
   // A view of the request: what is not named here is the request's own.
@@ -54,39 +54,39 @@ function inputToOld(endpoint: Endpoint, input: AnyInput, translation: Translatio
     ...(queryToOld === undefined ? {} : { query: { value: queryToOld(query as Members) } }),
     ...(bodyToOld === undefined || endpoint.body === undefined || body === undefined
       ? {}
-      : { body: { value: anyBodyToOld(endpoint.body, body as Members | PatchBody<Members>, translation) } }),
+      : { body: { value: toOldBody(endpoint.body, body as Members | PatchBody<Members>, translation) } }),
     precondition: {
       // What a GET of the new version returns has the validator that its callers know.
       value: (oldOf: () => string, lastModified?: number) =>
-        input.precondition(() => textToNew(oldOf(), translation), lastModified),
+        input.precondition(() => toNewText(oldOf(), translation), lastModified),
     },
   });
 }
 
-function anyBodyToOld(spec: BodySpec, body: Members | PatchBody<Members>, translation: Translation): unknown {
-  const { bodyToOld = same, renamed = {} } = translation;
+function toOldBody(spec: BodySpec, body: Members | PatchBody<Members>, translation: Translation): unknown {
+  const { bodyToOld = keepBody, renamed = {} } = translation;
   // As a client of the old version would send it: the old schema adds what it always has.
-  const parsed = (sent: Members): unknown => {
+  const parseOld = (sent: Members): unknown => {
     const result = spec.schema.safeParse(bodyToOld(sent));
     if (result.success) return result.data;
-    throw validationFailed(result.error);
+    throw toValidationError(result.error);
   };
   // Boundary: request/index.ts has made a body of the kind that the endpoint names.
-  if (spec.kind !== 'patch') return parsed(body as Members);
+  if (spec.kind !== 'patch') return parseOld(body as Members);
   const patch = body as PatchBody<Members>;
-  if (patch.kind === 'partial') return { ...patch, changes: parsed(patch.changes) };
+  if (patch.kind === 'partial') return { ...patch, changes: parseOld(patch.changes) };
   if (patch.kind === 'merge')
     return isObject(patch.patch) ? { ...patch, patch: bodyToOld(patch.patch) } : patch;
   const toOld = new Map(Object.entries(renamed).map(([old, name]) => [name, old]));
   const operations: unknown = patch.patch;
   if (!Array.isArray(operations)) return patch;
-  return { ...patch, patch: operations.map(operation => operationToOld(operation, toOld)) };
+  return { ...patch, patch: operations.map(operation => toOldOperation(operation, toOld)) };
 }
 
-const same = (body: Members) => body;
+const keepBody = (body: Members) => body;
 
 /** Pointers follow renamed members; values below the top of the document are taken as they are. */
-function operationToOld(operation: unknown, toOld: ReadonlyMap<string, string>): unknown {
+function toOldOperation(operation: unknown, toOld: ReadonlyMap<string, string>): unknown {
   if (!isObject(operation)) return operation;
   const changed: Record<string, unknown> = { ...operation };
   for (const member of ['path', 'from']) {
@@ -100,23 +100,23 @@ function operationToOld(operation: unknown, toOld: ReadonlyMap<string, string>):
   return changed;
 }
 
-function replyToNew(reply: Reply, translation: Translation): Reply {
+function toNewReply(reply: Reply, translation: Translation): Reply {
   const { body } = reply;
   const isJson = reply.mediaType.endsWith('json') && body !== null && !(body instanceof Blob);
   if (!isJson || translation.responseToNew === undefined) return reply;
   // Its entity tag is that of the old body.
   const { etag: _, ...rest } = reply;
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
-  return { ...rest, body: textToNew(text, translation) };
+  return { ...rest, body: toNewText(text, translation) };
 }
 
-function textToNew(old: string, { responseToNew }: Translation): string {
+function toNewText(old: string, { responseToNew }: Translation): string {
   // Boundary: representations are JSON objects, written by the handler.
   return responseToNew === undefined ? old : JSON.stringify(responseToNew(JSON.parse(old) as Members));
 }
 
-function errorToNew(error: HttpError, { renamed = {} }: Translation): HttpError {
-  const details = error.details?.map(detail => detailToNew(detail, renamed));
+function toNewError(error: HttpError, { renamed = {} }: Translation): HttpError {
+  const details = error.details?.map(detail => toNewDetail(detail, renamed));
   const named = Object.keys(renamed).find(old => error.message.startsWith(`${old}: `));
   const message =
     named === undefined ? error.message : `${renamed[named]}${error.message.slice(named.length)}`;
@@ -129,7 +129,7 @@ function errorToNew(error: HttpError, { renamed = {} }: Translation): HttpError 
   });
 }
 
-function detailToNew(detail: ErrorDetail, renamed: Readonly<Record<string, string>>): ErrorDetail {
+function toNewDetail(detail: ErrorDetail, renamed: Readonly<Record<string, string>>): ErrorDetail {
   const [first = '', ...rest] = detail.field.split('.');
   const name = Object.hasOwn(renamed, first) ? renamed[first] : undefined;
   if (name === undefined) return detail;

@@ -9,7 +9,7 @@ const mostEntries = 1000;
  * @param tiff begins with the byte order: `II` or `MM`
  * @returns 1 to 8; 1 where it says nothing that can be understood
  */
-export function orientationOf(tiff: Uint8Array): number {
+export function parseOrientation(tiff: Uint8Array): number {
   if (tiff.byteLength < 14) return 1;
   const view = new DataView(tiff.buffer, tiff.byteOffset, tiff.byteLength);
   const order = view.getUint16(0);
@@ -33,12 +33,12 @@ export function orientationOf(tiff: Uint8Array): number {
 const exifHeader = [0x45, 0x78, 0x69, 0x66, 0, 0];
 
 /** A block that says the orientation and nothing else. */
-export function exifOf(orientation: number): Uint8Array {
+export function buildExif(orientation: number): Uint8Array {
   const tiff = [0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1, orientationTag >> 8, orientationTag & 0xff];
   return Uint8Array.of(...exifHeader, ...tiff, 0, shortType, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0);
 }
 
 /** The TIFF within a block that may begin with `Exif\0\0`, as it does in JPEG and in some WebP. */
-export function tiffOf(block: Uint8Array): Uint8Array {
+export function getTiff(block: Uint8Array): Uint8Array {
   return exifHeader.every((byte, index) => block[index] === byte) ? block.subarray(exifHeader.length) : block;
 }

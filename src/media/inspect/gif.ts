@@ -1,6 +1,13 @@
 /** GIF (89a): its size, and the file without comments, text, XMP and what follows its end. */
 import type { Slices } from '../../slices.ts';
-import { checkFrames, checkWhole, type Inspected, invalidImage, type Limits, truncated } from './image.ts';
+import {
+  checkFrames,
+  checkWhole,
+  createInvalidImageError,
+  createTruncatedImageError,
+  type Inspected,
+  type Limits,
+} from './image.ts';
 
 const format = 'GIF';
 const [extension, image, trailer] = [0x21, 0x2c, 0x3b];
@@ -18,35 +25,35 @@ export async function inspectGif(
   limits: Limits,
   turn: Slices['turn'],
 ): Promise<Inspected> {
-  if (bytes.length < 13) throw truncated(format);
-  const [width, height] = [uint16(bytes, 6), uint16(bytes, 8)];
+  if (bytes.length < 13) throw createTruncatedImageError(format);
+  const [width, height] = [readUint16(bytes, 6), readUint16(bytes, 8)];
   checkWhole(width, height, limits);
-  let at = 13 + paletteLength(bytes[10] ?? 0);
+  let at = 13 + computePaletteLength(bytes[10] ?? 0);
   const pieces: Uint8Array[] = [bytes.subarray(0, at)];
   let frames = 0;
   /** How the next picture is shown: of several the last. */
   let control: Uint8Array | undefined;
   for (let parts = 0; bytes[at] !== trailer; parts++) {
-    if (parts === mostParts) throw invalidImage('is a GIF of too many blocks');
+    if (parts === mostParts) throw createInvalidImageError('is a GIF of too many blocks');
     const start = at;
     const kind = bytes[at];
-    if (kind === undefined) throw truncated(format);
+    if (kind === undefined) throw createTruncatedImageError(format);
     if (kind === extension) {
-      at = await endOfBlocks(bytes, at + 2, turn);
+      at = await findBlocksEnd(bytes, at + 2, turn);
       if (bytes[start + 1] === graphicControl) control = bytes.subarray(start, at);
       else if (isLoop(bytes, start)) pieces.push(bytes.subarray(start, at));
     } else if (kind === image) {
       frames += 1;
       checkFrames(frames, { width, height }, limits);
-      at = await endOfBlocks(bytes, endOfDescriptor(bytes, start, width, height), turn);
+      at = await findBlocksEnd(bytes, findDescriptorEnd(bytes, start, width, height), turn);
       if (control !== undefined) pieces.push(control);
       control = undefined;
       pieces.push(bytes.subarray(start, at));
-    } else throw invalidImage(`is a GIF with something unknown at byte ${at}`);
+    } else throw createInvalidImageError(`is a GIF with something unknown at byte ${at}`);
     const pause = turn();
     if (pause !== undefined) await pause;
   }
-  if (frames === 0) throw invalidImage('is a GIF without a picture');
+  if (frames === 0) throw createInvalidImageError('is a GIF without a picture');
   pieces.push(Uint8Array.of(trailer));
   return { type: 'image/gif', width, height, orientation: 1, animated: frames > 1, pieces };
 }
@@ -57,28 +64,29 @@ function isLoop(bytes: Uint8Array, start: number): boolean {
 }
 
 /** @returns where the blocks of a picture begin */
-function endOfDescriptor(bytes: Uint8Array, start: number, width: number, height: number): number {
-  if (start + 10 > bytes.length) throw truncated(format);
-  const [x, y, across, down] = [1, 3, 5, 7].map(offset => uint16(bytes, start + offset));
+function findDescriptorEnd(bytes: Uint8Array, start: number, width: number, height: number): number {
+  if (start + 10 > bytes.length) throw createTruncatedImageError(format);
+  const [x, y, across, down] = [1, 3, 5, 7].map(offset => readUint16(bytes, start + offset));
   const isWithin = (x ?? 0) + (across ?? 0) <= width && (y ?? 0) + (down ?? 0) <= height;
-  if (!isWithin) throw invalidImage('is a GIF with a picture larger than the whole');
-  if (across === 0 || down === 0) throw invalidImage('is a GIF with an empty picture');
-  const at = start + 10 + paletteLength(bytes[start + 9] ?? 0);
+  if (!isWithin) throw createInvalidImageError('is a GIF with a picture larger than the whole');
+  if (across === 0 || down === 0) throw createInvalidImageError('is a GIF with an empty picture');
+  const at = start + 10 + computePaletteLength(bytes[start + 9] ?? 0);
   const codeSize = bytes[at];
-  if (codeSize === undefined) throw truncated(format);
-  if (codeSize < 2 || codeSize > 8) throw invalidImage('is a GIF whose picture is broken');
+  if (codeSize === undefined) throw createTruncatedImageError(format);
+  if (codeSize < 2 || codeSize > 8) throw createInvalidImageError('is a GIF whose picture is broken');
   return at + 1;
 }
 
-const paletteLength = (flags: number): number => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1));
+const computePaletteLength = (flags: number): number =>
+  (flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1);
 
 /** @returns what follows the empty block that ends a list of blocks */
-async function endOfBlocks(bytes: Uint8Array, start: number, turn: Slices['turn']): Promise<number> {
+async function findBlocksEnd(bytes: Uint8Array, start: number, turn: Slices['turn']): Promise<number> {
   let at = start;
   for (;;) {
     for (let count = 0; count < blocksAtOnce; count++) {
       const length = bytes[at];
-      if (length === undefined) throw truncated(format);
+      if (length === undefined) throw createTruncatedImageError(format);
       at += 1 + length;
       if (length === 0) return at;
     }
@@ -87,4 +95,4 @@ async function endOfBlocks(bytes: Uint8Array, start: number, turn: Slices['turn'
   }
 }
 
-const uint16 = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
+const readUint16 = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);

@@ -26,7 +26,7 @@ export interface Limits {
 const wholeShare = 0.8;
 
 /** How many pixels are decoded whole at most: so that 50 megapixels of the largest JPEG are 160 MB of any other. */
-export const decodedWhole = ({ pixels }: Limits): number => Math.max(1, Math.floor(pixels * wholeShare));
+export const computeWholeLimit = ({ pixels }: Limits): number => Math.max(1, Math.floor(pixels * wholeShare));
 
 /** `unsupported`: none that is read here. `invalid`: one that is broken. `large`: one with too many pixels. */
 export type RefusalKind = 'unsupported' | 'invalid' | 'large';
@@ -43,9 +43,9 @@ export class ImageError extends Error {
   }
 }
 
-export const invalidImage = (message: string): ImageError => new ImageError('invalid', message);
-export const truncated = (format: string): ImageError =>
-  invalidImage(`is a ${format} that ends before its end: the file is truncated`);
+export const createInvalidImageError = (message: string): ImageError => new ImageError('invalid', message);
+export const createTruncatedImageError = (format: string): ImageError =>
+  createInvalidImageError(`is a ${format} that ends before its end: the file is truncated`);
 
 /** Pictures of an animation at most, and how many times the largest image they may come to together. */
 const [mostFrames, mostTimes] = [2000, 10];
@@ -60,7 +60,8 @@ export function checkFrames(
   { width, height }: { readonly width: number; readonly height: number },
   limits: Limits,
 ): void {
-  if (count > mostFrames) throw invalidImage(`is an animation of more than ${mostFrames} pictures`);
+  if (count > mostFrames)
+    throw createInvalidImageError(`is an animation of more than ${mostFrames} pictures`);
   if (count > 1 && count * width * height > limits.pixels * mostTimes) {
     const message = `is an animation of ${count} pictures or more of ${width} × ${height} pixels`;
     throw new ImageError('large', `${message}; at most ${limits.pixels * mostTimes} pixels are taken`);
@@ -69,13 +70,13 @@ export function checkFrames(
 
 /** @throws ImageError when a picture that is decoded whole is empty or has more pixels than that takes */
 export function checkWhole(width: number, height: number, limits: Limits): void {
-  checkSize(width, height, { pixels: decodedWhole(limits) });
+  checkSize(width, height, { pixels: computeWholeLimit(limits) });
 }
 
 /** @throws ImageError when a picture is empty or has more pixels than the limit */
 export function checkSize(width: number, height: number, limits: Limits): void {
   if (width < 1 || height < 1)
-    throw invalidImage(`says that it is ${width} × ${height} pixels, which is no picture`);
+    throw createInvalidImageError(`says that it is ${width} × ${height} pixels, which is no picture`);
   if (width * height > limits.pixels) {
     throw new ImageError(
       'large',

@@ -2,7 +2,7 @@
  * What a file is by its content, whatever its name and Content-Type say: its size, and the file without what is not
  * picture. No pixel is decoded before the header has said how many there are.
  */
-import { slices } from '../../slices.ts';
+import { createSlices } from '../../slices.ts';
 import { inspectGif } from './gif.ts';
 import { ImageError, type Inspected, type KeptType, type Limits } from './image.ts';
 import { inspectJpeg } from './jpeg.ts';
@@ -25,7 +25,7 @@ export function sniff(bytes: Uint8Array): Sniffed {
 }
 
 /** @throws ImageError when the file is none of these; `name` says what it looks like, where that is known */
-export function unsupportedImage(bytes: Uint8Array): ImageError {
+export function createUnsupportedImageError(bytes: Uint8Array): ImageError {
   if (bytes.length === 0) return new ImageError('invalid', 'is empty');
   const start = new TextDecoder().decode(bytes.subarray(0, 1024)).toLowerCase();
   const looks = start.includes('<svg')
@@ -38,7 +38,7 @@ export function unsupportedImage(bytes: Uint8Array): ImageError {
 
 /** @throws ImageError */
 export async function inspect(bytes: Uint8Array, limits: Limits): Promise<Inspected> {
-  const { turn } = slices();
+  const { turn } = createSlices();
   switch (sniff(bytes)) {
     case 'image/jpeg':
       return inspectJpeg(bytes, limits, turn);
@@ -49,6 +49,6 @@ export async function inspect(bytes: Uint8Array, limits: Limits): Promise<Inspec
     case 'image/gif':
       return inspectGif(bytes, limits, turn);
     default:
-      throw unsupportedImage(bytes);
+      throw createUnsupportedImageError(bytes);
   }
 }

@@ -4,8 +4,15 @@
  * kept: turning the pixels would take eight bytes of memory for each.
  */
 import type { Slices } from '../../slices.ts';
-import { exifOf, orientationOf, tiffOf } from './exif.ts';
-import { checkSize, ImageError, type Inspected, invalidImage, type Limits, truncated } from './image.ts';
+import { buildExif, getTiff, parseOrientation } from './exif.ts';
+import {
+  checkSize,
+  createInvalidImageError,
+  createTruncatedImageError,
+  ImageError,
+  type Inspected,
+  type Limits,
+} from './image.ts';
 
 const format = 'JPEG';
 /** Scans of a picture at most: each goes over all of it, and a progressive one has about ten. */
@@ -45,39 +52,39 @@ export async function inspectJpeg(
   let [scans, scanned] = [0, 0];
   let at = 2;
   for (let segments = 0; ; segments++) {
-    if (segments > mostSegments) throw invalidImage('is a JPEG of too many segments');
-    const marker = markerAt(bytes, at);
+    if (segments > mostSegments) throw createInvalidImageError('is a JPEG of too many segments');
+    const marker = readMarker(bytes, at);
     if (marker.code === endOfImage) {
       pieces.push(Uint8Array.of(0xff, endOfImage));
       break;
     }
-    const end = segmentEnd(bytes, marker.next);
+    const end = findSegmentEnd(bytes, marker.next);
     const content = bytes.subarray(marker.next + 2, end);
     if (isFrame(marker.code)) {
-      if (frame !== undefined) throw invalidImage('is a JPEG with two pictures in one');
-      frame = frameOf(marker.code, content);
+      if (frame !== undefined) throw createInvalidImageError('is a JPEG with two pictures in one');
+      frame = parseFrame(marker.code, content);
       checkSize(frame.width, frame.height, limits);
     }
     if (orientation === undefined && marker.code === 0xe1 && isNamed(content, 'Exif\0')) {
-      orientation = orientationOf(tiffOf(content));
-      if (orientation > 1) pieces.push(segmentOf(0xe1, exifOf(orientation)));
+      orientation = parseOrientation(getTiff(content));
+      if (orientation > 1) pieces.push(buildSegment(0xe1, buildExif(orientation)));
     }
     if (isKept(marker.code, content)) pieces.push(bytes.subarray(marker.next - 2, end));
-    else if (marker.code === 0xe0 && isNamed(content, 'JFIF\0')) pieces.push(withoutThumbnail(content));
+    else if (marker.code === 0xe0 && isNamed(content, 'JFIF\0')) pieces.push(removeThumbnail(content));
     at = end;
     if (marker.code !== startOfScan) continue;
-    if (frame === undefined) throw invalidImage('is a JPEG whose picture comes before its size');
+    if (frame === undefined) throw createInvalidImageError('is a JPEG whose picture comes before its size');
     scans += 1;
     if (frame.progressive || (content[0] ?? 0) < frame.components) checkMemory(frame, limits);
-    if (scans > mostScans) throw invalidImage(`is a JPEG of more than ${mostScans} scans`);
-    const scanEnd = await endOfScan(bytes, end, turn);
+    if (scans > mostScans) throw createInvalidImageError(`is a JPEG of more than ${mostScans} scans`);
+    const scanEnd = await findScanEnd(bytes, end, turn);
     pieces.push(bytes.subarray(end, scanEnd));
     scanned += scanEnd - end;
     at = scanEnd;
   }
-  if (frame === undefined || scans === 0) throw invalidImage('is a JPEG without a picture');
+  if (frame === undefined || scans === 0) throw createInvalidImageError('is a JPEG without a picture');
   if (scanned * 8 < frame.units) {
-    throw invalidImage(
+    throw createInvalidImageError(
       `is a JPEG of ${scanned} bytes of picture, too few for the ${frame.width} × ${frame.height} pixels that it claims`,
     );
   }
@@ -87,31 +94,32 @@ export async function inspectJpeg(
 }
 
 /** @returns the code of the marker that stands there, and where what it marks begins */
-function markerAt(bytes: Uint8Array, start: number): { code: number; next: number } {
+function readMarker(bytes: Uint8Array, start: number): { code: number; next: number } {
   let at = start;
-  if (at >= bytes.length) throw truncated(format);
-  if (bytes[at] !== 0xff) throw invalidImage(`is a JPEG with something else than a marker at byte ${at}`);
+  if (at >= bytes.length) throw createTruncatedImageError(format);
+  if (bytes[at] !== 0xff)
+    throw createInvalidImageError(`is a JPEG with something else than a marker at byte ${at}`);
   while (bytes[at] === 0xff) at += 1;
   const code = bytes[at];
-  if (code === undefined) throw truncated(format);
+  if (code === undefined) throw createTruncatedImageError(format);
   if (code === 0 || code === startOfImage || (code >= 0xd0 && code <= 0xd7) || code < 0xc0) {
-    throw invalidImage(`is a JPEG with a marker at byte ${at - 1} that cannot stand there`);
+    throw createInvalidImageError(`is a JPEG with a marker at byte ${at - 1} that cannot stand there`);
   }
   return { code, next: at + 1 };
 }
 
-function segmentEnd(bytes: Uint8Array, start: number): number {
-  if (start + 2 > bytes.length) throw truncated(format);
-  const length = uint16(bytes, start);
-  if (length < 2) throw invalidImage(`is a JPEG with a segment of ${length} bytes`);
-  if (start + length > bytes.length) throw truncated(format);
+function findSegmentEnd(bytes: Uint8Array, start: number): number {
+  if (start + 2 > bytes.length) throw createTruncatedImageError(format);
+  const length = readUint16(bytes, start);
+  if (length < 2) throw createInvalidImageError(`is a JPEG with a segment of ${length} bytes`);
+  if (start + length > bytes.length) throw createTruncatedImageError(format);
   return start + length;
 }
 
 const isFrame = (code: number): boolean =>
   code >= 0xc0 && code <= 0xcf && code !== 0xc4 && code !== 0xc8 && code !== 0xcc;
 
-function frameOf(code: number, content: Uint8Array): Frame {
+function parseFrame(code: number, content: Uint8Array): Frame {
   if (!readFrames.includes(code)) {
     throw new ImageError(
       'unsupported',
@@ -120,16 +128,16 @@ function frameOf(code: number, content: Uint8Array): Frame {
   }
   const components = content[5] ?? 0;
   if (content.length < 6 + components * 3 || components < 1 || components > 4)
-    throw invalidImage('is a JPEG whose header is broken');
+    throw createInvalidImageError('is a JPEG whose header is broken');
   if (content[0] !== 8)
     throw new ImageError('unsupported', `is a JPEG of ${content[0]} bits, which browsers do not show`);
-  const [height, width] = [uint16(content, 1), uint16(content, 3)];
+  const [height, width] = [readUint16(content, 1), readUint16(content, 3)];
   let [across, down, blocks] = [1, 1, 0];
   for (let index = 0; index < components; index++) {
     const sampling = content[7 + index * 3] ?? 0;
     const [horizontal, vertical] = [sampling >> 4, sampling & 15];
     if (horizontal < 1 || horizontal > 4 || vertical < 1 || vertical > 4)
-      throw invalidImage('is a JPEG whose header is broken');
+      throw createInvalidImageError('is a JPEG whose header is broken');
     [across, down] = [Math.max(across, horizontal), Math.max(down, vertical)];
     blocks += horizontal * vertical;
   }
@@ -154,26 +162,26 @@ function isKept(code: number, content: Uint8Array): boolean {
 }
 
 /** The JFIF header, which says the density of pixels, as a segment of its own. */
-function withoutThumbnail(content: Uint8Array): Uint8Array {
-  return segmentOf(0xe0, Uint8Array.of(...content.subarray(0, 12), 0, 0));
+function removeThumbnail(content: Uint8Array): Uint8Array {
+  return buildSegment(0xe0, Uint8Array.of(...content.subarray(0, 12), 0, 0));
 }
 
-const segmentOf = (code: number, content: Uint8Array): Uint8Array =>
+const buildSegment = (code: number, content: Uint8Array): Uint8Array =>
   Uint8Array.of(0xff, code, 0, content.length + 2, ...content);
 
 /** @returns where the marker stands that ends the compressed data */
-async function endOfScan(bytes: Uint8Array, start: number, turn: Slices['turn']): Promise<number> {
+async function findScanEnd(bytes: Uint8Array, start: number, turn: Slices['turn']): Promise<number> {
   const last = bytes.length - 1;
   for (let from = start; from < last; from += bytesAtOnce) {
-    const found = markerWithin(bytes, from, Math.min(from + bytesAtOnce, last));
+    const found = findMarker(bytes, from, Math.min(from + bytesAtOnce, last));
     if (found !== undefined) return found;
     await turn();
   }
-  throw truncated(format);
+  throw createTruncatedImageError(format);
 }
 
 /** 0xff is data where 0 follows, and a restart where 0xd0 to 0xd7 does; more of it may fill the room before a marker. */
-function markerWithin(bytes: Uint8Array, from: number, to: number): number | undefined {
+function findMarker(bytes: Uint8Array, from: number, to: number): number | undefined {
   for (let at = from; at < to; at++) {
     if (bytes[at] !== 0xff) continue;
     const next = bytes[at + 1] ?? 0;
@@ -182,7 +190,7 @@ function markerWithin(bytes: Uint8Array, from: number, to: number): number | und
   return undefined;
 }
 
-const uint16 = (bytes: Uint8Array, at: number): number => ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
+const readUint16 = (bytes: Uint8Array, at: number): number => ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
 
 function isNamed(content: Uint8Array, name: string): boolean {
   for (let index = 0; index < name.length; index++)

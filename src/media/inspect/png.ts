@@ -4,8 +4,15 @@
  */
 import { createInflate, inflateSync } from 'node:zlib';
 import type { Slices } from '../../slices.ts';
-import { orientationOf } from './exif.ts';
-import { checkFrames, checkWhole, type Inspected, invalidImage, type Limits, truncated } from './image.ts';
+import { parseOrientation } from './exif.ts';
+import {
+  checkFrames,
+  checkWhole,
+  createInvalidImageError,
+  createTruncatedImageError,
+  type Inspected,
+  type Limits,
+} from './image.ts';
 
 const format = 'PNG';
 const mostChunks = 65_536;
@@ -52,15 +59,15 @@ export async function inspectPng(
   let orientation = 1;
   let frames = 0;
   let profiles = 0;
-  for (const chunk of chunksOf(bytes)) {
+  for (const chunk of readChunks(bytes)) {
     const { type, content } = chunk;
     if (header === undefined) {
-      if (type !== 'IHDR') throw invalidImage('is a PNG that does not begin with its header');
-      header = headerOf(content);
+      if (type !== 'IHDR') throw createInvalidImageError('is a PNG that does not begin with its header');
+      header = parseHeader(content);
       checkWhole(header.width, header.height, limits);
-    } else if (type === 'IHDR') throw invalidImage('is a PNG with two headers');
+    } else if (type === 'IHDR') throw createInvalidImageError('is a PNG with two headers');
     if (type === 'IDAT') data.push(content);
-    else if (type === 'eXIf') orientation = orientationOf(content);
+    else if (type === 'eXIf') orientation = parseOrientation(content);
     else if (type === 'fcTL') {
       frames += 1;
       checkFrames(frames, header, limits);
@@ -69,38 +76,38 @@ export async function inspectPng(
     if (type === 'iCCP') {
       profiles += 1;
       // Each would be inflated: one is all that a picture may have.
-      if (profiles > 1) throw invalidImage('is a PNG with two colour profiles');
+      if (profiles > 1) throw createInvalidImageError('is a PNG with two colour profiles');
       if (!isProfile(content)) continue;
     }
     if (keptChunks.has(type)) pieces.push(chunk.whole);
     await turn();
   }
-  if (header === undefined || data.length === 0) throw invalidImage('is a PNG without a picture');
+  if (header === undefined || data.length === 0) throw createInvalidImageError('is a PNG without a picture');
   await checkData(data, header);
   const { width, height } = header;
   return { type: 'image/png', width, height, orientation, animated: frames > 1, pieces };
 }
 
 /** Up to IEND. @throws ImageError when one is cut off or its checksum is wrong */
-function* chunksOf(bytes: Uint8Array): Generator<Chunk> {
+function* readChunks(bytes: Uint8Array): Generator<Chunk> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let [at, count] = [8, 0]; ; count++) {
-    if (count > mostChunks) throw invalidImage('is a PNG of too many chunks');
-    if (at + 12 > bytes.length) throw truncated(format);
+    if (count > mostChunks) throw createInvalidImageError('is a PNG of too many chunks');
+    if (at + 12 > bytes.length) throw createTruncatedImageError(format);
     const length = view.getUint32(at);
     const end = at + 12 + length;
-    if (end > bytes.length) throw truncated(format);
+    if (end > bytes.length) throw createTruncatedImageError(format);
     const type = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
     if (Bun.hash.crc32(bytes.subarray(at + 4, end - 4)) !== view.getUint32(end - 4))
-      throw invalidImage(`is a PNG with a wrong checksum at byte ${at}: the file is damaged`);
+      throw createInvalidImageError(`is a PNG with a wrong checksum at byte ${at}: the file is damaged`);
     yield { type, content: bytes.subarray(at + 8, end - 4), whole: bytes.subarray(at, end) };
     if (type === 'IEND') return;
     at = end;
   }
 }
 
-function headerOf(content: Uint8Array): Header {
-  if (content.length !== 13) throw invalidImage('is a PNG whose header is broken');
+function parseHeader(content: Uint8Array): Header {
+  if (content.length !== 13) throw createInvalidImageError('is a PNG whose header is broken');
   const view = new DataView(content.buffer, content.byteOffset, content.byteLength);
   const [depth, colour, compression, filter, interlace] = content.subarray(8);
   const isKnown =
@@ -108,7 +115,7 @@ function headerOf(content: Uint8Array): Header {
     compression === 0 &&
     filter === 0 &&
     (interlace ?? 0) <= 1;
-  if (!isKnown) throw invalidImage('is a PNG whose header is broken');
+  if (!isKnown) throw createInvalidImageError('is a PNG whose header is broken');
   const bitsPerPixel = (samples[colour ?? 0] ?? 1) * (depth ?? 8);
   return {
     width: view.getUint32(0),
@@ -119,11 +126,11 @@ function headerOf(content: Uint8Array): Header {
 }
 
 function checkFrame(content: Uint8Array, { width, height }: Header): void {
-  if (content.length < 26) throw invalidImage('is an animation whose pictures are broken');
+  if (content.length < 26) throw createInvalidImageError('is an animation whose pictures are broken');
   const view = new DataView(content.buffer, content.byteOffset, content.byteLength);
   const isWithin =
     view.getUint32(4) + view.getUint32(12) <= width && view.getUint32(8) + view.getUint32(16) <= height;
-  if (!isWithin) throw invalidImage('is an animation with a picture larger than the whole');
+  if (!isWithin) throw createInvalidImageError('is an animation with a picture larger than the whole');
 }
 
 /** Name, 0, compression method 0, then the compressed profile: whether it is one of a bearable size. */
@@ -150,20 +157,24 @@ const passes = [
 ] as const;
 
 /** Bytes of the picture before compression: each row begins with the number of its filter. */
-function lengthOf({ width, height, bitsPerPixel, interlaced }: Header): number {
-  const rows = (across: number, down: number) =>
+function computeLength({ width, height, bitsPerPixel, interlaced }: Header): number {
+  const computeRowBytes = (across: number, down: number) =>
     across === 0 ? 0 : down * (1 + Math.ceil((across * bitsPerPixel) / 8));
-  if (!interlaced) return rows(width, height);
+  if (!interlaced) return computeRowBytes(width, height);
   return passes.reduce(
     (sum, [x, y, stepX, stepY]) =>
-      sum + rows(Math.max(0, Math.ceil((width - x) / stepX)), Math.max(0, Math.ceil((height - y) / stepY))),
+      sum +
+      computeRowBytes(
+        Math.max(0, Math.ceil((width - x) / stepX)),
+        Math.max(0, Math.ceil((height - y) / stepY)),
+      ),
     0,
   );
 }
 
 /** Inflates the data in the background and holds none of it. */
 function checkData(data: readonly Uint8Array[], header: Header): Promise<void> {
-  const expected = lengthOf(header);
+  const expected = computeLength(header);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const inflate = createInflate({ chunkSize: 256 * 1024 });
   let length = 0;
@@ -172,12 +183,12 @@ function checkData(data: readonly Uint8Array[], header: Header): Promise<void> {
     length += chunk.byteLength;
     if (length <= expected) return;
     inflate.destroy();
-    reject(invalidImage(`is a PNG with more data than ${claim}`));
+    reject(createInvalidImageError(`is a PNG with more data than ${claim}`));
   });
   inflate.on('end', () =>
-    length < expected ? reject(invalidImage(`is a PNG with less data than ${claim}`)) : resolve(),
+    length < expected ? reject(createInvalidImageError(`is a PNG with less data than ${claim}`)) : resolve(),
   );
-  inflate.on('error', () => reject(invalidImage('is a PNG whose data is damaged')));
+  inflate.on('error', () => reject(createInvalidImageError('is a PNG whose data is damaged')));
   const write = (index: number): void => {
     const piece = data[index];
     if (piece === undefined) inflate.end();

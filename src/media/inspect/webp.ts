@@ -1,7 +1,14 @@
 /** WebP (RFC 9649): its size, and the file without EXIF, XMP, unknown chunks and what follows its end. */
 import type { Slices } from '../../slices.ts';
-import { orientationOf, tiffOf } from './exif.ts';
-import { checkFrames, checkWhole, type Inspected, invalidImage, type Limits, truncated } from './image.ts';
+import { getTiff, parseOrientation } from './exif.ts';
+import {
+  checkFrames,
+  checkWhole,
+  createInvalidImageError,
+  createTruncatedImageError,
+  type Inspected,
+  type Limits,
+} from './image.ts';
 
 const format = 'WebP';
 const mostChunks = 10_000;
@@ -28,32 +35,32 @@ export async function inspectWebp(
   limits: Limits,
   turn: Slices['turn'],
 ): Promise<Inspected> {
-  const end = riffEnd(bytes);
+  const end = findRiffEnd(bytes);
   const kept: Uint8Array[] = [];
   let canvas: Size | undefined;
   let picture: Size | undefined;
   let still: Uint8Array | undefined;
   let orientation = 1;
   let [frames, isAnimated] = [0, false];
-  for (const chunk of chunksOf(bytes.subarray(0, end), 12)) {
+  for (const chunk of readChunks(bytes.subarray(0, end), 12)) {
     const { type, content } = chunk;
-    if (type === 'EXIF') orientation = orientationOf(tiffOf(content));
+    if (type === 'EXIF') orientation = parseOrientation(getTiff(content));
     if (!keptChunks.has(type)) continue;
     if (type === 'VP8X') {
-      canvas = canvasOf(content);
+      canvas = parseCanvas(content);
       checkWhole(canvas.width, canvas.height, limits);
       isAnimated = ((content[0] ?? 0) & hasAnimation) !== 0;
-      kept.push(withoutFlags(chunk.whole));
+      kept.push(clearFlags(chunk.whole));
     } else if (type === 'ANMF') {
       frames += 1;
-      const frame = frameOf(content, canvas);
+      const frame = parseFrame(content, canvas);
       if (canvas !== undefined) checkFrames(frames, canvas, limits);
       still ??= frame.still;
       kept.push(frame.whole);
     } else {
       if (type === 'VP8 ' || type === 'VP8L') {
-        if (picture !== undefined) throw invalidImage('is a WebP with two pictures in one');
-        picture = pictureOf(chunk);
+        if (picture !== undefined) throw createInvalidImageError('is a WebP with two pictures in one');
+        picture = parsePictureSize(chunk);
         checkWhole(picture.width, picture.height, limits);
       }
       kept.push(chunk.whole);
@@ -61,119 +68,121 @@ export async function inspectWebp(
     await turn();
   }
   const size = isAnimated ? (frames === 0 ? undefined : canvas) : picture;
-  if (size === undefined) throw invalidImage('is a WebP without a picture');
+  if (size === undefined) throw createInvalidImageError('is a WebP without a picture');
   if (canvas !== undefined && (canvas.width !== size.width || canvas.height !== size.height))
-    throw invalidImage('is a WebP whose header has another size than its picture');
+    throw createInvalidImageError('is a WebP whose header has another size than its picture');
   return {
     type: 'image/webp',
     ...size,
     orientation,
     animated: isAnimated,
-    pieces: riff(kept),
+    pieces: buildRiff(kept),
     ...(isAnimated && still !== undefined ? { still } : {}),
   };
 }
 
-function riffEnd(bytes: Uint8Array): number {
-  const end = 8 + uint32(bytes, 4);
-  if (end > bytes.length) throw truncated(format);
+function findRiffEnd(bytes: Uint8Array): number {
+  const end = 8 + readUint32(bytes, 4);
+  if (end > bytes.length) throw createTruncatedImageError(format);
   return end;
 }
 
-function* chunksOf(bytes: Uint8Array, start: number): Generator<Chunk> {
+function* readChunks(bytes: Uint8Array, start: number): Generator<Chunk> {
   for (let [at, count] = [start, 0]; at + 8 <= bytes.length; count++) {
-    if (count > mostChunks) throw invalidImage('is a WebP of too many chunks');
-    const length = uint32(bytes, at + 4);
-    if (at + 8 + length > bytes.length) throw truncated(format);
+    if (count > mostChunks) throw createInvalidImageError('is a WebP of too many chunks');
+    const length = readUint32(bytes, at + 4);
+    if (at + 8 + length > bytes.length) throw createTruncatedImageError(format);
     const content = bytes.subarray(at + 8, at + 8 + length);
     const end = Math.min(at + 8 + length + (length % 2), bytes.length);
-    yield { type: nameAt(bytes, at), content, whole: even(bytes.subarray(at, end)) };
+    yield { type: readName(bytes, at), content, whole: padToEven(bytes.subarray(at, end)) };
     at = end;
   }
 }
 
 /** The last byte may be missing in a file that is otherwise whole. */
-function even(chunk: Uint8Array): Uint8Array {
+function padToEven(chunk: Uint8Array): Uint8Array {
   if (chunk.length % 2 === 0) return chunk;
   const padded = new Uint8Array(chunk.length + 1);
   padded.set(chunk);
   return padded;
 }
 
-function canvasOf(content: Uint8Array): Size {
-  if (content.length < 10) throw invalidImage('is a WebP whose header is broken');
-  return { width: uint24(content, 4) + 1, height: uint24(content, 7) + 1 };
+function parseCanvas(content: Uint8Array): Size {
+  if (content.length < 10) throw createInvalidImageError('is a WebP whose header is broken');
+  return { width: readUint24(content, 4) + 1, height: readUint24(content, 7) + 1 };
 }
 
-function pictureOf({ type, content }: Chunk): Size {
+function parsePictureSize({ type, content }: Chunk): Size {
   if (type === 'VP8L') {
     if (content[0] !== 0x2f || content.length < 5)
-      throw invalidImage('is a WebP whose picture does not begin as one');
-    const bits = uint32(content, 1);
+      throw createInvalidImageError('is a WebP whose picture does not begin as one');
+    const bits = readUint32(content, 1);
     return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
   }
   const isKey = ((content[0] ?? 1) & 1) === 0;
   const starts = content[3] === 0x9d && content[4] === 0x01 && content[5] === 0x2a;
   if (content.length < 10 || !isKey || !starts)
-    throw invalidImage('is a WebP whose picture does not begin as one');
-  return { width: uint16(content, 6) & 0x3fff, height: uint16(content, 8) & 0x3fff };
+    throw createInvalidImageError('is a WebP whose picture does not begin as one');
+  return { width: readUint16(content, 6) & 0x3fff, height: readUint16(content, 8) & 0x3fff };
 }
 
 /** One picture of an animation, without what is not picture; and the same as a file of its own. */
-function frameOf(content: Uint8Array, canvas: Size | undefined): { whole: Uint8Array; still: Uint8Array } {
+function parseFrame(content: Uint8Array, canvas: Size | undefined): { whole: Uint8Array; still: Uint8Array } {
   if (canvas === undefined || content.length < 16)
-    throw invalidImage('is an animation whose pictures are broken');
-  const [x, y] = [uint24(content, 0) * 2, uint24(content, 3) * 2];
-  const [width, height] = [uint24(content, 6) + 1, uint24(content, 9) + 1];
+    throw createInvalidImageError('is an animation whose pictures are broken');
+  const [x, y] = [readUint24(content, 0) * 2, readUint24(content, 3) * 2];
+  const [width, height] = [readUint24(content, 6) + 1, readUint24(content, 9) + 1];
   if (x + width > canvas.width || y + height > canvas.height)
-    throw invalidImage('is an animation with a picture larger than the whole');
-  const parts = [...chunksOf(content, 16)].filter(({ type }) => pictureChunks.has(type));
+    throw createInvalidImageError('is an animation with a picture larger than the whole');
+  const parts = [...readChunks(content, 16)].filter(({ type }) => pictureChunks.has(type));
   const picture = parts.find(({ type }) => type !== 'ALPH');
-  const size = picture === undefined ? undefined : pictureOf(picture);
+  const size = picture === undefined ? undefined : parsePictureSize(picture);
   if (size?.width !== width || size.height !== height)
-    throw invalidImage('is an animation whose pictures are broken');
+    throw createInvalidImageError('is an animation whose pictures are broken');
   const wholes = parts.map(({ whole }) => whole);
   const body = [content.subarray(0, 16), ...wholes];
   const hasAlpha = parts.some(({ type }) => type === 'ALPH');
   return {
-    whole: chunkOf('ANMF', body),
-    still: Buffer.concat(riff(hasAlpha ? [extendedHeader(size), ...wholes] : wholes)),
+    whole: buildChunk('ANMF', body),
+    still: Buffer.concat(buildRiff(hasAlpha ? [buildExtendedHeader(size), ...wholes] : wholes)),
   };
 }
 
 /** VP8X of a still picture with transparency. */
-function extendedHeader({ width, height }: Size): Uint8Array {
+function buildExtendedHeader({ width, height }: Size): Uint8Array {
   const content = new Uint8Array(10);
   content[0] = 0x10;
   new DataView(content.buffer).setUint32(4, width - 1, true);
   for (const [index, shift] of [0, 8, 16].entries()) content[7 + index] = ((height - 1) >> shift) & 0xff;
-  return chunkOf('VP8X', [content]);
+  return buildChunk('VP8X', [content]);
 }
 
-function withoutFlags(whole: Uint8Array): Uint8Array {
+function clearFlags(whole: Uint8Array): Uint8Array {
   const copy = whole.slice();
   copy[8] = (copy[8] ?? 0) & ~(hasExif | hasXmp);
   return copy;
 }
 
-function chunkOf(name: string, parts: readonly Uint8Array[]): Uint8Array {
+function buildChunk(name: string, parts: readonly Uint8Array[]): Uint8Array {
   const body = Buffer.concat(parts);
-  return Buffer.concat([headOf(name, body.length), body, new Uint8Array(body.length % 2)]);
+  return Buffer.concat([buildChunkHead(name, body.length), body, new Uint8Array(body.length % 2)]);
 }
 
-function riff(chunks: readonly Uint8Array[]): Uint8Array[] {
+function buildRiff(chunks: readonly Uint8Array[]): Uint8Array[] {
   const size = chunks.reduce((sum, { length }) => sum + length, 4);
-  return [headOf('RIFF', size), Buffer.from('WEBP', 'latin1'), ...chunks];
+  return [buildChunkHead('RIFF', size), Buffer.from('WEBP', 'latin1'), ...chunks];
 }
 
-function headOf(name: string, length: number): Uint8Array {
+function buildChunkHead(name: string, length: number): Uint8Array {
   const head = Buffer.from(`${name}\0\0\0\0`, 'latin1');
   head.writeUInt32LE(length, 4);
   return head;
 }
 
-const nameAt = (bytes: Uint8Array, at: number): string => String.fromCharCode(...bytes.subarray(at, at + 4));
-const uint16 = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
-const uint24 = (bytes: Uint8Array, at: number): number => uint16(bytes, at) | ((bytes[at + 2] ?? 0) << 16);
-const uint32 = (bytes: Uint8Array, at: number): number =>
-  (uint24(bytes, at) | ((bytes[at + 3] ?? 0) << 24)) >>> 0;
+const readName = (bytes: Uint8Array, at: number): string =>
+  String.fromCharCode(...bytes.subarray(at, at + 4));
+const readUint16 = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
+const readUint24 = (bytes: Uint8Array, at: number): number =>
+  readUint16(bytes, at) | ((bytes[at + 2] ?? 0) << 16);
+const readUint32 = (bytes: Uint8Array, at: number): number =>
+  (readUint24(bytes, at) | ((bytes[at + 3] ?? 0) << 24)) >>> 0;

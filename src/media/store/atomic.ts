@@ -32,7 +32,7 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    if (getErrorCode(error) !== 'EEXIST') throw error;
   }
 }
 
@@ -58,11 +58,11 @@ async function flushFolder(path: string): Promise<void> {
 }
 
 function hasNoRoom(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = getErrorCode(error);
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 /** That of the system, such as ENOENT. */
-export function codeOf(error: unknown): unknown {
+export function getErrorCode(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -1,14 +1,14 @@
 /** Files in a folder: that of the service, or one that several machines share. */
 import { access, constants, mkdir, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, writeWhole } from './atomic.ts';
+import { getErrorCode, writeWhole } from './atomic.ts';
 import {
+  createStoreUnavailableError,
   emptyThough,
   type FileStore,
+  getShelf,
   hashPattern,
   type StoredFile,
-  shelfOf,
-  storeUnavailable,
 } from './store.ts';
 
 const unfinishedFolder = 'unfinished';
@@ -24,16 +24,16 @@ const awayCodes =
  * @param isOwn whether it is in the data folder of the service: then it is made with the first file. Any other may be a
  * share that is not mounted, in whose place nothing is made.
  */
-export function folderStore(folder: string, isOwn: boolean, now: () => number): FileStore {
-  const { requireFolder, guarded, ifThere, mayBeMade } = placeGuard(folder, isOwn);
+export function createFolderStore(folder: string, isOwn: boolean, now: () => number): FileStore {
+  const { requireFolder, guarded, ifThere, mayBeMade } = createPlaceGuard(folder, isOwn);
   const unfinished = join(folder, unfinishedFolder);
-  const pathOf = (hash: string): string => join(folder, shelfOf(hash), hash);
-  const statOf = (path: string) => ifThere(() => stat(path));
-  const has = async (hash: string): Promise<boolean> => (await statOf(pathOf(hash))) !== undefined;
-  const namesIn = (path: string) => guarded(() => readdir(path).catch(noneInside));
+  const toPath = (hash: string): string => join(folder, getShelf(hash), hash);
+  const findStats = (path: string) => ifThere(() => stat(path));
+  const has = async (hash: string): Promise<boolean> => (await findStats(toPath(hash))) !== undefined;
+  const readNames = (path: string) => guarded(() => readdir(path).catch(ignoreMissingFolder));
 
-  async function fileOf(hash: string): Promise<StoredFile | undefined> {
-    const found = hashPattern.test(hash) ? await statOf(pathOf(hash)) : undefined;
+  async function findFile(hash: string): Promise<StoredFile | undefined> {
+    const found = hashPattern.test(hash) ? await findStats(toPath(hash)) : undefined;
     return found === undefined ? undefined : { hash, size: found.size, writtenAt: found.mtimeMs };
   }
   async function check(): Promise<void> {
@@ -44,20 +44,20 @@ export function folderStore(folder: string, isOwn: boolean, now: () => number): 
 
   return {
     place: folder,
-    pathOf,
+    pathOf: toPath,
     has,
     check,
     async open(isUsed) {
-      const isThere = (await guarded(() => stat(folder).catch(undefinedIfMissing))) !== undefined;
+      const isThere = (await guarded(() => stat(folder).catch(ignoreMissing))) !== undefined;
       if (!isThere && !isUsed) {
         if (!isOwn) await guarded(make);
         return;
       }
       await check();
       await guarded(() => access(folder, constants.W_OK));
-      const names = isUsed ? await namesIn(folder) : undefined;
+      const names = isUsed ? await readNames(folder) : undefined;
       if (names?.some(name => shelfPattern.test(name)) === false)
-        throw storeUnavailable(new Error(`${folder}: ${emptyThough}`));
+        throw createStoreUnavailableError(new Error(`${folder}: ${emptyThough}`));
     },
     async put(hash, bytes) {
       if (await has(hash)) return;
@@ -66,27 +66,27 @@ export function folderStore(folder: string, isOwn: boolean, now: () => number): 
           await make();
           await requireFolder();
         }
-        await writeWhole(pathOf(hash), bytes, unfinished);
+        await writeWhole(toPath(hash), bytes, unfinished);
       });
     },
-    read: hash => ifThere(() => readFile(pathOf(hash))),
+    read: hash => ifThere(() => readFile(toPath(hash))),
     async remove(hash) {
-      await ifThere(() => unlink(pathOf(hash)));
+      await ifThere(() => unlink(toPath(hash)));
     },
     async *list() {
       for (const shelf of (await ifThere(() => readdir(folder))) ?? []) {
         if (!shelfPattern.test(shelf)) continue;
-        for (const name of await namesIn(join(folder, shelf))) {
-          const found = await fileOf(name);
+        for (const name of await readNames(join(folder, shelf))) {
+          const found = await findFile(name);
           if (found !== undefined) yield found;
         }
       }
     },
     async removeUnfinished() {
       let removed = 0;
-      for (const name of await namesIn(unfinished)) {
+      for (const name of await readNames(unfinished)) {
         const path = join(unfinished, name);
-        const found = await statOf(path);
+        const found = await findStats(path);
         if (found === undefined || found.mtimeMs > now() - abandoned) continue;
         await guarded(() => rm(path, { force: true }));
         removed += 1;
@@ -97,42 +97,42 @@ export function folderStore(folder: string, isOwn: boolean, now: () => number): 
 }
 
 /** Distinguishes a file that is not there from a folder that is not: of that nothing is known. */
-function placeGuard(folder: string, isOwn: boolean) {
+function createPlaceGuard(folder: string, isOwn: boolean) {
   /** Whether the folder has been there: it does not go by itself. */
   let wasThere = !isOwn;
 
   /** @param always also where it has not been made yet. @throws HttpError 503 */
   async function requireFolder(always = false): Promise<void> {
     const found = await stat(folder).catch((error: unknown) => {
-      if (codeOf(error) !== 'ENOENT') throw storeUnavailable(error);
+      if (getErrorCode(error) !== 'ENOENT') throw createStoreUnavailableError(error);
     });
     if (found?.isDirectory() === true) wasThere = true;
-    else if (found !== undefined) throw storeUnavailable(new Error(`${folder} is no folder`));
-    else if (wasThere || always) throw storeUnavailable(new Error(`${folder} is not there`));
+    else if (found !== undefined) throw createStoreUnavailableError(new Error(`${folder} is no folder`));
+    else if (wasThere || always) throw createStoreUnavailableError(new Error(`${folder} is not there`));
   }
   /** @throws HttpError 503 when the folder cannot be reached; what `work` throws */
-  async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  async function runGuarded<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      const code = codeOf(error);
+      const code = getErrorCode(error);
       if (code === 'ENOENT') await requireFolder();
-      throw awayCodes.some(away => away === code) ? storeUnavailable(error) : error;
+      throw awayCodes.some(away => away === code) ? createStoreUnavailableError(error) : error;
     }
   }
   /** The same, but undefined for a file that is not there. */
-  const ifThere = <T>(work: () => Promise<T>): Promise<T | undefined> =>
-    guarded(work).catch(undefinedIfMissing);
-  return { requireFolder, guarded, ifThere, mayBeMade: () => !wasThere };
+  const runIfThere = <T>(work: () => Promise<T>): Promise<T | undefined> =>
+    runGuarded(work).catch(ignoreMissing);
+  return { requireFolder, guarded: runGuarded, ifThere: runIfThere, mayBeMade: () => !wasThere };
 }
 
-function undefinedIfMissing(error: unknown): undefined {
-  if (codeOf(error) !== 'ENOENT') throw error;
+function ignoreMissing(error: unknown): undefined {
+  if (getErrorCode(error) !== 'ENOENT') throw error;
 }
 
 /** What is in a folder within, which may be another's file. */
-function noneInside(error: unknown): string[] {
-  const code = codeOf(error);
+function ignoreMissingFolder(error: unknown): string[] {
+  const code = getErrorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return [];
   throw error;
 }

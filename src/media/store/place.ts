@@ -33,16 +33,22 @@ export function parsePlace(text: string): Place {
     throw new Error('must be s3://bucket/prefix?endpoint=https://…, or file:///folder');
   for (const name of url.searchParams.keys())
     if (!parameters.includes(name)) throw new Error(`knows the parameters ${parameters.join(', ')}`);
-  return { ...credentialsOf(url), ...serverOf(url), kind: 's3', bucket: url.hostname, prefix: prefixOf(url) };
+  return {
+    ...parseCredentials(url),
+    ...parseServer(url),
+    kind: 's3',
+    bucket: url.hostname,
+    prefix: parsePrefix(url),
+  };
 }
 
-function credentialsOf({ username, password }: URL): Pick<S3Place, 'accessKeyId' | 'secretAccessKey'> {
+function parseCredentials({ username, password }: URL): Pick<S3Place, 'accessKeyId' | 'secretAccessKey'> {
   if (username === '' && password === '') return {};
   if (username === '' || password === '') throw new Error('needs both parts of s3://key:secret@bucket');
   return { accessKeyId: decodeURIComponent(username), secretAccessKey: decodeURIComponent(password) };
 }
 
-function serverOf({ searchParams }: URL): Pick<S3Place, 'endpoint' | 'region' | 'virtualHostedStyle'> {
+function parseServer({ searchParams }: URL): Pick<S3Place, 'endpoint' | 'region' | 'virtualHostedStyle'> {
   const endpoint = searchParams.get('endpoint');
   const region = searchParams.get('region');
   const style = searchParams.get('virtualHostedStyle');
@@ -55,7 +61,7 @@ function serverOf({ searchParams }: URL): Pick<S3Place, 'endpoint' | 'region' | 
   };
 }
 
-function prefixOf({ pathname }: URL): string {
+function parsePrefix({ pathname }: URL): string {
   const path = decodeURIComponent(pathname).replace(/^\/+/, '');
   return path === '' || path.endsWith('/') ? path : `${path}/`;
 }

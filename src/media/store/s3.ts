@@ -2,20 +2,20 @@
 import { S3Client, type S3ListObjectsResponse } from 'bun';
 import type { S3Place } from './place.ts';
 import {
+  createStoreUnavailableError,
   emptyThough,
   type FileStore,
+  getShelf,
   hashPattern,
   type StoredFile,
-  shelfOf,
-  storeUnavailable,
 } from './store.ts';
 
 /** Milliseconds that one request may take. */
 const patience = 20_000;
 
-export function s3Store({ bucket, prefix, ...options }: S3Place): FileStore {
+export function createS3Store({ bucket, prefix, ...options }: S3Place): FileStore {
   const client = new S3Client({ ...options, bucket });
-  const keyOf = (hash: string): string => `${prefix}${shelfOf(hash)}/${hash}`;
+  const toKey = (hash: string): string => `${prefix}${getShelf(hash)}/${hash}`;
 
   async function ask<T>(request: () => Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
@@ -24,7 +24,7 @@ export function s3Store({ bucket, prefix, ...options }: S3Place): FileStore {
       return await Promise.race([request(), late.promise]);
     } catch (error) {
       if (isMissing(error)) throw error;
-      throw storeUnavailable(error);
+      throw createStoreUnavailableError(error);
     } finally {
       clearTimeout(timer);
     }
@@ -34,24 +34,24 @@ export function s3Store({ bucket, prefix, ...options }: S3Place): FileStore {
     pathOf: () => undefined,
     async open(isUsed) {
       const { contents = [] }: S3ListObjectsResponse = await ask(() => client.list({ prefix }));
-      if (isUsed && contents.length === 0) throw storeUnavailable(new Error(emptyThough));
+      if (isUsed && contents.length === 0) throw createStoreUnavailableError(new Error(emptyThough));
     },
     // Every request says whether the bucket is there, that for the list too.
     check: async () => undefined,
     async put(hash, bytes, type) {
-      await ask(() => client.write(keyOf(hash), bytes, { type }));
+      await ask(() => client.write(toKey(hash), bytes, { type }));
     },
-    has: hash => ask(() => client.exists(keyOf(hash))),
+    has: hash => ask(() => client.exists(toKey(hash))),
     async read(hash) {
       try {
-        return await ask(() => client.file(keyOf(hash)).bytes());
+        return await ask(() => client.file(toKey(hash)).bytes());
       } catch (error) {
         if (isMissing(error)) return undefined;
         throw error;
       }
     },
     async remove(hash) {
-      await ask(() => client.delete(keyOf(hash)));
+      await ask(() => client.delete(toKey(hash)));
     },
     async *list() {
       let continuationToken: string | undefined;
@@ -59,8 +59,8 @@ export function s3Store({ bucket, prefix, ...options }: S3Place): FileStore {
         const from = continuationToken === undefined ? {} : { continuationToken };
         const page: S3ListObjectsResponse = await ask(() => client.list({ prefix, ...from }));
         for (const { key, size, lastModified } of page.contents ?? []) {
-          const file = fileOf(key, size, lastModified);
-          if (file !== undefined && keyOf(file.hash) === key) yield file;
+          const file = toStoredFile(key, size, lastModified);
+          if (file !== undefined && toKey(file.hash) === key) yield file;
         }
         continuationToken = page.isTruncated === true ? page.nextContinuationToken : undefined;
       } while (continuationToken !== undefined);
@@ -69,7 +69,7 @@ export function s3Store({ bucket, prefix, ...options }: S3Place): FileStore {
   };
 }
 
-function fileOf(
+function toStoredFile(
   key: string,
   size: number | undefined,
   lastModified: string | undefined,

@@ -44,15 +44,15 @@ export interface FileStore {
 export const hashPattern = /^[0-9a-f]{64}$/;
 
 /** Files are spread over folders named by the first two letters. */
-export const shelfOf = (hash: string): string => hash.slice(0, 2);
+export const getShelf = (hash: string): string => hash.slice(0, 2);
 
 /** @param cause what the system or the server says of it */
-export function storeUnavailable(cause: unknown): HttpError {
+export function createStoreUnavailableError(cause: unknown): HttpError {
   return new HttpError('MEDIA_UNAVAILABLE', { headers: { 'Retry-After': '5' }, cause });
 }
 
 /** Why a store cannot be used, for operators: callers are not to learn where it is. */
-export function reasonOf(error: unknown): string {
+export function describeReason(error: unknown): string {
   const reason = error instanceof HttpError ? (error.cause ?? error) : error;
   return reason instanceof Error ? reason.message : String(reason);
 }

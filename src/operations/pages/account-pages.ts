@@ -3,7 +3,7 @@
  * and the way back to a former one. They load nothing, and send the token on only at a person's click: programs that look at the
  * links of mails use up none.
  */
-import { htmlPage, type Page } from './page.ts';
+import { buildHtmlPage, type Page } from './page.ts';
 
 export interface AccountPage {
   readonly path: string;
@@ -67,13 +67,13 @@ if (done) finish(done);
 else if (token === '') offerOther('Open this page with the link of your mail.');
 `;
 
-export function accountPages(): readonly AccountPage[] {
+export function createAccountPages(): readonly AccountPage[] {
   return [
     {
       path: '/password-reset',
       operationId: 'getPasswordResetPage',
       summary: 'A page to set a new password',
-      page: pageOf(
+      page: buildPage(
         'Set a new password',
         `<form data-action="v1/auth/password-reset" data-done="Your password is set: sign in with it.">
 <label>New password, 10 characters or more
@@ -91,7 +91,7 @@ export function accountPages(): readonly AccountPage[] {
       path: '/verify',
       operationId: 'getVerifyPage',
       summary: 'A page to confirm an e-mail address',
-      page: pageOf(
+      page: buildPage(
         'Confirm your e-mail address',
         `<form data-action="v1/auth/verify" data-done="Thank you: your address is confirmed.">
 <button>Confirm</button>
@@ -102,7 +102,7 @@ export function accountPages(): readonly AccountPage[] {
       path: '/restore-address',
       operationId: 'getRestoreAddressPage',
       summary: 'A page to take an account back',
-      page: pageOf(
+      page: buildPage(
         'Take your account back',
         `<form data-action="v1/auth/restore-address" data-done="Your address is restored and everybody is signed out: sign in with your new password.">
 <p>This restores your former e-mail address, ends all sessions and sets a new password.</p>
@@ -115,8 +115,8 @@ export function accountPages(): readonly AccountPage[] {
   ];
 }
 
-function pageOf(title: string, forms: string): Page {
-  return htmlPage({
+function buildPage(title: string, forms: string): Page {
+  return buildHtmlPage({
     title,
     body: `${forms}
 <output role="status"></output>

@@ -1,6 +1,6 @@
 /** The documentation page: Swagger UI over /openapi.json, with every asset served from here. */
 import { join } from 'node:path';
-import { entityTag } from '../../http/cache/conditional.ts';
+import { computeEntityTag } from '../../http/cache/conditional.ts';
 
 /** A file of the page. */
 interface DocsAsset {
@@ -18,9 +18,9 @@ export interface StaticBody {
   readonly etag: string;
 }
 
-export function staticBody(text: string): StaticBody {
+export function createStaticBody(text: string): StaticBody {
   const body = new TextEncoder().encode(text);
-  return { body, etag: entityTag(body) };
+  return { body, etag: computeEntityTag(body) };
 }
 
 export interface Docs {
@@ -56,26 +56,26 @@ export function createDocs(): Docs {
         operationId: 'getDocsScript',
         summary: 'The script of the documentation page',
         mediaType: 'text/javascript',
-        read: joined('swagger-ui-bundle.js', 'docs-page.js'),
+        read: createJoinedFile('swagger-ui-bundle.js', 'docs-page.js'),
       },
       {
         path: '/docs/reader.css',
         operationId: 'getDocsStyle',
         summary: 'The style sheet of the documentation page',
         mediaType: 'text/css',
-        read: joined('swagger-ui.css', 'docs-page.css'),
+        read: createJoinedFile('swagger-ui.css', 'docs-page.css'),
       },
     ],
   };
 }
 
 /** A file of Swagger UI with one of our own after it; read once. */
-function joined(theirs: string, own: string): () => Promise<StaticBody> {
+function createJoinedFile(theirs: string, own: string): () => Promise<StaticBody> {
   let made: Promise<StaticBody> | undefined;
   async function read(): Promise<StaticBody> {
     const files = [Bun.resolveSync(`swagger-ui-dist/${theirs}`, import.meta.dir), join(import.meta.dir, own)];
     const texts = await Promise.all(files.map(file => Bun.file(file).text()));
-    return staticBody(texts.join('\n'));
+    return createStaticBody(texts.join('\n'));
   }
   return () => {
     made ??= read();

@@ -1,5 +1,5 @@
 /** What a person sees who opens the service's address in a browser: what it is, where to read on, first steps. */
-import { escapeHtml, htmlPage, type Page } from './page.ts';
+import { buildHtmlPage, escapeHtml, type Page } from './page.ts';
 
 export interface IndexPageOptions {
   /** The address of the service as the request has it, without a slash at its end. */
@@ -11,9 +11,9 @@ export interface IndexPageOptions {
 }
 
 /** The links are relative, so that they are right behind a proxy that adds to the path. */
-export function indexPage({ base, release, version }: IndexPageOptions): Page {
+export function buildIndexPage({ base, release, version }: IndexPageOptions): Page {
   const [address, current] = [escapeHtml(base), escapeHtml(version)];
-  return htmlPage({
+  return buildHtmlPage({
     title: 'Catalog',
     body: `<p class="lead">Products, orders, invoices, accounts and search, as JSON over HTTP.</p>
 <p class="quiet">Release ${escapeHtml(release)} is running at ${address}.</p>

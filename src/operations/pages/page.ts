@@ -58,8 +58,8 @@ export interface PageContent {
 }
 
 /** Makes a page, and the policy that it is served with. */
-export function htmlPage({ title, body, script, narrow }: PageContent): Page {
-  const scriptSource = script === undefined ? '' : `script-src ${hashOf(script)}; connect-src 'self'; `;
+export function buildHtmlPage({ title, body, script, narrow }: PageContent): Page {
+  const scriptSource = script === undefined ? '' : `script-src ${hashScript(script)}; connect-src 'self'; `;
   return {
     text: `<!doctype html>
 <html lang="en">
@@ -76,11 +76,12 @@ ${narrow === true ? `<a href="./">Catalog</a>\n<article>\n<h1>${title}</h1>\n${b
 </body>
 </html>
 `,
-    contentSecurityPolicy: `default-src 'none'; ${scriptSource}style-src ${hashOf(style)}; form-action 'none'; frame-ancestors 'none'; base-uri 'none'`,
+    contentSecurityPolicy: `default-src 'none'; ${scriptSource}style-src ${hashScript(style)}; form-action 'none'; frame-ancestors 'none'; base-uri 'none'`,
   };
 }
 
-const hashOf = (text: string) => `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`;
+const hashScript = (text: string) =>
+  `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`;
 
 /** Text as it may stand between tags and in attributes. */
 export const escapeHtml = (text: string): string => Bun.escapeHTML(text);

@@ -1,10 +1,10 @@
 /** Articles over HTTP. */
 import type { Endpoint } from '../../http/endpoint.ts';
-import { type Condition, equal } from '../../storage/list/request.ts';
-import { authoredResource, staffRights } from '../authored/index.ts';
+import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
+import { createAuthoredResource, staffRights } from '../authored/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
-import { type ArticleStore, articleOf } from './store.ts';
+import { type ArticleStore, toArticle } from './store.ts';
 
 const path = '/articles';
 const description = 'Anyone who changes it, its author stays.';
@@ -14,11 +14,11 @@ const example = {
   tags: ['wood', 'workshop'],
 };
 
-export function articleEndpoints(dependencies: Dependencies, store: ArticleStore): Endpoint[] {
-  const authored = authoredResource(dependencies, {
+export function createArticleEndpoints(dependencies: Dependencies, store: ArticleStore): Endpoint[] {
+  const authored = createAuthoredResource(dependencies, {
     collection: 'articles',
     rights: staffRights,
-    representationOf: articleOf,
+    representationOf: toArticle,
     name: 'article',
     tag: 'Articles',
     schema: schema.article,
@@ -40,7 +40,7 @@ export function articleEndpoints(dependencies: Dependencies, store: ArticleStore
         const through = { table: 'article_tags', key: 'article_id' } as const;
         const tagged: Condition[] =
           tag === undefined ? [] : [{ column: 'tag', operator: '=', value: tag, through }];
-        return { query, conditions: [...equal({ author_id: author }), ...tagged] };
+        return { query, conditions: [...createEqualConditions({ author_id: author }), ...tagged] };
       },
     }),
     authored.create({

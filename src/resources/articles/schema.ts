@@ -1,6 +1,6 @@
 /** THE schema of articles. */
 import { z } from 'zod';
-import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
 import { author, jsonLinks } from '../authored/schema.ts';
@@ -25,7 +25,11 @@ export const article = z
   })
   .meta({ id: 'Article' });
 
-export const articleHal = halOf(article, 'ArticleHal', linksOf(['self'], ['author', 'edit', 'delete']));
+export const articleHal = buildHalSchema(
+  article,
+  'ArticleHal',
+  buildLinksSchema(['self'], ['author', 'edit', 'delete']),
+);
 
 export const createArticle = z.object({ title, body, tags: tags.nullish() }).meta({ id: 'CreateArticle' });
 
@@ -36,7 +40,7 @@ export const replaceArticle = createArticle
 
 export const patchArticle = createArticle.partial().meta({ id: 'PatchArticle' });
 
-export const articlePage = pageSchemas(article, articleHal, 'articles', 'ArticleList');
+export const articlePage = buildPageSchemas(article, articleHal, 'articles', 'ArticleList');
 export const sortColumns = { id: 'id', title: 'title', createdAt: 'created_at' } as const;
 
 export const listArticles = z.object({

@@ -3,10 +3,10 @@
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { datesOf } from '../../storage/moments.ts';
+import { toDates } from '../../storage/moments.ts';
 import type { Row } from '../../storage/tables.ts';
-import { type Author, type AuthoredStore, authoredStore } from '../authored/store.ts';
-import { articleText } from '../search/texts.ts';
+import { type Author, type AuthoredStore, createAuthoredStore } from '../authored/store.ts';
+import { toArticleText } from '../search/texts.ts';
 import type { ArticleFields } from './schema.ts';
 
 export type StoredArticle = Row<'articles'>;
@@ -22,28 +22,32 @@ export interface ArticleStore extends Omit<AuthoredStore<StoredArticle>, 'insert
   ): Promise<StoredArticle>;
 }
 
-export function articleOf(row: StoredArticle) {
+export function toArticle(row: StoredArticle) {
   return {
     id: row.id,
     title: row.title,
     body: row.body,
     author: { id: row.author_id, name: row.author_name },
     tags: parseStored<string[]>(row.tags),
-    ...datesOf(row),
+    ...toDates(row),
   };
 }
 
-const columnsOf = ({ title, body, tags }: ArticleFields) => ({ title, body, tags: JSON.stringify(tags) });
+const toArticleColumns = ({ title, body, tags }: ArticleFields) => ({
+  title,
+  body,
+  tags: JSON.stringify(tags),
+});
 
-export function articleStore(database: Database, outbox: Outbox): ArticleStore {
+export function createArticleStore(database: Database, outbox: Outbox): ArticleStore {
   const { build } = database;
-  const rows = authoredStore<StoredArticle>(database, outbox, {
+  const rows = createAuthoredStore<StoredArticle>(database, outbox, {
     table: 'articles',
     resource: 'article',
     columns: ['title', 'body', 'tags', 'author_id'],
     collection: 'articles',
-    searched: { type: 'article', textOf: articleText },
-    representationOf: articleOf,
+    searched: { type: 'article', textOf: toArticleText },
+    representationOf: toArticle,
   });
 
   async function addTags(session: Transaction, id: number, tags: readonly string[]): Promise<void> {
@@ -55,12 +59,12 @@ export function articleStore(database: Database, outbox: Outbox): ArticleStore {
   return {
     ...rows,
     async insert(session, author, fields, cause) {
-      const row = await rows.insert(session, author, columnsOf(fields), cause);
+      const row = await rows.insert(session, author, toArticleColumns(fields), cause);
       await addTags(session, row.id, fields.tags);
       return row;
     },
     async update(session, before, fields, cause) {
-      const row = await rows.update(session, before, columnsOf(fields), cause);
+      const row = await rows.update(session, before, toArticleColumns(fields), cause);
       if (row.tags !== before.tags) {
         await session.run(build.deleteFrom('article_tags').where('article_id', '=', row.id).compile());
         await addTags(session, row.id, fields.tags);

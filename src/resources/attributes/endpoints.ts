@@ -6,32 +6,32 @@ import { admins, allow } from '../../http/access.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { changeLinks } from '../../http/hal/index.ts';
-import { equal } from '../../storage/list/request.ts';
+import { createEqualConditions } from '../../storage/list/request.ts';
 import { may } from '../context.ts';
-import { documentJson, type StoredDocument } from '../crud/documents.ts';
-import { byId, crudEndpoints, foundById } from '../crud/index.ts';
-import { presenter } from '../crud/presenter.ts';
+import { type StoredDocument, toDocumentJson } from '../crud/documents.ts';
+import { byId, createCrudEndpoints, createFindersById } from '../crud/index.ts';
+import { createPresenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
-import { type DefinitionStore, definitionOf } from './store.ts';
+import { type DefinitionStore, toDefinition } from './store.ts';
 
 const tag = 'Attributes';
 const path = '/attributes';
 const existing = 'Products that exist keep what they have: a value is checked again when it is next written.';
 
-export function attributeEndpoints(
+export function createAttributeEndpoints(
   { database, paginator }: Dependencies,
   { definitions: store }: { definitions: DefinitionStore },
 ): Endpoint[] {
-  const present = presenter<StoredDocument>({
+  const present = createPresenter<StoredDocument>({
     placeOf: ({ id }) => ['attributes', id],
-    representationOf: definitionOf,
-    representationText: documentJson,
+    representationOf: toDefinition,
+    representationText: toDocumentJson,
     linksOf: ({ caller }, _, self) => changeLinks(self, may(caller, admins, 'products:write')),
     changedAt: row => row.updated_at,
   });
   const read = allow.everyoneAlike('products:read');
-  const crud = crudEndpoints(database, paginator, {
+  const crud = createCrudEndpoints(database, paginator, {
     name: 'definition',
     object: 'the definition of an attribute',
     id: 'Attribute',
@@ -45,7 +45,7 @@ export function attributeEndpoints(
     replace: { schema: schema.replaceDefinition, example: schema.definitionBodyExample },
     patch: { schema: schema.patchDefinition, example: { label: 'Wattage', facet: false } },
     presenter: present,
-    rows: { ...store, ...foundById('attribute', store) },
+    rows: { ...store, ...createFindersById('attribute', store) },
   });
 
   return [
@@ -59,7 +59,10 @@ export function attributeEndpoints(
       page: schema.definitionPage,
       list: store.list,
       sortColumns: schema.sortColumns,
-      requested: ({ query }) => ({ query, conditions: equal({ key: query.key, type: query.type }) }),
+      requested: ({ query }) => ({
+        query,
+        conditions: createEqualConditions({ key: query.key, type: query.type }),
+      }),
     }),
     crud.create({
       path,

@@ -1,10 +1,10 @@
 /** Facets of lists of products: which are requested, and how `meta` says what they count. */
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { quoted } from '../../http/credentials.ts';
-import { HttpError, invalid } from '../../http/errors.ts';
+import { quoteValue } from '../../http/credentials.ts';
+import { createFieldError, HttpError } from '../../http/errors.ts';
 import { prose } from '../../http/schema.ts';
-import { type FacetRequest, type Facets, facetCounter } from '../../storage/columns/counted.ts';
+import { createFacetCounter, type FacetRequest, type Facets } from '../../storage/columns/counted.ts';
 import { mostValues } from '../../storage/columns/facet.ts';
 import { type Columns, TooManyValues } from '../../storage/columns/index.ts';
 import type { Database } from '../../storage/database.ts';
@@ -87,9 +87,9 @@ export interface ProductFacets {
   members(request: FacetRequest): Promise<string>;
 }
 
-export function productFacets(database: Database, columns: Columns): ProductFacets {
+export function createProductFacets(database: Database, columns: Columns): ProductFacets {
   const { build, read } = database;
-  const count = facetCounter(database, columns);
+  const count = createFacetCounter(database, columns);
 
   async function isUsed(key: string): Promise<boolean> {
     const query = sql<{ key: string }>`select key from product_attributes where key = ${key} limit 1`;
@@ -98,32 +98,32 @@ export function productFacets(database: Database, columns: Columns): ProductFace
 
   async function check(name: string, definitions: Definitions): Promise<void> {
     if (plainFacets.includes(name)) return;
-    const shown = quoted(name, quotedLength);
+    const shown = quoteValue(name, quotedLength);
     if (!attributeForm.test(name)) {
       const known = `${plainFacets.join(', ')}, or attr. and the key of an attribute`;
-      throw invalid('facets', 'enum', `must name facets, which ${shown} is not: they are ${known}`);
+      throw createFieldError('facets', 'enum', `must name facets, which ${shown} is not: they are ${known}`);
     }
     const key = name.slice('attr.'.length);
     const definition = definitions.get(key);
     if (definition?.facet === false)
-      throw invalid('facets', 'facet', `must not name ${shown}, which is none`);
+      throw createFieldError('facets', 'facet', `must not name ${shown}, which is none`);
     if (definition === undefined && !(await isUsed(key)))
-      throw invalid('facets', 'unknown', `must not name ${shown}: no product has this attribute`);
+      throw createFieldError('facets', 'unknown', `must not name ${shown}: no product has this attribute`);
   }
 
   return {
     async names(parameter, definitions) {
       if (parameter === undefined) return [];
       const names = [...new Set(parameter.split(',').map(name => name.trim()))].filter(name => name !== '');
-      if (names.length === 0) throw invalid('facets', 'minItems', 'must name a facet');
+      if (names.length === 0) throw createFieldError('facets', 'minItems', 'must name a facet');
       if (names.length > mostFacets)
-        throw invalid('facets', 'maxItems', `must name ${mostFacets} facets or fewer`);
+        throw createFieldError('facets', 'maxItems', `must name ${mostFacets} facets or fewer`);
       for (const name of names) await check(name, definitions);
       return names;
     },
     async members(request) {
       try {
-        return membersOf(request.facets, await count(request));
+        return formatMembers(request.facets, await count(request));
       } catch (error) {
         if (!(error instanceof TooManyValues)) throw error;
         const message = `must not name ${error.column}, which has more values than are counted`;
@@ -138,7 +138,7 @@ export function productFacets(database: Database, columns: Columns): ProductFace
 }
 
 /** In the order they were requested. */
-function membersOf(names: readonly string[], { values, ranges }: Facets): string {
+function formatMembers(names: readonly string[], { values, ranges }: Facets): string {
   const more: Record<string, number> = {};
   const facets = names.map(name => {
     const found = values[name];

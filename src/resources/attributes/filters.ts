@@ -1,13 +1,13 @@
 /** Filters of lists by attributes: `attr.colour=red&attr.colour=blue` (either), `attr.watt=gte:10&attr.watt=lt:20` (both). */
 
-import { invalid } from '../../http/errors.ts';
+import { createFieldError } from '../../http/errors.ts';
 import { prefixedParameters } from '../../http/request/prefixed.ts';
 import {
   type AttributeCondition,
-  attributeCondition,
   type Bound,
+  createAttributeCondition,
 } from '../../storage/attributes/condition.ts';
-import { comparedText, momentOf } from '../../storage/attributes/values.ts';
+import { parseMoment, toComparedText } from '../../storage/attributes/values.ts';
 import type { Definition } from './schema.ts';
 import type { Definitions } from './store.ts';
 
@@ -27,7 +27,7 @@ const words = ['eq', ...Object.keys(operators)].map(word => `${word}:`).join(', 
 const decimal = /^[+-]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][+-]?\d{1,4})?$/;
 
 /** A number as people write it, when it is one that can be held. */
-function numberOf(text: string): number | undefined {
+function parseNumber(text: string): number | undefined {
   const number = decimal.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(number) ? number : undefined;
 }
@@ -38,19 +38,19 @@ function numberOf(text: string): number | undefined {
  * @throws HttpError 400 that names the parameter: an operator that does not exist, a value that its attribute cannot
  *   have, an attribute that is not filtered by
  */
-export function attributeConditions(
+export function buildAttributeConditions(
   attributes: Readonly<Record<string, readonly string[]>> | undefined,
   definitions: Definitions,
 ): AttributeCondition[] {
   return Object.entries(attributes ?? {}).flatMap(([name, values]) => {
     const key = name.slice('attr.'.length);
     const definition = definitions.get(key);
-    if (definition?.filterable === false) throw invalid(name, 'filterable', 'is not filtered by');
-    return conditionsOn(name, key, values, definition);
+    if (definition?.filterable === false) throw createFieldError(name, 'filterable', 'is not filtered by');
+    return buildConditions(name, key, values, definition);
   });
 }
 
-function conditionsOn(
+function buildConditions(
   name: string,
   key: string,
   values: readonly string[],
@@ -61,36 +61,41 @@ function conditionsOn(
   for (const value of values) {
     const [, word = 'eq', operand = ''] = /^(?:([a-z]+):)?(.*)$/s.exec(value) ?? [];
     if (word === 'eq') {
-      for (const text of equalTexts(name, operand, definition)) texts.add(text);
+      for (const text of toEqualTexts(name, operand, definition)) texts.add(text);
       continue;
     }
     const operator = operators[word];
     if (operator === undefined || !Object.hasOwn(operators, word))
-      throw invalid(name, 'operator', `must not begin with ${word.slice(0, 20)}:, which is none of ${words}`);
-    const found = orderedValue(name, word, operand, definition);
+      throw createFieldError(
+        name,
+        'operator',
+        `must not begin with ${word.slice(0, 20)}:, which is none of ${words}`,
+      );
+    const found = parseOrderedValue(name, word, operand, definition);
     bounds[found.of].push({ operator, value: found.value });
   }
   const conditions: AttributeCondition[] = [];
-  if (texts.size > 0) conditions.push(attributeCondition(key, { of: 'equal', texts: [...texts].sort() }));
+  if (texts.size > 0)
+    conditions.push(createAttributeCondition(key, { of: 'equal', texts: [...texts].sort() }));
   for (const of of ['number', 'date'] as const)
-    if (bounds[of].length > 0) conditions.push(attributeCondition(key, { of, bounds: bounds[of] }));
+    if (bounds[of].length > 0) conditions.push(createAttributeCondition(key, { of, bounds: bounds[of] }));
   return conditions;
 }
 
 /** What a value may look like in the index: a number has one form there, however it is written. */
-function equalTexts(name: string, operand: string, definition: Definition | undefined): string[] {
+function toEqualTexts(name: string, operand: string, definition: Definition | undefined): string[] {
   const type = definition?.type;
-  const number = numberOf(operand);
-  if (type === 'number' && number === undefined) throw invalid(name, 'number', 'must be a number');
+  const number = parseNumber(operand);
+  if (type === 'number' && number === undefined) throw createFieldError(name, 'number', 'must be a number');
   if (type === 'boolean' && operand !== 'true' && operand !== 'false')
-    throw invalid(name, 'boolean', 'must be true or false');
-  if (type === 'date' && momentOf(operand) === undefined)
-    throw invalid(name, 'date', 'must be a date (2026-01-31) or a moment (2026-01-31T12:00:00Z)');
+    throw createFieldError(name, 'boolean', 'must be true or false');
+  if (type === 'date' && parseMoment(operand) === undefined)
+    throw createFieldError(name, 'date', 'must be a date (2026-01-31) or a moment (2026-01-31T12:00:00Z)');
   const isNumber = number !== undefined && (type === undefined || type === 'number');
-  return isNumber ? [comparedText(operand), String(number)] : [comparedText(operand)];
+  return isNumber ? [toComparedText(operand), String(number)] : [toComparedText(operand)];
 }
 
-function orderedValue(
+function parseOrderedValue(
   name: string,
   word: string,
   operand: string,
@@ -98,11 +103,15 @@ function orderedValue(
 ): { of: 'number' | 'date'; value: number } {
   const type = definition?.type;
   if (type !== undefined && type !== 'number' && type !== 'date')
-    throw invalid(name, 'operator', `must not begin with ${word}:, since its values are of the type ${type}`);
-  const number = type === 'date' ? undefined : numberOf(operand);
+    throw createFieldError(
+      name,
+      'operator',
+      `must not begin with ${word}:, since its values are of the type ${type}`,
+    );
+  const number = type === 'date' ? undefined : parseNumber(operand);
   if (number !== undefined) return { of: 'number', value: number };
-  const moment = type === 'number' ? undefined : momentOf(operand);
+  const moment = type === 'number' ? undefined : parseMoment(operand);
   if (moment !== undefined) return { of: 'date', value: moment };
   const wanted = type === undefined ? 'a number or a date' : `a ${type}`;
-  throw invalid(name, type ?? 'number', `must have ${wanted} after ${word}:`);
+  throw createFieldError(name, type ?? 'number', `must have ${wanted} after ${word}:`);
 }

@@ -10,7 +10,7 @@ import type { DefinitionStore, Definitions } from './store.ts';
 type AttributeFit = (after: Attributed, before?: Attributed) => Promise<void>;
 
 /** @returns a function that gives what checks the products of one transaction: definitions are read once at most */
-export function attributeFits(
+export function createAttributeFits(
   definitions: Pick<DefinitionStore, 'seenBy'>,
 ): (session: Session) => AttributeFit {
   return session => {

@@ -1,8 +1,8 @@
 /** Whether products' attributes fit what is defined of them. Only what is written is checked: what is there stays. */
-import { quoted } from '../../http/credentials.ts';
+import { quoteValue } from '../../http/credentials.ts';
 import type { ErrorDetail } from '../../http/errors.ts';
-import { invalidDetails } from '../../http/request/index.ts';
-import { type AttributeValues, momentOf } from '../../storage/attributes/values.ts';
+import { createValidationError } from '../../http/request/index.ts';
+import { type AttributeValues, parseMoment } from '../../storage/attributes/values.ts';
 import type { Definition } from './schema.ts';
 import type { Definitions } from './store.ts';
 
@@ -22,7 +22,11 @@ const quotedLength = 100;
  * @param before the product as it was; undefined for a new one
  * @returns each attribute that does not fit, with the value and the rule
  */
-function attributeProblems(definitions: Definitions, after: Attributed, before?: Attributed): ErrorDetail[] {
+function findAttributeProblems(
+  definitions: Definitions,
+  after: Attributed,
+  before?: Attributed,
+): ErrorDetail[] {
   if (definitions.size === 0) return [];
   const problems: ErrorDetail[] = [];
   const refuse = (key: string, code: string, message: string) =>
@@ -30,8 +34,8 @@ function attributeProblems(definitions: Definitions, after: Attributed, before?:
   for (const [key, value] of Object.entries(after.attributes)) {
     const definition = definitions.get(key);
     if (definition === undefined || isSame(value, before?.attributes[key])) continue;
-    const rule = brokenRule(definition, value);
-    if (rule !== undefined) refuse(key, rule.code, `${rule.message}, not ${quoted(value, quotedLength)}`);
+    const rule = findBrokenRule(definition, value);
+    if (rule !== undefined) refuse(key, rule.code, `${rule.message}, not ${quoteValue(value, quotedLength)}`);
   }
   for (const definition of definitions.values()) {
     const { key } = definition;
@@ -39,15 +43,15 @@ function attributeProblems(definitions: Definitions, after: Attributed, before?:
     // One that has lacked it since before it was required may go on to.
     const lackedIt =
       before !== undefined && !Object.hasOwn(before.attributes, key) && isRequired(definition, before);
-    if (!lackedIt) refuse(key, 'required', `is required ${placeOf(definition, after)}`);
+    if (!lackedIt) refuse(key, 'required', `is required ${describePlace(definition, after)}`);
   }
   return problems;
 }
 
 /** @throws HttpError 400 that names each attribute that does not fit */
 export function requireAttributes(definitions: Definitions, after: Attributed, before?: Attributed): void {
-  const details = attributeProblems(definitions, after, before);
-  if (details.length > 0) throw invalidDetails(details);
+  const details = findAttributeProblems(definitions, after, before);
+  if (details.length > 0) throw createValidationError(details);
 }
 
 const isSame = (one: unknown, other: unknown): boolean =>
@@ -63,43 +67,43 @@ function isRequired({ required, requiredIn }: Definition, product: Attributed): 
   return required || requiredIn.some(path => isIn(product, path));
 }
 
-function placeOf({ required, requiredIn }: Definition, product: Attributed): string {
+function describePlace({ required, requiredIn }: Definition, product: Attributed): string {
   const path = requiredIn.find(path => isIn(product, path));
   return required || path === undefined ? 'of every product' : `in the category ${path}`;
 }
 
-function brokenRule(
+function findBrokenRule(
   { type, choices, unit }: Definition,
   value: AttributeValues[string],
 ): { code: string; message: string } | undefined {
   const values = Array.isArray(value) ? value : [value];
-  const all = (test: (value: unknown) => boolean) => values.every(test);
-  const one = (test: (value: unknown) => boolean) => !Array.isArray(value) && test(value);
+  const holdsForAll = (test: (value: unknown) => boolean) => values.every(test);
+  const holdsForOne = (test: (value: unknown) => boolean) => !Array.isArray(value) && test(value);
   switch (type) {
     case 'number': {
       const measured = unit === null ? '' : ` (in ${unit})`;
-      return one(value => typeof value === 'number')
+      return holdsForOne(value => typeof value === 'number')
         ? undefined
         : { code: 'type', message: `must be a number${measured}` };
     }
     case 'boolean':
-      return one(value => typeof value === 'boolean')
+      return holdsForOne(value => typeof value === 'boolean')
         ? undefined
         : { code: 'type', message: 'must be true or false' };
     case 'date':
-      return one(value => typeof value === 'string' && momentOf(value) !== undefined)
+      return holdsForOne(value => typeof value === 'string' && parseMoment(value) !== undefined)
         ? undefined
         : { code: 'format', message: 'must be a date (2026-01-31) or a moment (2026-01-31T12:00:00Z)' };
     case 'choice': {
       const shown = `${choices.slice(0, 20).join(', ')}${choices.length > 20 ? ', …' : ''}`;
       // The number 38 is not the choice 38.
-      const whole = all(value => typeof value === 'string') ? '' : 'a text, ';
-      return all(value => typeof value === 'string' && choices.includes(value))
+      const whole = holdsForAll(value => typeof value === 'string') ? '' : 'a text, ';
+      return holdsForAll(value => typeof value === 'string' && choices.includes(value))
         ? undefined
         : { code: 'enum', message: `must be ${whole}one of ${shown}` };
     }
     case 'text':
-      return all(value => typeof value === 'string')
+      return holdsForAll(value => typeof value === 'string')
         ? undefined
         : { code: 'type', message: 'must be a text, or a list of texts' };
   }

@@ -1,6 +1,6 @@
 /** THE schema of attributes' definitions: what a key of products' `attributes` means, and what values it takes. */
 import { z } from 'zod';
-import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, oneOf, text, timestamp } from '../../http/schema.ts';
 import { categoryPath, shownPath } from '../categories/schema.ts';
@@ -10,7 +10,7 @@ export const definitionsLimit = 1000;
 
 const types = ['text', 'number', 'boolean', 'date', 'choice'] as const;
 
-const distinct = (values: readonly string[]) => new Set(values).size === values.length;
+const isDistinct = (values: readonly string[]) => new Set(values).size === values.length;
 const notDistinct = { error: 'must not name a value twice', params: { rule: 'uniqueItems' } };
 
 const key = z
@@ -28,7 +28,7 @@ const unit = text(20)
 const choices = z
   .array(text(200))
   .max(500)
-  .refine(distinct, notDistinct)
+  .refine(isDistinct, notDistinct)
   .describe('The values that the type `choice` takes, in the order they are offered; empty for other types.')
   .meta({ examples: [['red', 'green', 'blue']], uniqueItems: true });
 const filterable = z.boolean().describe('Whether lists are filtered by it (`?attr.colour=red`).');
@@ -38,7 +38,7 @@ const requiredIn = <Path extends z.ZodType<string>>(path: Path) =>
   z
     .array(path)
     .max(100)
-    .refine(distinct, notDistinct)
+    .refine(isDistinct, notDistinct)
     .describe('Paths of categories whose products must have it, as those of all categories below.')
     .meta({ examples: [['bulbs']], uniqueItems: true });
 
@@ -76,7 +76,11 @@ export const definition = z
   })
   .meta({ id: 'Attribute', example });
 
-export const definitionHal = halOf(definition, 'AttributeHal', linksOf(['self'], ['edit', 'delete']));
+export const definitionHal = buildHalSchema(
+  definition,
+  'AttributeHal',
+  buildLinksSchema(['self'], ['edit', 'delete']),
+);
 
 const fields = {
   key,
@@ -121,7 +125,7 @@ export const replaceDefinition = writtenFields
 /** PATCH with application/json: only the fields to change. */
 export const patchDefinition = writtenFields.partial().meta({ id: 'PatchAttribute' });
 
-export const definitionPage = pageSchemas(definition, definitionHal, 'attributes', 'AttributeList');
+export const definitionPage = buildPageSchemas(definition, definitionHal, 'attributes', 'AttributeList');
 export const sortColumns = { id: 'id', key: 'key', label: 'label', createdAt: 'created_at' } as const;
 export const listDefinitions = z.object({
   key: key.optional().describe('Only the definition of this key.'),

@@ -1,13 +1,18 @@
 /** The queries of attributes' definitions, and all of them as they were at the last check for changes. */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import { renamedPath } from '../../storage/categories/names.ts';
+import { renamePath } from '../../storage/categories/names.ts';
 import type { Collection } from '../../storage/changes/change.ts';
-import { followedValue } from '../../storage/changes/value.ts';
-import { versionOf } from '../../storage/changes/versions.ts';
+import { createFollowedValue } from '../../storage/changes/value.ts';
+import { buildVersion } from '../../storage/changes/versions.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { type DocumentRows, documentJson, documentRows, type StoredDocument } from '../crud/documents.ts';
+import {
+  createDocumentRows,
+  type DocumentRows,
+  type StoredDocument,
+  toDocumentJson,
+} from '../crud/documents.ts';
 import type { Definition, DefinitionFields } from './schema.ts';
 
 /** Definitions by their keys. */
@@ -25,11 +30,11 @@ export interface DefinitionStore extends Omit<DocumentRows<DefinitionFields>, 'a
 /** Any change of one ends all that is cached: they are few, and seldom changed. */
 export const attributeDefinitions: Collection = { name: 'attributes' };
 
-export const definitionOf = (row: StoredDocument): Definition => parseStored<Definition>(documentJson(row));
+export const toDefinition = (row: StoredDocument): Definition => parseStored<Definition>(toDocumentJson(row));
 
-export function definitionStore(database: Database, outbox: Outbox): DefinitionStore {
+export function createDefinitionStore(database: Database, outbox: Outbox): DefinitionStore {
   const { build, changes, dialect } = database;
-  const { all: allRows, ...rows } = documentRows<DefinitionFields>(database, outbox, {
+  const { all: allRows, ...rows } = createDocumentRows<DefinitionFields>(database, outbox, {
     table: 'attributes',
     collection: attributeDefinitions,
     resource: 'attribute',
@@ -38,12 +43,12 @@ export function definitionStore(database: Database, outbox: Outbox): DefinitionS
   });
   const versionQuery = sql<{
     version: number;
-  }>`select ${versionOf(dialect, attributeDefinitions.name)} as version`;
+  }>`select ${buildVersion(dialect, attributeDefinitions.name)} as version`;
   const version = versionQuery.compile(build);
-  async function all(session: Session): Promise<Definitions> {
-    return new Map((await allRows(session)).map(definitionOf).map(found => [found.key, found]));
+  async function readAll(session: Session): Promise<Definitions> {
+    return new Map((await allRows(session)).map(toDefinition).map(found => [found.key, found]));
   }
-  const value = followedValue(changes, attributeDefinitions, () => all(database.read));
+  const value = createFollowedValue(changes, attributeDefinitions, () => readAll(database.read));
 
   return {
     ...rows,
@@ -51,14 +56,14 @@ export function definitionStore(database: Database, outbox: Outbox): DefinitionS
       const known = value.peek();
       const seen = known === undefined ? undefined : (await session.first(version))?.version;
       const isSeen = seen !== undefined && seen === changes.version(attributeDefinitions);
-      return isSeen && known !== undefined ? known : all(session);
+      return isSeen && known !== undefined ? known : readAll(session);
     },
     current: value.current,
     async renameCategory(session, former, path, cause) {
       const all = build.selectFrom('attributes').select(['id', 'document', 'updated_at']).orderBy('id');
       for (const before of await session.all(all.modifyEnd(dialect.forUpdate).compile())) {
-        const { id: _id, createdAt: _created, updatedAt: _updated, ...fields } = definitionOf(before);
-        const requiredIn = fields.requiredIn.map(one => renamedPath(one, former, path));
+        const { id: _id, createdAt: _created, updatedAt: _updated, ...fields } = toDefinition(before);
+        const requiredIn = fields.requiredIn.map(one => renamePath(one, former, path));
         if (requiredIn.some((one, index) => one !== fields.requiredIn[index]))
           await rows.update(session, before, { ...fields, requiredIn }, cause);
       }

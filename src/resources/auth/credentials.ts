@@ -1,30 +1,40 @@
 /** Whether credentials that were good when a request came in still stand in the transaction that relies on them. */
-import { type Authenticator, ended, outdated, unauthorized } from '../../http/access.ts';
+import {
+  type Authenticator,
+  createEndedSessionsError,
+  createOutdatedTokenError,
+  createUnauthorizedError,
+} from '../../http/access.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Database } from '../../storage/database.ts';
-import { prepared } from '../../storage/prepared.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
 
 /**
  * One read by primary key, without a lock: a write that goes first is one that was made before the change. What a
  * change has to undo besides, such as sessions, is written under a lock of the account.
  */
-export function confirmation({ build }: Pick<Database, 'build'>, clock: Clock): Authenticator['confirm'] {
-  const standingOf = prepared<{ id: number }, { role: string; session_generation: number }>(build, argument =>
-    build.selectFrom('users').select(['role', 'session_generation']).where('id', '=', argument.id),
+export function createConfirmation(
+  { build }: Pick<Database, 'build'>,
+  clock: Clock,
+): Authenticator['confirm'] {
+  const standingOf = prepareQuery<{ id: number }, { role: string; session_generation: number }>(
+    build,
+    argument =>
+      build.selectFrom('users').select(['role', 'session_generation']).where('id', '=', argument.id),
   );
-  const expiryOf = prepared<{ id: number }, { expires_at: number | null }>(build, argument =>
+  const expiryOf = prepareQuery<{ id: number }, { expires_at: number | null }>(build, argument =>
     build.selectFrom('api_keys').select('expires_at').where('id', '=', argument.id),
   );
   return async (session, caller) => {
     if (caller.kind === 'user') {
       const user = await session.first(standingOf({ id: caller.userId }));
-      if (user === undefined) throw unauthorized('UNAUTHORIZED');
-      if (user.role !== caller.role) throw outdated();
-      if (caller.generation < user.session_generation) throw ended();
+      if (user === undefined) throw createUnauthorizedError('UNAUTHORIZED');
+      if (user.role !== caller.role) throw createOutdatedTokenError();
+      if (caller.generation < user.session_generation) throw createEndedSessionsError();
     } else if (caller.kind === 'key') {
       const key = await session.first(expiryOf({ id: caller.keyId }));
       const isOver = key === undefined || (key.expires_at !== null && key.expires_at <= clock.now());
-      if (isOver) throw unauthorized('UNAUTHORIZED');
+      if (isOver) throw createUnauthorizedError('UNAUTHORIZED');
     }
   };
 }

@@ -16,14 +16,14 @@ export type PasswordProof = (
   currentPassword: string,
 ) => Promise<void>;
 
-export function passwordProof(guard: Guard, passwords: PasswordCheck): PasswordProof {
+export function createPasswordProof(guard: Guard, passwords: PasswordCheck): PasswordProof {
   return (from, user, currentPassword) =>
     guard(from, user.email_key, async () => {
-      if (!(await passwords.verify(currentPassword, user.password_hash))) throw wrongPassword();
+      if (!(await passwords.verify(currentPassword, user.password_hash))) throw createWrongPasswordError();
     });
 }
 
-export const wrongPassword = () => new HttpError('WRONG_PASSWORD', { details: [wrong] });
+export const createWrongPasswordError = () => new HttpError('WRONG_PASSWORD', { details: [wrong] });
 const wrong = {
   field: 'currentPassword',
   pointer: '#/currentPassword',

@@ -6,7 +6,7 @@
  * commits it knows at once; others read these few rows again when what they know is half a minute old.
  */
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { prepared } from '../../storage/prepared.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
 import { accessLifetime } from './lifetimes.ts';
 
 /** Milliseconds that a process goes without polling for what others have ended. */
@@ -27,12 +27,12 @@ export interface EndedSessions {
   sweep(session: Session, now: number): Promise<number>;
 }
 
-export function endedSessions({ build, read }: Pick<Database, 'build' | 'read'>): EndedSessions {
+export function createEndedSessions({ build, read }: Pick<Database, 'build' | 'read'>): EndedSessions {
   const ended = new Map<number, { readonly generation: number; readonly at: number }>();
   /** When to poll again, by the clock of the requests. */
   let due = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
   let polling: Promise<void> | undefined;
-  const since = prepared<{ at: number }, { user_id: number; generation: number; ended_at: number }>(
+  const since = prepareQuery<{ at: number }, { user_id: number; generation: number; ended_at: number }>(
     build,
     argument => build.selectFrom('ended_sessions').selectAll().where('ended_at', '>', argument.at),
   );

@@ -1,16 +1,16 @@
 /** Signing in, staying signed in, and signing out. */
-import { allow, unauthorized } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
+import { allow, createUnauthorizedError } from '../../http/access.ts';
+import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { noContent, secret } from '../../http/response/reply.ts';
+import { replyNoContent, replySecret } from '../../http/response/reply.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { emailKey, type StoredUser, type UserStore } from '../users/store.ts';
+import { type StoredUser, toEmailKey, type UserStore } from '../users/store.ts';
 import type { Guards } from './guard.ts';
 import type { KnownAddresses } from './known-addresses.ts';
 import { accessLifetime, refreshIdleLifetime, refreshLifetime } from './lifetimes.ts';
 import type { PasswordCheck } from './passwords.ts';
 import * as schema from './schema.ts';
-import { type SessionStore, tokenHash } from './store.ts';
+import { hashToken, type SessionStore } from './store.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface AuthOptions {
@@ -24,11 +24,11 @@ export interface AuthOptions {
 
 const tag = 'Authentication';
 
-export function authEndpoints({ database, clock }: Dependencies, options: AuthOptions): Endpoint[] {
+export function createAuthEndpoints({ database, clock }: Dependencies, options: AuthOptions): Endpoint[] {
   const { users, sessions, tokens, passwords, guards, knownAddresses } = options;
 
   return [
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path: '/auth/login',
       operationId: 'login',
@@ -44,7 +44,7 @@ export function authEndpoints({ database, clock }: Dependencies, options: AuthOp
       responses: { 200: { description: 'Access and refresh token.', schema: schema.tokenPair } },
       errors: ['INVALID_CREDENTIALS'],
       async handle({ body, address, showQuota, write }) {
-        const account = emailKey(body.email);
+        const account = toEmailKey(body.email);
         const user = await guards.signIn({ showQuota, address }, account, async () => {
           const found = await users.findByEmail(database.read, body.email);
           // The same response, after the same time, for an unknown user and a wrong password.
@@ -64,17 +64,17 @@ export function authEndpoints({ database, clock }: Dependencies, options: AuthOp
           await sessions.insert(session, {
             id: sessionId,
             user_id: id,
-            token_hash: tokenHash(refreshToken),
+            token_hash: hashToken(refreshToken),
             created_at: now,
             last_used_at: now,
             expires_at: now + refreshLifetime * 1000,
           });
           await knownAddresses.keep(session, id, account, address, now);
-          return secret(200, { accessToken, refreshToken, expiresIn: accessLifetime });
+          return replySecret(200, { accessToken, refreshToken, expiresIn: accessLifetime });
         });
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path: '/auth/refresh',
       operationId: 'refresh',
@@ -86,27 +86,32 @@ export function authEndpoints({ database, clock }: Dependencies, options: AuthOp
       responses: { 200: { description: 'A new access token.', schema: schema.accessTokenOnly } },
       errors: ['UNAUTHORIZED', 'TOKEN_EXPIRED'],
       async handle({ body, address, showQuota, write }) {
-        const hash = tokenHash(body.refreshToken);
+        const hash = hashToken(body.refreshToken);
         return guards.token({ showQuota, address }, hash, async () => {
           const verified = await tokens.verifyRefresh(body.refreshToken);
-          if (typeof verified === 'string') throw unauthorized(verified);
+          if (typeof verified === 'string') throw createUnauthorizedError(verified);
           return write(async session => {
             const row = await sessions.findByToken(session, hash);
             const now = clock.now();
-            if (row === undefined || row.id !== verified.sessionId) throw unauthorized('UNAUTHORIZED');
+            if (row === undefined || row.id !== verified.sessionId)
+              throw createUnauthorizedError('UNAUTHORIZED');
             const idleSince = now - refreshIdleLifetime * 1000;
-            if (row.expires_at <= now || row.last_used_at <= idleSince) throw unauthorized('TOKEN_EXPIRED');
+            if (row.expires_at <= now || row.last_used_at <= idleSince)
+              throw createUnauthorizedError('TOKEN_EXPIRED');
             const user = await users.keep(session, row.user_id);
             // A change of the password or role may have ended the session since it was read.
             if (user === undefined || !(await sessions.touch(session, row.id, now)))
-              throw unauthorized('UNAUTHORIZED');
+              throw createUnauthorizedError('UNAUTHORIZED');
             // Signing waits for nothing outside this process, so it may be done while the transaction is open.
-            return secret(200, { accessToken: await tokens.signAccess(user), expiresIn: accessLifetime });
+            return replySecret(200, {
+              accessToken: await tokens.signAccess(user),
+              expiresIn: accessLifetime,
+            });
           });
         });
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path: '/auth/logout',
       operationId: 'logout',
@@ -119,8 +124,8 @@ export function authEndpoints({ database, clock }: Dependencies, options: AuthOp
       responses: { 204: { description: 'The session has ended.' } },
       handle({ body, write }) {
         return write(async session => {
-          await sessions.removeByToken(session, tokenHash(body.refreshToken));
-          return noContent();
+          await sessions.removeByToken(session, hashToken(body.refreshToken));
+          return replyNoContent();
         });
       },
     }),

@@ -7,7 +7,7 @@
 import type { Input } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import type { Charge, DelayRule, Delays } from '../../http/quota/delays.ts';
-import { usedUp } from '../../http/quota/index.ts';
+import { createRateLimitError } from '../../http/quota/index.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type Database, StorageError } from '../../storage/database.ts';
 import type { KnownAddresses } from './known-addresses.ts';
@@ -17,7 +17,7 @@ type From = Pick<Input<unknown, unknown, unknown>, 'showQuota' | 'address'>;
 /**
  * Makes an attempt when there may be another, and counts it as a failure when the request is refused; a failure of the
  * service is no failed attempt. The response's quota headers show how many may fail before they have to be waited for.
- * @param subject the account by `emailKey`, whether or not there is such a user; or the token that is tried
+ * @param subject the account by `toEmailKey`, whether or not there is such a user; or the token that is tried
  * @throws HttpError 429
  */
 export type Guard = <T>(from: From, subject: string, attempt: () => Promise<T>) => Promise<T>;
@@ -55,7 +55,7 @@ export function createGuards(
   delays: Delays,
   clock: Clock,
 ): Guards {
-  const inTurn = turns();
+  const inTurn = createTurns();
 
   /** What the attempt has done, or why it could do nothing, is what the client is to know: this may fail. */
   async function giveBack(from: From, charges: readonly Charge[]): Promise<void> {
@@ -80,7 +80,7 @@ export function createGuards(
       return inTurn(`${narrowest?.rule.name} ${narrowest?.subject}`, async () => {
         const { rule, state } = await delays.charge(charges);
         from.showQuota(rule, state);
-        if (!state.allowed) throw usedUp(refusal, state, clock.now());
+        if (!state.allowed) throw createRateLimitError(refusal, state, clock.now());
         let made: Awaited<ReturnType<typeof attempt>>;
         try {
           made = await attempt();
@@ -94,12 +94,12 @@ export function createGuards(
     };
   }
 
-  function passwordGuard(what: string): Guard {
+  function createPasswordGuard(what: string): Guard {
     const rules = {
-      pair: rule(`${what} pair`, limits.pair),
-      knownPair: rule(`${what} known pair`, limits.knownPair),
-      account: rule(`${what} account`, limits.account),
-      address: rule(`${what} address`, limits.address),
+      pair: createRule(`${what} pair`, limits.pair),
+      knownPair: createRule(`${what} known pair`, limits.knownPair),
+      account: createRule(`${what} account`, limits.account),
+      address: createRule(`${what} address`, limits.address),
     };
     return guard(async (account, address) => {
       const pair = `${account} ${address}`;
@@ -112,11 +112,17 @@ export function createGuards(
     });
   }
 
-  const tokenRules = [rule('token', limits.token), rule('token address', limits.address)] as const;
-  const mailRules = [rule('mail pair', limits.mail), rule('mail address', limits.address)] as const;
+  const tokenRules = [
+    createRule('token', limits.token),
+    createRule('token address', limits.address),
+  ] as const;
+  const mailRules = [
+    createRule('mail pair', limits.mail),
+    createRule('mail address', limits.address),
+  ] as const;
   return {
-    signIn: passwordGuard('sign-in'),
-    currentPassword: passwordGuard('current password'),
+    signIn: createPasswordGuard('sign-in'),
+    currentPassword: createPasswordGuard('current password'),
     token: guard((token, address) => [
       { rule: tokenRules[0], subject: token },
       { rule: tokenRules[1], subject: address },
@@ -134,12 +140,12 @@ export function createGuards(
 /** Whether it is the attempt that has failed; a disk without room, or a database that is away, says nothing of it. */
 const isRefusal = (error: unknown): boolean => error instanceof HttpError && error.status < 500;
 
-function rule(name: string, [limit, window, longest]: readonly [number, number, number]): DelayRule {
+function createRule(name: string, [limit, window, longest]: readonly [number, number, number]): DelayRule {
   return { name, limit, window, longest };
 }
 
 /** Runs work of the same key one after the other, in the order it came. */
-function turns(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+function createTurns(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
   return (key, work) => {
     const turn = (last.get(key) ?? Promise.resolve()).then(work);

@@ -5,7 +5,7 @@ import type { Database, Session } from '../../storage/database.ts';
 const lifetime = 90 * 24 * 60 * 60 * 1000;
 
 export interface KnownAddresses {
-  /** @param account the e-mail address as `emailKey` gives it, whether or not there is such a user */
+  /** @param account the e-mail address as `toEmailKey` gives it, whether or not there is such a user */
   isKnown(session: Session, account: string, address: string): Promise<boolean>;
   keep(session: Session, userId: number, account: string, address: string, now: number): Promise<void>;
   /** Those of a user whose password others may have known. */
@@ -14,23 +14,23 @@ export interface KnownAddresses {
   sweep(session: Session, now: number): Promise<number>;
 }
 
-const hashOf = (account: string, address: string) =>
+const hashAddress = (account: string, address: string) =>
   new Bun.CryptoHasher('sha256').update(`${account} ${address}`).digest('hex');
 
-export function knownAddresses({ build }: Pick<Database, 'build'>): KnownAddresses {
+export function createKnownAddresses({ build }: Pick<Database, 'build'>): KnownAddresses {
   return {
     async isKnown(session, account, address) {
       const query = build
         .selectFrom('known_addresses')
         .select('user_id')
-        .where('hash', '=', hashOf(account, address));
+        .where('hash', '=', hashAddress(account, address));
       return (await session.first(query.compile())) !== undefined;
     },
     async keep(session, userId, account, address, now) {
       const used = { user_id: userId, last_used_at: now };
       const query = build
         .insertInto('known_addresses')
-        .values({ hash: hashOf(account, address), ...used })
+        .values({ hash: hashAddress(account, address), ...used })
         .onConflict(conflict => conflict.column('hash').doUpdateSet(used));
       await session.run(query.compile());
     },

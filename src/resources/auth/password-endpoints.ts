@@ -1,19 +1,19 @@
 /** Passwords: changing one's own, and setting a new one with a token that came by mail. */
 import type { Consumer } from '../../events/dispatcher.ts';
-import { causedBy } from '../../events/outbox.ts';
-import { allow, unauthorized } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { noContent, secret } from '../../http/response/reply.ts';
-import { tooMuchMail } from '../../mail/limits.ts';
+import { createCause } from '../../events/outbox.ts';
+import { allow, createUnauthorizedError } from '../../http/access.ts';
+import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
+import { replyNoContent, replySecret } from '../../http/response/reply.ts';
+import { createMailLimitError } from '../../mail/limits.ts';
 import type { Session, Transaction } from '../../storage/database.ts';
 import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { MailTemplates } from '../users/mail-templates.ts';
 import type { MailTokens } from '../users/mail-tokens.ts';
-import { invalidToken } from '../users/rules.ts';
+import { createInvalidTokenError } from '../users/rules.ts';
 import { mailTokenExample } from '../users/schema.ts';
-import { emailKey, type StoredUser, type UserStore } from '../users/store.ts';
-import { type PasswordProof, wrongPassword } from './current-password.ts';
+import { type StoredUser, toEmailKey, type UserStore } from '../users/store.ts';
+import { createWrongPasswordError, type PasswordProof } from './current-password.ts';
 import type { Guards } from './guard.ts';
 import type { KnownAddresses } from './known-addresses.ts';
 import { hashPassword } from './passwords.ts';
@@ -34,14 +34,14 @@ const tag = 'Authentication';
 const purpose = 'password';
 const forgotten = 'forgotten-passwords';
 /** The same whether or not there is such a user. */
-const queued = () => secret(202, { status: 'queued' });
+const replyQueued = () => replySecret(202, { status: 'queued' });
 const isQueued = { description: 'If there is such a user, a mail is on its way.', schema: schema.queued };
 
 /**
  * Looks for the user of an address after the response has been given, and writes to them: so the response to
  * trying addresses takes one and the same time.
  */
-export function forgottenPasswords(
+export function createForgottenPasswordConsumer(
   { clock }: Pick<Dependencies, 'clock'>,
   { users, mailTemplates }: Pick<PasswordOptions, 'users' | 'mailTemplates'>,
 ): Consumer {
@@ -53,12 +53,12 @@ export function forgottenPasswords(
       const user = known === undefined ? undefined : await users.lock(session, known.id);
       // Of another address meanwhile: the mail would go to someone who has not requested it.
       if (user?.email_key === email)
-        await mailTemplates.resetPassword(session, user, causedBy('service', clock.now()));
+        await mailTemplates.resetPassword(session, user, createCause('service', clock.now()));
     },
   };
 }
 
-export function passwordEndpoints(services: Dependencies, options: PasswordOptions): Endpoint[] {
+export function createPasswordEndpoints(services: Dependencies, options: PasswordOptions): Endpoint[] {
   const { database, clock, queue } = services;
   const { users, sessions, mailTokens, mailTemplates, proof, guards, knownAddresses } = options;
 
@@ -73,11 +73,11 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
     await mailTokens.withdraw(session, user.id, purpose);
     // The old password may have been known at the addresses of former sign-ins; the owner is here.
     await knownAddresses.forget(session, user.id);
-    await knownAddresses.keep(session, user.id, emailKey(user.email), address, now);
+    await knownAddresses.keep(session, user.id, toEmailKey(user.email), address, now);
   }
 
   return [
-    endpoint({
+    createEndpoint({
       method: 'PUT',
       path: '/me/password',
       operationId: 'changePassword',
@@ -95,21 +95,21 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
       errors: ['WRONG_PASSWORD'],
       async handle({ body, caller, address, showQuota, write, cause }) {
         const user = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
-        if (user === undefined) throw unauthorized('UNAUTHORIZED');
+        if (user === undefined) throw createUnauthorizedError('UNAUTHORIZED');
         await proof({ showQuota, address }, user, body.currentPassword);
         const passwordHash = await hashPassword(body.newPassword);
         return write(async session => {
           const before = await users.lock(session, user.id);
-          if (before === undefined) throw unauthorized('UNAUTHORIZED');
+          if (before === undefined) throw createUnauthorizedError('UNAUTHORIZED');
           // Changed meanwhile: what was compared is not the current password any more.
-          if (before.password_hash !== user.password_hash) throw wrongPassword();
+          if (before.password_hash !== user.password_hash) throw createWrongPasswordError();
           await users.setPassword(session, before, passwordHash, cause());
           await endSessions(session, before, address, clock.now());
-          return noContent();
+          return replyNoContent();
         });
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path: '/users/{id}/password-reset',
       operationId: 'requestPasswordReset',
@@ -127,15 +127,16 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
           (caller.kind === 'user' && (caller.userId === id || caller.role === 'admin'));
         return write(async session => {
           const user = isAllowed ? await users.lock(session, id) : undefined;
-          if (user === undefined) return queued();
+          if (user === undefined) return replyQueued();
           const refused = await mailTemplates.resetPassword(session, user, cause());
           // A key may not be allowed to know who there is; the others see this user anyway.
-          if (refused !== undefined && caller.kind === 'user') throw tooMuchMail(refused, clock.now());
-          return queued();
+          if (refused !== undefined && caller.kind === 'user')
+            throw createMailLimitError(refused, clock.now());
+          return replyQueued();
         });
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path: '/auth/forgot-password',
       operationId: 'forgotPassword',
@@ -147,16 +148,16 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
       body: { kind: 'json', schema: schema.forgotPassword, example: { email: 'ada@shop.example' } },
       responses: { 202: isQueued },
       async handle({ body, address, showQuota, write }) {
-        const email = emailKey(body.email);
+        const email = toEmailKey(body.email);
         return guards.mail({ showQuota, address }, email, () =>
           write(async session => {
             await queue.add(session, { queue: forgotten, key: email, payload: email, at: clock.now() });
-            return queued();
+            return replyQueued();
           }),
         );
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path: '/auth/password-reset',
       operationId: 'resetPassword',
@@ -174,20 +175,21 @@ export function passwordEndpoints(services: Dependencies, options: PasswordOptio
       errors: ['INVALID_TOKEN'],
       handle({ body: { token, password }, address, showQuota, write, cause }) {
         return guards.token({ showQuota, address }, token, async () => {
-          const ownerOf = (session: Session) => mailTokens.ownerOf(session, token, purpose, clock.now());
-          if ((await ownerOf(database.read)) === undefined) throw invalidToken();
+          const readOwner = (session: Session) => mailTokens.ownerOf(session, token, purpose, clock.now());
+          if ((await readOwner(database.read)) === undefined) throw createInvalidTokenError();
           const passwordHash = await hashPassword(password);
           return write(async session => {
-            const owner = await ownerOf(session);
+            const owner = await readOwner(session);
             const before = owner === undefined ? undefined : await users.lock(session, owner);
             // Read again: another request may have used it while this one waited for the user.
-            if (before === undefined || !(await mailTokens.use(session, token))) throw invalidToken();
+            if (before === undefined || !(await mailTokens.use(session, token)))
+              throw createInvalidTokenError();
             const now = cause();
             const user = before.verified_at === null ? await users.verify(session, before, now) : before;
             await users.setPassword(session, user, passwordHash, now);
             // The token of a mail to confirm the address stays good: anyone who opens it later learns that all is well.
             await endSessions(session, user, address, now.at);
-            return noContent();
+            return replyNoContent();
           });
         });
       },

@@ -8,7 +8,7 @@ export interface PasswordCheck {
   verify(password: string, hash: string | null | undefined): Promise<boolean>;
 }
 
-export function passwordCheck(): PasswordCheck {
+export function createPasswordCheck(): PasswordCheck {
   let decoy: Promise<string> | undefined;
   return {
     async verify(password, hash) {

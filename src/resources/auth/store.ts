@@ -1,7 +1,7 @@
 /** The queries of sessions. A session is kept under the hash of its refresh token, never the token. */
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import type { SessionsTable } from '../../storage/tables/credentials.ts';
-import { type EndedSessions, endedSessions } from './ended-sessions.ts';
+import { createEndedSessions, type EndedSessions } from './ended-sessions.ts';
 
 export interface SessionStore {
   insert(session: Session, row: SessionsTable): Promise<void>;
@@ -15,12 +15,12 @@ export interface SessionStore {
   sweep(session: Session, now: number): Promise<number>;
 }
 
-export const tokenHash = (token: string) => new Bun.CryptoHasher('sha256').update(token).digest('hex');
+export const hashToken = (token: string) => new Bun.CryptoHasher('sha256').update(token).digest('hex');
 
 /** @param ended what this process verifies access tokens with, where it verifies any */
-export function sessionStore(
+export function createSessionStore(
   database: Pick<Database, 'build' | 'read'>,
-  ended: Pick<EndedSessions, 'end'> = endedSessions(database),
+  ended: Pick<EndedSessions, 'end'> = createEndedSessions(database),
 ): SessionStore {
   const { build } = database;
   return {

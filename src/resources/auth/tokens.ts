@@ -3,7 +3,7 @@
  * A token that was verified once is cached, so that each request costs a lookup and not a signature.
  */
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { boundedMap } from '../../bounded-map.ts';
+import { createBoundedMap } from '../../bounded-map.ts';
 import { type Caller, type Role, roles, type UserCaller } from '../../http/access.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -38,16 +38,16 @@ export function createTokens(
   const [signingKey, ...previous] = secrets.map(secret => new TextEncoder().encode(secret));
   if (signingKey === undefined) throw new Error('at least one secret is needed');
   const keys = [signingKey, ...previous];
-  const cached = boundedMap<string, { readonly caller: UserCaller; readonly expiresAt: number }>(
+  const cached = createBoundedMap<string, { readonly caller: UserCaller; readonly expiresAt: number }>(
     cachedTokens,
   );
-  const seconds = () => Math.floor(clock.now() / 1000);
+  const readSeconds = () => Math.floor(clock.now() / 1000);
 
   const sign = (claims: Record<string, unknown>, lifetime: number) =>
     new SignJWT(claims)
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-      .setIssuedAt(seconds())
-      .setExpirationTime(seconds() + lifetime)
+      .setIssuedAt(readSeconds())
+      .setExpirationTime(readSeconds() + lifetime)
       .setJti(crypto.randomUUID())
       .sign(signingKey);
 
@@ -71,14 +71,14 @@ export function createTokens(
   async function verifyUncached(token: string): Promise<Caller | ErrorCode> {
     const claims = await verify(token);
     if (typeof claims === 'string') return claims;
-    const caller = callerOf(claims);
+    const caller = toCaller(claims);
     if (caller === undefined) return 'UNAUTHORIZED';
     cached.set(token, { caller, expiresAt: Number(claims.exp) });
     await ended.known(clock.now());
-    return unlessEnded(caller);
+    return admitUnlessEnded(caller);
   }
 
-  const unlessEnded = (caller: UserCaller): Caller | ErrorCode =>
+  const admitUnlessEnded = (caller: UserCaller): Caller | ErrorCode =>
     ended.has(caller.userId, caller.generation) ? 'UNAUTHORIZED' : caller;
 
   return {
@@ -89,11 +89,11 @@ export function createTokens(
     verifyAccess(token) {
       const known = cached.get(token);
       if (known === undefined) return verifyUncached(token);
-      if (known.expiresAt <= seconds()) return 'TOKEN_EXPIRED';
+      if (known.expiresAt <= readSeconds()) return 'TOKEN_EXPIRED';
       const reading = ended.known(clock.now());
       return reading === undefined
-        ? unlessEnded(known.caller)
-        : reading.then(() => unlessEnded(known.caller));
+        ? admitUnlessEnded(known.caller)
+        : reading.then(() => admitUnlessEnded(known.caller));
     },
     async verifyRefresh(token) {
       const claims = await verify(token);
@@ -105,7 +105,7 @@ export function createTokens(
 }
 
 /** The caller that claims describe; undefined when they are not those of an access token. */
-function callerOf({ userId, role, use, generation }: Record<string, unknown>): UserCaller | undefined {
+function toCaller({ userId, role, use, generation }: Record<string, unknown>): UserCaller | undefined {
   const known: Role | undefined = roles.find(name => name === role);
   if (
     use === 'refresh' ||

@@ -3,19 +3,19 @@
  * a person has written, and how it is shown, as JSON or HAL. Their queries are in store.ts.
  */
 import type { z } from 'zod';
-import { admins, allow, type Caller, type Role, staff, unauthorized } from '../../http/access.ts';
+import { admins, allow, type Caller, createUnauthorizedError, type Role, staff } from '../../http/access.ts';
 import { HttpError } from '../../http/errors.ts';
-import { addressOf } from '../../http/hal/addresses.ts';
-import { type Link, type Links, withSelf } from '../../http/hal/index.ts';
+import { buildAddress } from '../../http/hal/addresses.ts';
+import { addSelfLink, type Link, type Links } from '../../http/hal/index.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import type { Lister } from '../../storage/list/index.ts';
 import { may, type RequestContext } from '../context.ts';
-import { byId, crudEndpoints, type Finders, foundById } from '../crud/index.ts';
+import { byId, createCrudEndpoints, createFindersById, type Finders } from '../crud/index.ts';
 import type { ListSpec } from '../crud/list.ts';
-import { presenter } from '../crud/presenter.ts';
+import { createPresenter } from '../crud/presenter.ts';
 import type { Creation, Resource, Rows } from '../crud/resource.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { type Author, authors, type Written } from './store.ts';
+import { type Author, createAuthorReader, type Written } from './store.ts';
 
 /** Who may change what: people of these roles, API keys with the scope for writing, and with `byAuthor` who wrote it. */
 export interface Rights {
@@ -50,21 +50,21 @@ interface Kind<R extends Written, Fields>
 }
 
 /** The operations of one kind. */
-export function authoredResource<R extends Written, Fields>(
+export function createAuthoredResource<R extends Written, Fields>(
   { database, paginator }: Dependencies,
   kind: Kind<R, Fields>,
 ) {
   const { topic, byAuthor } = kind.rights;
   const allowed = byAuthor ? allow.everyone : allow.staff;
-  const authorOf = authorship(database);
-  const crud = crudEndpoints(database, paginator, {
+  const authorOf = createAuthorResolver(database);
+  const crud = createCrudEndpoints(database, paginator, {
     ...kind,
     path: `/${kind.collection}/{id}`,
     params: byId,
     read: allow.everyoneAlike(`${topic}:read`),
     write: allowed(`${topic}:write`),
-    ...presentation(kind),
-    rows: { ...kind.rows, ...foundById(kind.name, kind.rows) },
+    ...createPresentation(kind),
+    rows: { ...kind.rows, ...createFindersById(kind.name, kind.rows) },
   });
   const listed = {
     name: kind.collection,
@@ -103,9 +103,9 @@ export function authoredResource<R extends Written, Fields>(
 }
 
 /** How rows of one kind are shown, and who may change them. */
-function presentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
+function createPresentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
   const { collection, rights } = kind;
-  const permitted = (right: 'edit' | 'remove', caller: Caller, row: R) =>
+  const isPermitted = (right: 'edit' | 'remove', caller: Caller, row: R) =>
     may(
       caller,
       rights[right],
@@ -114,43 +114,43 @@ function presentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
     );
 
   /** Of the author, where there is still an account, and of what it belongs to. */
-  function related({ url }: RequestContext, row: R, isShown: (account: number) => boolean) {
+  function buildRelatedLinks({ url }: RequestContext, row: R, isShown: (account: number) => boolean) {
     const links: Record<string, Link> = {};
     const { user_id: account } = row;
-    if (account !== null && isShown(account)) links.author = { href: addressOf(url, 'users', account) };
+    if (account !== null && isShown(account)) links.author = { href: buildAddress(url, 'users', account) };
     for (const [relation, path] of Object.entries(kind.relatedTo?.(row) ?? {}))
-      links[relation] = { href: addressOf(url, path) };
+      links[relation] = { href: buildAddress(url, path) };
     return links;
   }
 
-  function linksOf(context: RequestContext, row: R, href: string): Links {
+  function buildLinks(context: RequestContext, row: R, href: string): Links {
     const { caller } = context;
     // A HAL link is shown to those who can follow it; plain JSON names the author to all, as the specification has it.
-    const links = related(context, row, account => may(caller, admins, 'users:read', account));
-    if (permitted('edit', caller, row)) links.edit = { href, method: 'PATCH' };
-    if (permitted('remove', caller, row)) links.delete = { href, method: 'DELETE' };
+    const links = buildRelatedLinks(context, row, account => may(caller, admins, 'users:read', account));
+    if (isPermitted('edit', caller, row)) links.edit = { href, method: 'PATCH' };
+    if (isPermitted('remove', caller, row)) links.delete = { href, method: 'DELETE' };
     return links;
   }
 
-  function withLinks(context: RequestContext, row: R): object {
-    const self = addressOf(context.url, collection, row.id);
-    const links = withSelf(
+  function toLinkedRepresentation(context: RequestContext, row: R): object {
+    const self = buildAddress(context.url, collection, row.id);
+    const links = addSelfLink(
       self,
-      related(context, row, () => true),
+      buildRelatedLinks(context, row, () => true),
     );
     const addresses = Object.entries(links).map(([relation, { href }]) => [relation, href] as const);
     return { ...kind.representationOf(row), _links: Object.fromEntries(addresses) };
   }
 
   return {
-    presenter: presenter<R>({
+    presenter: createPresenter<R>({
       placeOf: ({ id }) => [collection, id],
       representationOf: kind.representationOf,
-      linksOf,
+      linksOf: buildLinks,
       changedAt: row => row.updated_at,
       ...('_links' in kind.schema.shape
         ? {
-            plainOf: withLinks,
+            plainOf: toLinkedRepresentation,
             // The link to an author goes with the account, at a moment that the row does not keep.
             isDated: row => row.user_id !== null,
           }
@@ -158,7 +158,7 @@ function presentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
     }),
     /** @throws HttpError 403 when the caller may not */
     permit(right: 'edit' | 'remove', caller: Caller, row: R): void {
-      if (permitted(right, caller, row)) return;
+      if (isPermitted(right, caller, row)) return;
       const others = rights[right].join(' and ');
       throw new HttpError('FORBIDDEN', {
         message: `Only its author may do this, and people of the role ${others}.`,
@@ -168,12 +168,12 @@ function presentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
 }
 
 /** @returns a function that gives the caller as the author of something new; throws HttpError 401 for no user */
-function authorship(database: Pick<Database, 'build' | 'dialect'>) {
-  const find = authors(database);
+function createAuthorResolver(database: Pick<Database, 'build' | 'dialect'>) {
+  const find = createAuthorReader(database);
   return async (session: Session, caller: Caller): Promise<Author> => {
     const found = caller.kind === 'user' ? await find(session, caller.userId) : undefined;
     // The token is good but its user is gone: there is no author.
-    if (found === undefined) throw unauthorized('UNAUTHORIZED');
+    if (found === undefined) throw createUnauthorizedError('UNAUTHORIZED');
     return found;
   };
 }

@@ -3,14 +3,14 @@
  * time, each change with its event (docs/decisions/0013).
  */
 import { sql } from 'kysely';
-import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
+import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list/index.ts';
+import { createLister, type Lister } from '../../storage/list/index.ts';
 import type { ListOptions } from '../../storage/list/request.ts';
-import { momentOfChange } from '../../storage/moments.ts';
-import { type Arguments, prepared, preparedByShape } from '../../storage/prepared.ts';
-import { type SearchText, type SearchType, searchIndex } from '../../storage/search/index.ts';
-import { tableRows } from '../../storage/table-rows.ts';
+import { computeChangeMoment } from '../../storage/moments.ts';
+import { type Arguments, prepareByShape, prepareQuery } from '../../storage/prepared.ts';
+import { createSearchIndex, type SearchText, type SearchType } from '../../storage/search/index.ts';
+import { createTableRows } from '../../storage/table-rows.ts';
 
 /** Who has written something: the id, and the name at that time. */
 export interface Author {
@@ -78,7 +78,7 @@ export interface AuthoredStore<Row extends Written> {
 /** Rows deleted with what they belong to, per statement. */
 export const removedAtOnce = 200;
 
-export function authoredStore<Row extends Arguments & Written>(
+export function createAuthoredStore<Row extends Arguments & Written>(
   database: Database,
   outbox: Outbox,
   spec: AuthoredTable<Row>,
@@ -86,12 +86,12 @@ export function authoredStore<Row extends Arguments & Written>(
   const { build, dialect } = database;
   const { collection, searched } = spec;
   const columns = [...spec.columns, 'author_name', 'user_id', 'created_at', 'updated_at'];
-  const rows = tableRows<Row>(database, spec.table, columns);
-  const search = searchIndex(database);
+  const rows = createTableRows<Row>(database, spec.table, columns);
+  const search = createSearchIndex(database);
   const table = sql.table(spec.table);
   const names = sql.join(columns.map(name => sql.ref(name)));
 
-  const removeSome = preparedByShape<{ value: number }, Row>(build, (shape, { value }) => {
+  const removeSome = prepareByShape<{ value: number }, Row>(build, (shape, { value }) => {
     const [column = '', by = ''] = shape.split(' ');
     return sql<Row>`delete from ${table} where id in (
         select id from ${table} where ${sql.ref(column)} = ${value}
@@ -111,10 +111,10 @@ export function authoredStore<Row extends Arguments & Written>(
     return rows;
   };
 
-  const changeOf = changesOf<Row>(spec.resource, row => JSON.stringify(spec.representationOf(row)));
+  const changeOf = createChangeBuilder<Row>(spec.resource, row => JSON.stringify(spec.representationOf(row)));
 
   return {
-    list: lister<Row>(database, {
+    list: createLister<Row>(database, {
       table: spec.table,
       columns,
       ...(collection === undefined ? {} : { collection: { name: collection } }),
@@ -137,7 +137,7 @@ export function authoredStore<Row extends Arguments & Written>(
     },
 
     async update(session, before, changes, cause) {
-      const changed = { ...changes, updated_at: momentOfChange(cause.at, before.updated_at) };
+      const changed = { ...changes, updated_at: computeChangeMoment(cause.at, before.updated_at) };
       await rows.update(session, before.id, changed);
       const row = { ...before, ...changed };
       if (searched !== undefined) {
@@ -168,8 +168,8 @@ export function authoredStore<Row extends Arguments & Written>(
  * @returns a function that reads a user as an author, whose account then cannot be deleted before the transaction
  *   ends; undefined when there is no such user
  */
-export function authors({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
-  const byId = prepared<{ id: number }, Author>(
+export function createAuthorReader({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
+  const byId = prepareQuery<{ id: number }, Author>(
     build,
     ({ id }) => sql`select id, name from users where id = ${id} ${dialect.forKeyShare}`,
   );

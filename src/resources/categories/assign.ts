@@ -4,13 +4,13 @@
  */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import { bulk, bulkInsert } from '../../storage/bulk.ts';
-import { namesOf, pathsAbove } from '../../storage/categories/names.ts';
-import { categoryTree } from '../../storage/categories/tree.ts';
+import { createBulk, createBulkInsert } from '../../storage/bulk.ts';
+import { getPathsAbove, splitPath } from '../../storage/categories/names.ts';
+import { createCategoryTree } from '../../storage/categories/tree.ts';
 import type { Database, Lookup, Session, Transaction } from '../../storage/database.ts';
-import { mostAtOnce, statementByKeys } from '../../storage/together.ts';
+import { mostAtOnce, prepareByKeys } from '../../storage/together.ts';
 import { noImage, type StoredCategory } from './row.ts';
-import { categoryWriter } from './write.ts';
+import { createCategoryWriter } from './write.ts';
 
 /** How a product names its categories: by their paths. */
 export interface Categorized {
@@ -37,24 +37,24 @@ export interface ProductCategories {
   write(session: Transaction, changes: readonly CategoryChange[], known: CategoriesByPath): Promise<void>;
 }
 
-export function productCategories(database: Database, outbox: Outbox): ProductCategories {
+export function createProductCategories(database: Database, outbox: Outbox): ProductCategories {
   const { build, dialect } = database;
-  const tree = categoryTree(database);
-  const writer = categoryWriter(database, outbox);
+  const tree = createCategoryTree(database);
+  const writer = createCategoryWriter(database, outbox);
   const byPath: Lookup<string, Named> = {
-    statement: statementByKeys<Named, string>(size =>
+    statement: prepareByKeys<Named, string>(size =>
       sql<Named>`select id, path, path_at from categories
         where path in (${sql.join(new Array(size).fill(null))})`.compile(build),
     ),
     keyOf: ({ path }) => path,
   };
   const product = { product_id: 'integer' } as const;
-  const added = bulkInsert(database, 'product_categories', {
+  const added = createBulkInsert(database, 'product_categories', {
     ...product,
     category_id: 'integer',
     position: 'integer',
   });
-  const removed = bulk(
+  const removed = createBulk(
     database,
     'product_categories',
     product,
@@ -83,8 +83,8 @@ export function productCategories(database: Database, outbox: Outbox): ProductCa
   ) {
     for (const path of paths) {
       let parent: StoredCategory | undefined;
-      const names = namesOf(path);
-      for (const [level, above] of pathsAbove(path).entries()) {
+      const names = splitPath(path);
+      for (const [level, above] of getPathsAbove(path).entries()) {
         const name = names[level] ?? '';
         const fields = { name, slug: null, position: null, description: null, ...noImage };
         parent =
@@ -132,7 +132,7 @@ export function productCategories(database: Database, outbox: Outbox): ProductCa
 }
 
 /** The columns of a product that say what it is listed in. @param known has all its categories */
-export function categoryColumnsOf({ category, categories }: Categorized, known: CategoriesByPath) {
+export function toCategoryColumns({ category, categories }: Categorized, known: CategoriesByPath) {
   const id = category === null ? null : (known.get(category)?.id ?? null);
   return { category_id: id, further_categories: categories.length };
 }

@@ -20,7 +20,7 @@ interface Count {
   readonly total: number;
 }
 
-export function categoryCounts(database: Database): CategoryCounts {
+export function createCategoryCounts(database: Database): CategoryCounts {
   const { build } = database;
   /** That a category is `root` or below it; the first two say so of a range of the index. */
   const isIn = (name: string) => {
@@ -28,13 +28,13 @@ export function categoryCounts(database: Database): CategoryCounts {
     return sql`${path} >= roots.path and ${path} < roots.path || ' >!'
       and (${path} = roots.path or ${path} >= roots.path || ' > ')`;
   };
-  const own = (ids: RawBuilder<unknown>) => sql<Count>`
+  const buildOwnQuery = (ids: RawBuilder<unknown>) => sql<Count>`
     select roots.id, cast(sum(total) as integer) as total
     from categories as roots cross join categories as below
       cross join product_totals
     where roots.id in (${ids}) and ${isIn('below')} and product_totals.category_id = below.id
     group by roots.id`;
-  const besides = (ids: RawBuilder<unknown>) => sql<Count>`
+  const buildBesidesQuery = (ids: RawBuilder<unknown>) => sql<Count>`
     select roots.id, cast(count(distinct product_categories.product_id) as integer) as total
     from categories as roots cross join categories as below
       cross join product_categories
@@ -48,12 +48,12 @@ export function categoryCounts(database: Database): CategoryCounts {
     (select count(*) from (select 1 from product_categories limit ${sql.lit(shortlyCounted)}) as others)
     as total`.compile(build);
 
-  async function below(session: Session, rows: readonly Pick<StoredCategory, 'id'>[]) {
+  async function countBelow(session: Session, rows: readonly Pick<StoredCategory, 'id'>[]) {
     const totals = new Map<number, number>();
     if (rows.length === 0) return totals;
     const ids = sql.join(rows.map(({ id }) => id));
-    const parts = [own(ids)];
-    if ((await session.first(anyBesides)) !== undefined) parts.push(besides(ids));
+    const parts = [buildOwnQuery(ids)];
+    if ((await session.first(anyBesides)) !== undefined) parts.push(buildBesidesQuery(ids));
     for (const part of parts) {
       for (const { id, total } of await session.all(part.compile(build)))
         totals.set(id, (totals.get(id) ?? 0) + total);
@@ -62,10 +62,10 @@ export function categoryCounts(database: Database): CategoryCounts {
   }
 
   return {
-    below,
+    below: countBelow,
     async read(rows) {
       const isLong = ((await database.read.first(many))?.total ?? 0) >= shortlyCounted;
-      return database.snapshot(session => below(session, rows), { background: isLong });
+      return database.snapshot(session => countBelow(session, rows), { background: isLong });
     },
     async direct(session, id) {
       const query = sql<{ total: number }>`select cast(

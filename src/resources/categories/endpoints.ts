@@ -2,19 +2,19 @@
 import type { z } from 'zod';
 import { allow, staff } from '../../http/access.ts';
 import type { Endpoint, PatchBody } from '../../http/endpoint.ts';
-import { found } from '../../http/errors.ts';
-import { addressOf } from '../../http/hal/addresses.ts';
+import { requireFound } from '../../http/errors.ts';
+import { buildAddress } from '../../http/hal/addresses.ts';
 import { changeLinks, type Links } from '../../http/hal/index.ts';
 import type { Session } from '../../storage/database.ts';
-import { type Condition, equal } from '../../storage/list/request.ts';
+import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
-import { byId, crudEndpoints } from '../crud/index.ts';
-import { listEndpoint } from '../crud/list.ts';
-import { presenter } from '../crud/presenter.ts';
+import { byId, createCrudEndpoints } from '../crud/index.ts';
+import { createListEndpoint } from '../crud/list.ts';
+import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { SoughtImage } from './images.ts';
-import { type StoredCategory, shownCategory } from './row.ts';
+import { type StoredCategory, toCategoryRepresentation } from './row.ts';
 import * as schema from './schema.ts';
 import type { CategoryStore } from './store.ts';
 
@@ -26,17 +26,17 @@ const moving =
 /** A category with the number of products in it and below it. */
 type Counted = StoredCategory & { readonly products: number };
 
-export function categoryEndpoints(
+export function createCategoryEndpoints(
   { database, paginator }: Dependencies,
   { categories: store }: { categories: CategoryStore },
 ): Endpoint[] {
   const read = allow.everyoneAlike('products:read');
-  const present = presenter<Counted>({
+  const present = createPresenter<Counted>({
     placeOf: ({ id }) => ['categories', id],
-    representationOf: row => shownCategory(row, row.products),
-    linksOf,
+    representationOf: row => toCategoryRepresentation(row, row.products),
+    linksOf: buildLinks,
   });
-  const crud = crudEndpoints(database, paginator, {
+  const crud = createCrudEndpoints(database, paginator, {
     name: 'category',
     path: `${path}/{id}`,
     params: byId,
@@ -48,12 +48,12 @@ export function categoryEndpoints(
     replace: { schema: schema.replaceCategory, example: schema.categoryReplacementExample },
     patch: { schema: schema.patchCategory, example: { description: 'To eat at.' } },
     presenter: present,
-    rows: countedRows(store),
-    ahead: body => store.images.seek(imageIdIn(body)),
+    rows: createCountedRows(store),
+    ahead: body => store.images.seek(findImageId(body)),
   });
 
   return [
-    listEndpoint(paginator, {
+    createListEndpoint(paginator, {
       path,
       operationId: 'listCategories',
       description:
@@ -67,7 +67,7 @@ export function categoryEndpoints(
       sortColumns: schema.sortColumns,
       requested({ query }) {
         const sort = query.sort ?? (query.parentId === undefined ? 'id' : 'position');
-        return { query: { ...query, sort }, conditions: conditionsOf(query) };
+        return { query: { ...query, sort }, conditions: buildConditions(query) };
       },
       async textsOf(context, rows) {
         const counts = await store.counts.read(rows);
@@ -99,59 +99,62 @@ export function categoryEndpoints(
 }
 
 /** Categories, each read with what is counted of it; changed by a transaction that owns the tree. */
-function countedRows(
+function createCountedRows(
   store: CategoryStore,
 ): Rows<{ id: number }, Counted, Counted, schema.CategoryFields, SoughtImage | undefined> {
-  async function counted(session: Session, row: StoredCategory): Promise<Counted> {
+  async function addProductCount(session: Session, row: StoredCategory): Promise<Counted> {
     const counts = await store.counts.below(session, [row]);
     return { ...row, products: counts.get(row.id) ?? 0 };
   }
   return {
     async find(session, { id }) {
-      const row = found('category', id, await store.find(session, id));
+      const row = requireFound('category', id, await store.find(session, id));
       const counts = await store.counts.read([row]);
       return { ...row, products: counts.get(id) ?? 0 };
     },
     async lock(session, { id }) {
       await store.tree.own(session);
-      return counted(session, found('category', id, await store.find(session, id)));
+      return addProductCount(session, requireFound('category', id, await store.find(session, id)));
     },
     update: async (session, before, fields, cause, sought) =>
-      counted(session, await store.update(session, before, fields, cause, sought)),
+      addProductCount(session, await store.update(session, before, fields, cause, sought)),
     remove: (session, before, cause) => store.remove(session, before, cause),
   };
 }
 
 /** The image that a body names, as far as that can be known without the category. */
-function imageIdIn(body: PatchBody<object>): unknown {
-  if (body.kind === 'partial') return memberOf(body.changes, 'imageId');
-  if (body.kind === 'merge') return memberOf(body.patch, 'imageId');
+function findImageId(body: PatchBody<object>): unknown {
+  if (body.kind === 'partial') return findMember(body.changes, 'imageId');
+  if (body.kind === 'merge') return findMember(body.patch, 'imageId');
   const operations: readonly unknown[] = Array.isArray(body.patch) ? body.patch : [];
-  return memberOf(
-    operations.find(operation => memberOf(operation, 'path') === '/imageId'),
+  return findMember(
+    operations.find(operation => findMember(operation, 'path') === '/imageId'),
     'value',
   );
 }
 
-const memberOf = (value: unknown, name: string): unknown =>
+const findMember = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).find(([key]) => key === name)?.[1]
     : undefined;
 
-function linksOf({ url, caller }: RequestContext, row: Counted, self: string): Links {
-  const collection = addressOf(url, 'categories');
+function buildLinks({ url, caller }: RequestContext, row: Counted, self: string): Links {
+  const collection = buildAddress(url, 'categories');
   return {
     ...(row.parent_id === null ? {} : { parent: { href: `${collection}/${row.parent_id}` } }),
     children: { href: `${collection}?parentId=${row.id}` },
     ...(row.image_product_id === null || row.image_id === null
       ? {}
-      : { image: { href: addressOf(url, 'products', row.image_product_id, 'images', row.image_id) } }),
-    products: { href: `${addressOf(url, 'products')}?category=${encodeURIComponent(row.path)}` },
+      : { image: { href: buildAddress(url, 'products', row.image_product_id, 'images', row.image_id) } }),
+    products: { href: `${buildAddress(url, 'products')}?category=${encodeURIComponent(row.path)}` },
     ...changeLinks(self, may(caller, staff, 'products:write')),
   };
 }
 
-function conditionsOf({ parentId, slug, path }: z.output<typeof schema.listCategories>): Condition[] {
+function buildConditions({ parentId, slug, path }: z.output<typeof schema.listCategories>): Condition[] {
   const root = { column: 'parent_id', operator: 'is null', value: '', literal: true } as const;
-  return [...(parentId === null ? [root] : equal({ parent_id: parentId })), ...equal({ slug, path })];
+  return [
+    ...(parentId === null ? [root] : createEqualConditions({ parent_id: parentId })),
+    ...createEqualConditions({ slug, path }),
+  ];
 }

@@ -4,14 +4,14 @@
  */
 import { type CompiledQuery, sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import { invalid } from '../../http/errors.ts';
-import { slices } from '../../slices.ts';
+import { createFieldError } from '../../http/errors.ts';
+import { createSlices } from '../../slices.ts';
 import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
-import { momentOfChange } from '../../storage/moments.ts';
-import { type Arguments, prepared } from '../../storage/prepared.ts';
+import { computeChangeMoment } from '../../storage/moments.ts';
+import { type Arguments, prepareQuery } from '../../storage/prepared.ts';
 import { storedProduct } from '../products/members/stored.ts';
 import { type CategoryImage, noImage } from './row.ts';
-import { categoryWriter } from './write.ts';
+import { createCategoryWriter } from './write.ts';
 
 /** What was looked for, and the first product that has it. */
 export interface SoughtImage {
@@ -34,9 +34,9 @@ interface Part {
 /** Products that one statement looks through: a few milliseconds, between which others read and are served. */
 const productsAtOnce = 5000;
 
-export function categoryImages(database: Pick<Database, 'build' | 'dialect' | 'snapshot'>) {
+export function createCategoryImages(database: Pick<Database, 'build' | 'dialect' | 'snapshot'>) {
   const { build, dialect } = database;
-  const part = prepared<Arguments, Part>(
+  const part = prepareQuery<Arguments, Part>(
     build,
     ({ after, written }) => sql`select max(id) as last, cast(count(*) as integer) as size,
         min(case when ${dialect.position(sql`document`, sql`${written}`)} > 0 then id end) as product
@@ -50,7 +50,7 @@ export function categoryImages(database: Pick<Database, 'build' | 'dialect' | 's
   ): Promise<number | undefined> {
     // As JSON writes it; within a text its quotation marks are escaped.
     const written = `{"id":${id},"url":"`;
-    const { turn } = slices();
+    const { turn } = createSlices();
     for (let after = 0; ; ) {
       const found = await read(part({ after, written }));
       if (typeof found?.product === 'number') return found.product;
@@ -67,9 +67,9 @@ export function categoryImages(database: Pick<Database, 'build' | 'dialect' | 's
      */
     async seek(id: unknown): Promise<SoughtImage | undefined> {
       if (typeof id !== 'number' || !Number.isInteger(id) || id < 1 || id > largestId) return undefined;
-      const inBackground = (query: CompiledQuery<Part>) =>
+      const readInBackground = (query: CompiledQuery<Part>) =>
         database.snapshot(session => session.first(query), { background: true });
-      return { id, product: await find(inBackground, id) };
+      return { id, product: await find(readInBackground, id) };
     },
 
     /**
@@ -81,15 +81,15 @@ export function categoryImages(database: Pick<Database, 'build' | 'dialect' | 's
       if (product !== undefined) {
         const query = sql<Shower>`select id, document from products
           where id = ${product} ${dialect.forUpdate}`;
-        const image = imageIn(await session.first(query.compile(build)), id);
+        const image = findImage(await session.first(query.compile(build)), id);
         if (image !== undefined) return image;
       }
-      throw invalid('imageId', 'unknown', `must be the id of an image of a product, not ${id}`);
+      throw createFieldError('imageId', 'unknown', `must be the id of an image of a product, not ${id}`);
     },
   };
 }
 
-function imageIn(product: Shower | undefined, id: number): CategoryImage | undefined {
+function findImage(product: Shower | undefined, id: number): CategoryImage | undefined {
   if (product === undefined) return undefined;
   const image = storedProduct.membersOf(product.document).images.find(one => one.id === id);
   return image && { image_id: id, image_product_id: product.id, image_url: image.url };
@@ -100,9 +100,9 @@ interface Named {
 }
 
 /** @returns a function that takes images that a product has lost off the categories that are shown with them */
-export function categoryImageLosses(database: Database, outbox: Outbox) {
+export function createCategoryImageRemover(database: Database, outbox: Outbox) {
   const { build } = database;
-  const writer = categoryWriter(database, outbox);
+  const writer = createCategoryWriter(database, outbox);
   return async (
     session: Transaction,
     productId: number,
@@ -114,7 +114,7 @@ export function categoryImageLosses(database: Database, outbox: Outbox) {
     const query = writer.ofImagesOf({ productId });
     for (const before of await session.all(query)) {
       if (before.image_id !== null && kept.has(before.image_id)) continue;
-      const at = momentOfChange(cause.at, Math.max(before.updated_at, before.path_at));
+      const at = computeChangeMoment(cause.at, Math.max(before.updated_at, before.path_at));
       const after = { ...before, ...noImage, updated_at: at };
       const { id } = before;
       await session.run(

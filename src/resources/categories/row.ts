@@ -1,5 +1,5 @@
 /** A category as a row, and what is shown of it. */
-import { datesOf } from '../../storage/moments.ts';
+import { toDates } from '../../storage/moments.ts';
 import type { Row } from '../../storage/tables.ts';
 
 /** A category as it is stored. */
@@ -28,7 +28,7 @@ export const categoryColumns = [
 ] as const satisfies readonly (keyof StoredCategory)[];
 
 /** What events show: the representation without the number of products, which has no events of its own. */
-export function categoryOf(row: StoredCategory) {
+export function toCategory(row: StoredCategory) {
   return {
     id: row.id,
     name: row.name,
@@ -39,12 +39,12 @@ export function categoryOf(row: StoredCategory) {
     description: row.description,
     imageId: row.image_id,
     image: row.image_url,
-    ...datesOf(row),
+    ...toDates(row),
   };
 }
 
 /** The representation. */
-export function shownCategory(row: StoredCategory, productCount: number) {
-  const { createdAt, updatedAt, ...members } = categoryOf(row);
+export function toCategoryRepresentation(row: StoredCategory, productCount: number) {
+  const { createdAt, updatedAt, ...members } = toCategory(row);
   return { ...members, productCount, createdAt, updatedAt };
 }

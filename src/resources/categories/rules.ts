@@ -1,5 +1,5 @@
 /** Where in the tree a category may be. */
-import { HttpError, invalid } from '../../http/errors.ts';
+import { createFieldError, HttpError } from '../../http/errors.ts';
 import { deepest } from '../../storage/categories/names.ts';
 import type { StoredCategory } from './row.ts';
 
@@ -14,22 +14,29 @@ export function requirePlace(
   moved: StoredCategory | undefined,
   levels: number,
 ): StoredCategory {
-  if (parent === undefined) throw invalid('parentId', 'exists', `there is no category ${parentId}`);
+  if (parent === undefined) throw createFieldError('parentId', 'exists', `there is no category ${parentId}`);
   if (parent.id === moved?.id)
-    throw invalid('parentId', 'cycle', `must not be ${parentId}: that is this category itself`);
+    throw createFieldError('parentId', 'cycle', `must not be ${parentId}: that is this category itself`);
   if (moved !== undefined && parent.path.startsWith(`${moved.path} > `)) {
-    throw invalid('parentId', 'cycle', `must not be ${parentId}: "${parent.path}" is below this category`);
+    throw createFieldError(
+      'parentId',
+      'cycle',
+      `must not be ${parentId}: "${parent.path}" is below this category`,
+    );
   }
   const deep = parent.depth + levels;
   if (deep > deepest) {
     const message = `must not be ${parentId}: below "${parent.path}" there would be ${deep} levels of categories, and ${deepest} are allowed`;
-    throw invalid('parentId', 'levels', message);
+    throw createFieldError('parentId', 'levels', message);
   }
   return parent;
 }
 
 /** A sibling has the name already. */
-export function nameTaken(name: string, { id, path }: Pick<StoredCategory, 'id' | 'path'>): HttpError {
+export function createNameTakenError(
+  name: string,
+  { id, path }: Pick<StoredCategory, 'id' | 'path'>,
+): HttpError {
   const message = `the category ${id}, "${path}", has this name already`;
   return new HttpError('DUPLICATE', {
     message: `name: "${name}" must be unique among the categories of one parent: ${message}`,
@@ -38,7 +45,10 @@ export function nameTaken(name: string, { id, path }: Pick<StoredCategory, 'id' 
 }
 
 /** @param content what is in the way of deleting it */
-export function notEmpty(content: { readonly children: number; readonly products: number }): HttpError {
+export function createNotEmptyError(content: {
+  readonly children: number;
+  readonly products: number;
+}): HttpError {
   const found = [
     ['children', content.children, content.children === 1 ? 'category' : 'categories', 'directly below it'],
     ['products', content.products, content.products === 1 ? 'product' : 'products', 'in it'],

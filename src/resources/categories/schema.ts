@@ -1,16 +1,16 @@
 /** THE schema of categories. */
 import { z } from 'zod';
-import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { pageParameters, sortParameters } from '../../http/paginate.ts';
 import { identifier, notBlank, prose, text, timestamp } from '../../http/schema.ts';
 import {
+  containsSeparator,
   deepest,
+  joinPath,
   longestName,
   longestPath,
   longestSlug,
-  namesOf,
-  pathOf,
-  separates,
+  splitPath,
 } from '../../storage/categories/names.ts';
 import { largestId } from '../../storage/database.ts';
 import { imageAddress } from '../products/members/images.ts';
@@ -21,7 +21,7 @@ const separated = {
 };
 
 const name = text(longestName)
-  .refine(value => !separates(value), separated)
+  .refine(value => !containsSeparator(value), separated)
   .describe('Unique among the categories of one parent; without a `>` that stands by itself.')
   .meta({ minLength: 1, maxLength: longestName });
 const slugPattern = /^[\p{Ll}\p{Lo}\p{Lm}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}]+)*$/u;
@@ -60,12 +60,12 @@ const description = prose(10_000);
 /** The path of a category: names joined by ` > `, trimmed, as many as the tree has levels. */
 export const categoryPath = text(longestPath)
   .superRefine((value, context) => {
-    const names = namesOf(value);
-    const problem = problemOf(names);
+    const names = splitPath(value);
+    const problem = findProblem(names);
     if (problem !== undefined)
       context.addIssue({ code: 'custom', message: problem.message, params: { rule: problem.rule } });
   })
-  .transform(value => pathOf(namesOf(value)))
+  .transform(value => joinPath(splitPath(value)))
   .meta({ minLength: 1, maxLength: longestPath, examples: ['Furniture > Tables'] });
 
 /** A path as it is shown. */
@@ -76,7 +76,7 @@ export const shownPath = z
   .meta({ pattern: notBlank, examples: ['Furniture > Tables'] });
 
 /** What is wrong with the names of a path, if anything. */
-function problemOf(names: readonly string[]): { rule: string; message: string } | undefined {
+function findProblem(names: readonly string[]): { rule: string; message: string } | undefined {
   if (names.length > deepest)
     return { rule: 'levels', message: `must not have more than ${deepest} levels, and has ${names.length}` };
   for (const [index, one] of names.entries()) {
@@ -84,7 +84,7 @@ function problemOf(names: readonly string[]): { rule: string; message: string } 
     if (one === '') return { rule: 'blank', message: `${where} must not be blank` };
     if ([...one].length > longestName)
       return { rule: 'maxLength', message: `${where} must be at most ${longestName} characters long` };
-    if (separates(one)) return { rule: 'separator', message: `${where} ${separated.error}` };
+    if (containsSeparator(one)) return { rule: 'separator', message: `${where} ${separated.error}` };
   }
   return undefined;
 }
@@ -132,10 +132,10 @@ export const category = z
   })
   .meta({ id: 'Category', example });
 
-export const categoryHal = halOf(
+export const categoryHal = buildHalSchema(
   category,
   'CategoryHal',
-  linksOf(['self', 'children', 'products'], ['parent', 'image', 'edit', 'delete']),
+  buildLinksSchema(['self', 'children', 'products'], ['parent', 'image', 'edit', 'delete']),
 );
 
 export const createCategory = z
@@ -163,7 +163,7 @@ export const replaceCategory = createCategory
 
 export const patchCategory = createCategory.partial().meta({ id: 'PatchCategory' });
 
-export const categoryPage = pageSchemas(category, categoryHal, 'categories', 'CategoryList');
+export const categoryPage = buildPageSchemas(category, categoryHal, 'categories', 'CategoryList');
 
 /** Public names of the sorts → columns. */
 export const sortColumns = {

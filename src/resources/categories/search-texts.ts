@@ -6,13 +6,13 @@ import { sql } from 'kysely';
 import type { Consumer } from '../../events/dispatcher.ts';
 import type { Queue } from '../../events/queue.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { renamedPath } from '../../storage/categories/names.ts';
-import { collectionVersions } from '../../storage/changes/versions.ts';
+import { renamePath } from '../../storage/categories/names.ts';
+import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { byPaths } from '../../storage/list/within.ts';
-import { rewordedCollection, searchIndex } from '../../storage/search/index.ts';
+import { prepareByPaths } from '../../storage/list/within.ts';
+import { createSearchIndex, rewordedCollection } from '../../storage/search/index.ts';
 import { productOf } from '../products/row.ts';
-import { searchTextOf } from '../products/search-text.ts';
+import { toSearchText } from '../products/search-text.ts';
 import type { ProductStore } from '../products/store.ts';
 import type { Categorized } from './assign.ts';
 import type { StoredCategory } from './row.ts';
@@ -59,14 +59,14 @@ interface Parts {
   readonly clock: Clock;
 }
 
-export function searchTextConsumer(
+export function createSearchTextConsumer(
   { database, queue, clock }: Parts,
   { products }: { products: Pick<ProductStore, 'lockMany'> },
 ): Consumer {
-  const search = searchIndex(database);
-  const versions = collectionVersions(database);
-  const next = nextProducts(database);
-  const pathOf = (session: Session, id: number) =>
+  const search = createSearchIndex(database);
+  const versions = createCollectionVersions(database);
+  const next = createNextProductsReader(database);
+  const readPath = (session: Session, id: number) =>
     session.first(
       sql<{ path: string }>`select path from categories where id = ${id}`.compile(database.build),
     );
@@ -77,15 +77,15 @@ export function searchTextConsumer(
     async deliver(session: Transaction, payload) {
       // Boundary: `add` has written the text.
       const progress = JSON.parse(payload) as Progress;
-      const category = await pathOf(session, progress.id);
+      const category = await readPath(session, progress.id);
       if (category === undefined) return;
       const { ids, isLast } = await next(session, category.path, progress);
       for (const row of await products.lockMany(session, ids)) {
         const product = productOf(row);
-        const before = { ...product, ...formerly(product, category.path, progress.former) };
-        await search.change(session, 'product', searchTextOf(before), {
+        const before = { ...product, ...toFormerCategories(product, category.path, progress.former) };
+        await search.change(session, 'product', toSearchText(before), {
           id: row.id,
-          ...searchTextOf(product),
+          ...toSearchText(product),
         });
       }
       if (ids.length > 0) versions.advance(session, rewordedCollection);
@@ -95,14 +95,17 @@ export function searchTextConsumer(
 }
 
 /** The categories of a product before `former` became `path`. */
-function formerly({ category, categories }: Categorized, path: string, former: string) {
-  const before = (one: string) => renamedPath(one, path, former);
-  return { category: category === null ? null : before(category), categories: categories.map(before) };
+function toFormerCategories({ category, categories }: Categorized, path: string, former: string) {
+  const toFormerPath = (one: string) => renamePath(one, path, former);
+  return {
+    category: category === null ? null : toFormerPath(category),
+    categories: categories.map(toFormerPath),
+  };
 }
 
 /** @returns a function that gives the next products below a path, and moves the progress on past them */
-function nextProducts({ build }: Pick<Database, 'build'>) {
-  const productsIn = (progress: Progress, limit: number) => {
+function createNextProductsReader({ build }: Pick<Database, 'build'>) {
+  const buildProductsQuery = (progress: Progress, limit: number) => {
     const { category, product, besides } = progress;
     return besides
       ? sql<{ id: number }>`select product_id as id from product_categories
@@ -110,7 +113,7 @@ function nextProducts({ build }: Pick<Database, 'build'>) {
       : sql<{ id: number }>`select id from products
           where category_id = ${category} and id > ${product} order by id limit ${limit}`;
   };
-  const nextCategory = byPaths(
+  const nextCategory = prepareByPaths(
     build,
     (ids, _, { after }) =>
       sql<{ id: number }>`select id from (${ids}) as below where id > ${after} order by id limit 1`,
@@ -119,7 +122,7 @@ function nextProducts({ build }: Pick<Database, 'build'>) {
     const ids: number[] = [];
     for (let looked = 0; looked < categoriesAtOnce && ids.length < productsAtOnce; looked++) {
       const limit = productsAtOnce - ids.length;
-      const found = await session.all(productsIn(progress, limit).compile(build));
+      const found = await session.all(buildProductsQuery(progress, limit).compile(build));
       ids.push(...found.map(({ id }) => id));
       progress.product = found.at(-1)?.id ?? progress.product;
       if (found.length === limit) break;

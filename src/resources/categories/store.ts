@@ -2,25 +2,25 @@
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Queue } from '../../events/queue.ts';
 import { separator } from '../../storage/categories/names.ts';
-import { type CategoryTree, categoryTree } from '../../storage/categories/tree.ts';
-import { collectionVersions } from '../../storage/changes/versions.ts';
+import { type CategoryTree, createCategoryTree } from '../../storage/categories/tree.ts';
+import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list/index.ts';
-import { momentOfChange } from '../../storage/moments.ts';
+import { createLister, type Lister } from '../../storage/list/index.ts';
+import { computeChangeMoment } from '../../storage/moments.ts';
 import type { DefinitionStore } from '../attributes/store.ts';
-import { type CategoryCounts, categoryCounts } from './counts.ts';
-import { categoryImages, type SoughtImage } from './images.ts';
+import { type CategoryCounts, createCategoryCounts } from './counts.ts';
+import { createCategoryImages, type SoughtImage } from './images.ts';
 import { type CategoryImage, categoryColumns, noImage, type StoredCategory } from './row.ts';
-import { nameTaken, notEmpty, requirePlace } from './rules.ts';
+import { createNameTakenError, createNotEmptyError, requirePlace } from './rules.ts';
 import type { CategoryFields } from './schema.ts';
 import { queueSearchTexts } from './search-texts.ts';
-import { categoryWriter } from './write.ts';
+import { createCategoryWriter } from './write.ts';
 
 export interface CategoryStore {
   readonly list: Lister<StoredCategory>;
   readonly counts: CategoryCounts;
   readonly tree: CategoryTree;
-  readonly images: Pick<ReturnType<typeof categoryImages>, 'seek'>;
+  readonly images: Pick<ReturnType<typeof createCategoryImages>, 'seek'>;
   find(session: Session, id: number): Promise<StoredCategory | undefined>;
   /**
    * All three belong into a transaction that owns the tree.
@@ -46,21 +46,21 @@ export interface CategoryStore {
   remove(session: Transaction, before: StoredCategory, cause: Cause): Promise<void>;
 }
 
-export function categoryStore(
+export function createCategoryStore(
   database: Database,
   outbox: Outbox,
   queue: Queue,
   definitions: Pick<DefinitionStore, 'renameCategory'>,
 ): CategoryStore {
   const { build } = database;
-  const versions = collectionVersions(database);
-  const counts = categoryCounts(database);
-  const writer = categoryWriter(database, outbox);
-  const images = categoryImages(database);
+  const versions = createCollectionVersions(database);
+  const counts = createCategoryCounts(database);
+  const writer = createCategoryWriter(database, outbox);
+  const images = createCategoryImages(database);
   const find = (session: Session, id: number) => session.first(writer.byId({ id }));
 
   /** What a category of these fields is to be below, and its path. */
-  async function placeOf(
+  async function resolvePlace(
     session: Session,
     { name, parentId }: Pick<CategoryFields, 'name' | 'parentId'>,
     before: StoredCategory | undefined,
@@ -70,11 +70,11 @@ export function categoryStore(
       parentId === null ? undefined : requirePlace(parentId, await find(session, parentId), before, levels);
     const path = parent === undefined ? name : `${parent.path}${separator}${name}`;
     const same = await session.first(writer.byPath({ path }));
-    if (same !== undefined && same.id !== before?.id) throw nameTaken(name, same);
+    if (same !== undefined && same.id !== before?.id) throw createNameTakenError(name, same);
     return { parent, path };
   }
 
-  async function imageOf(
+  async function resolveImage(
     session: Session,
     { image_id, image_product_id, image_url }: StoredCategory,
     { imageId }: Pick<CategoryFields, 'imageId'>,
@@ -97,22 +97,22 @@ export function categoryStore(
   return {
     find,
     counts,
-    tree: categoryTree(database),
-    list: lister<StoredCategory>(database, { table: 'categories', columns: categoryColumns }),
+    tree: createCategoryTree(database),
+    list: createLister<StoredCategory>(database, { table: 'categories', columns: categoryColumns }),
 
     images,
 
     async insert(session, { imageId, ...fields }, cause, sought) {
-      const { parent } = await placeOf(session, fields, undefined);
+      const { parent } = await resolvePlace(session, fields, undefined);
       const image = imageId === null ? noImage : await images.require(session, imageId, sought);
       return writer.create(session, parent, { ...fields, ...image }, cause);
     },
 
     async update(session, before, fields, cause, sought) {
-      const { path, parent } = await placeOf(session, fields, before);
-      const image = await imageOf(session, before, fields, sought);
+      const { path, parent } = await resolvePlace(session, fields, before);
+      const image = await resolveImage(session, before, fields, sought);
       const isMoved = path !== before.path;
-      const at = momentOfChange(cause.at, Math.max(before.updated_at, before.path_at));
+      const at = computeChangeMoment(cause.at, Math.max(before.updated_at, before.path_at));
       const after: StoredCategory = {
         ...before,
         parent_id: fields.parentId,
@@ -135,7 +135,7 @@ export function categoryStore(
     async remove(session, before, cause) {
       const children = await writer.children(session, before.id);
       const products = await counts.direct(session, before.id);
-      if (children > 0 || products > 0) throw notEmpty({ children, products });
+      if (children > 0 || products > 0) throw createNotEmptyError({ children, products });
       await session.run(build.deleteFrom('categories').where('id', '=', before.id).compile());
       await writer.record(session, 'deleted', before, undefined, cause);
     },

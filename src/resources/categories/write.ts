@@ -1,17 +1,17 @@
 /** The statements of categories, and what writes a new one down with its event. */
 import { type RawBuilder, sql } from 'kysely';
-import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
-import { freeSlug, pathsBelow, separator, slugOf } from '../../storage/categories/names.ts';
+import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
+import { findFreeSlug, getPathsBelow, separator, toSlug } from '../../storage/categories/names.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { type Arguments, prepared } from '../../storage/prepared.ts';
-import { type CategoryImage, categoryColumns, categoryOf, type StoredCategory } from './row.ts';
+import { type Arguments, prepareQuery } from '../../storage/prepared.ts';
+import { type CategoryImage, categoryColumns, type StoredCategory, toCategory } from './row.ts';
 import { type CategoryFields, lastPosition } from './schema.ts';
 
 /** Writes categories and their events; where they may be is decided before. */
-export function categoryWriter(database: Database, outbox: Outbox) {
-  const statements = categoryStatements(database);
+export function createCategoryWriter(database: Database, outbox: Outbox) {
+  const statements = buildCategoryStatements(database);
 
-  const changeOf = changesOf<StoredCategory>('category', row => JSON.stringify(categoryOf(row)));
+  const changeOf = createChangeBuilder<StoredCategory>('category', row => JSON.stringify(toCategory(row)));
   const record = (
     session: Transaction,
     action: string,
@@ -35,7 +35,7 @@ export function categoryWriter(database: Database, outbox: Outbox) {
       const values = {
         parent_id: parentId,
         name,
-        slug: fields.slug ?? (await statements.freeSlug(session, slugOf(name))),
+        slug: fields.slug ?? (await statements.freeSlug(session, toSlug(name))),
         path: parent === undefined ? name : `${parent.path}${separator}${name}`,
         depth: (parent?.depth ?? 0) + 1,
         description,
@@ -54,33 +54,33 @@ export function categoryWriter(database: Database, outbox: Outbox) {
   };
 }
 
-function categoryStatements({ build }: Pick<Database, 'build'>) {
+function buildCategoryStatements({ build }: Pick<Database, 'build'>) {
   const names = sql.join(['id', ...categoryColumns].map(name => sql.ref(name)));
-  const number = async (session: Session, query: RawBuilder<{ number: number | null }>) =>
+  const readNumber = async (session: Session, query: RawBuilder<{ number: number | null }>) =>
     (await session.first(query.compile(build)))?.number ?? undefined;
 
   return {
-    byId: prepared<{ id: number }, StoredCategory>(
+    byId: prepareQuery<{ id: number }, StoredCategory>(
       build,
       ({ id }) => sql`select ${names} from categories where id = ${id}`,
     ),
-    byPath: prepared<{ path: string }, StoredCategory>(
+    byPath: prepareQuery<{ path: string }, StoredCategory>(
       build,
       ({ path }) => sql`select ${names} from categories where path = ${path}`,
     ),
     /** Those that are shown with an image of a product. */
-    ofImagesOf: prepared<{ productId: number }, StoredCategory>(
+    ofImagesOf: prepareQuery<{ productId: number }, StoredCategory>(
       build,
       ({ productId }) => sql`select ${names} from categories
         where image_product_id = ${productId} order by id`,
     ),
-    insert: prepared<Arguments, unknown>(
+    insert: prepareQuery<Arguments, unknown>(
       build,
       argument =>
         sql`insert into categories (${sql.join(categoryColumns.map(name => sql.ref(name)))})
         values (${sql.join(categoryColumns.map(name => argument[name]))})`,
     ),
-    update: prepared<Arguments, unknown>(
+    update: prepareQuery<Arguments, unknown>(
       build,
       argument =>
         sql`update categories
@@ -89,7 +89,7 @@ function categoryStatements({ build }: Pick<Database, 'build'>) {
     ),
     /** Gives everything below a category, and itself, the paths that follow from its new one. */
     move(before: StoredCategory, after: StoredCategory) {
-      const { low, high } = pathsBelow(before.path);
+      const { low, high } = getPathsBelow(before.path);
       // Characters as both databases count them.
       const kept = [...before.path].length + 1;
       return sql`update categories set path = ${after.path} || substr(path, ${sql.lit(kept)}),
@@ -98,27 +98,27 @@ function categoryStatements({ build }: Pick<Database, 'build'>) {
     },
     /** How many levels a category and all below it have. */
     async levels(session: Session, { path, depth }: StoredCategory) {
-      const { low, high } = pathsBelow(path);
+      const { low, high } = getPathsBelow(path);
       const query = sql<{ number: number | null }>`select max(depth) as number from categories
         where path >= ${low} and path < ${high}`;
-      return ((await number(session, query)) ?? depth) - depth + 1;
+      return ((await readNumber(session, query)) ?? depth) - depth + 1;
     },
     async lastPosition(session: Session, parentId: number | null) {
       const siblings = parentId === null ? sql`parent_id is null` : sql`parent_id = ${parentId}`;
       const query = sql<{ number: number | null }>`select position as number from categories
         where ${siblings} order by position desc, id desc limit 1`;
-      return (await number(session, query)) ?? -1;
+      return (await readNumber(session, query)) ?? -1;
     },
     async children(session: Session, id: number) {
       const query = sql<{ number: number }>`select cast(count(*) as integer) as number from categories
         where parent_id = ${id}`;
-      return (await number(session, query)) ?? 0;
+      return (await readNumber(session, query)) ?? 0;
     },
     async freeSlug(session: Session, slug: string) {
       const query = sql<{ slug: string }>`select slug from categories
         where slug = ${slug} or (slug >= ${`${slug}-`} and slug < ${`${slug}.`})`;
       const taken = new Set((await session.all(query.compile(build))).map(row => row.slug));
-      return freeSlug(slug, one => taken.has(one));
+      return findFreeSlug(slug, one => taken.has(one));
     },
   };
 }

@@ -1,26 +1,26 @@
 /** Comments on posts over HTTP. */
 import type { Endpoint } from '../../http/endpoint.ts';
-import { found, notFound } from '../../http/errors.ts';
-import { equal } from '../../storage/list/request.ts';
-import { authoredResource, commentRights } from '../authored/index.ts';
+import { createNotFoundError, requireFound } from '../../http/errors.ts';
+import { createEqualConditions } from '../../storage/list/request.ts';
+import { commentRights, createAuthoredResource } from '../authored/index.ts';
 import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { PostStore } from '../posts/store.ts';
 import * as schema from './schema.ts';
-import { type CommentStore, commentOf } from './store.ts';
+import { type CommentStore, toComment } from './store.ts';
 
 const path = '/posts/{id}/comments';
 const description = 'Its author and administrators may; editors may delete any comment.';
 const example = { body: 'See you there.' };
 
-export function commentEndpoints(
+export function createCommentEndpoints(
   dependencies: Dependencies,
   { comments, posts }: { comments: CommentStore; posts: PostStore },
 ): Endpoint[] {
-  const authored = authoredResource(dependencies, {
+  const authored = createAuthoredResource(dependencies, {
     collection: 'comments',
     rights: commentRights,
-    representationOf: commentOf,
+    representationOf: toComment,
     relatedTo: row => ({ post: `posts/${row.post_id}` }),
     name: 'comment',
     tag: 'Comments',
@@ -42,8 +42,8 @@ export function commentEndpoints(
       errors: ['NOT_FOUND'],
       query: schema.listComments,
       async requested({ params: { id }, query }) {
-        found('post', id, await posts.find(dependencies.database.read, id));
-        return { query, conditions: equal({ post_id: id }) };
+        requireFound('post', id, await posts.find(dependencies.database.read, id));
+        return { query, conditions: createEqualConditions({ post_id: id }) };
       },
     }),
     authored.create({
@@ -54,7 +54,7 @@ export function commentEndpoints(
       body: { schema: schema.writeComment, example },
       errors: ['NOT_FOUND'],
       async insert(session, author, { params: { id }, body, cause }) {
-        if (!(await posts.keep(session, id))) throw notFound('post', id);
+        if (!(await posts.keep(session, id))) throw createNotFoundError('post', id);
         return comments.insert(session, author, { post_id: id, ...body }, cause());
       },
     }),

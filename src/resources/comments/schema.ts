@@ -1,6 +1,6 @@
 /** THE schema of comments. */
 import { z } from 'zod';
-import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 import { author } from '../authored/schema.ts';
@@ -18,15 +18,15 @@ export const comment = z
   })
   .meta({ id: 'Comment' });
 
-export const commentHal = halOf(
+export const commentHal = buildHalSchema(
   comment,
   'CommentHal',
-  linksOf(['self', 'post'], ['author', 'edit', 'delete']),
+  buildLinksSchema(['self', 'post'], ['author', 'edit', 'delete']),
 );
 
 export const writeComment = z.object({ body }).meta({ id: 'WriteComment' });
 export const patchComment = writeComment.partial().meta({ id: 'PatchComment' });
 
-export const commentPage = pageSchemas(comment, commentHal, 'comments', 'CommentList');
+export const commentPage = buildPageSchemas(comment, commentHal, 'comments', 'CommentList');
 export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
 export const listComments = z.object(listParameters(sortColumns));

@@ -1,27 +1,27 @@
 /** The queries of comments. They go with their post and with their author's account. */
 import type { Outbox } from '../../events/outbox.ts';
 import type { Database } from '../../storage/database.ts';
-import { datesOf } from '../../storage/moments.ts';
+import { toDates } from '../../storage/moments.ts';
 import type { Row } from '../../storage/tables.ts';
-import { type AuthoredStore, authoredStore } from '../authored/store.ts';
+import { type AuthoredStore, createAuthoredStore } from '../authored/store.ts';
 
 export type StoredComment = Row<'comments'>;
 export type CommentStore = AuthoredStore<StoredComment>;
 
-export function commentOf(row: StoredComment) {
+export function toComment(row: StoredComment) {
   return {
     id: row.id,
     postId: row.post_id,
     body: row.body,
     author: { id: row.user_id, name: row.author_name },
-    ...datesOf(row),
+    ...toDates(row),
   };
 }
 
-export const commentStore = (database: Database, outbox: Outbox): CommentStore =>
-  authoredStore<StoredComment>(database, outbox, {
+export const createCommentStore = (database: Database, outbox: Outbox): CommentStore =>
+  createAuthoredStore<StoredComment>(database, outbox, {
     table: 'comments',
     resource: 'comment',
     columns: ['post_id', 'body'],
-    representationOf: commentOf,
+    representationOf: toComment,
   });

@@ -1,7 +1,7 @@
 /** What bulk PATCHes have in common. Their errors say which one does not fit, and point into the body that was sent. */
-import { detailAt, type ErrorDetail, HttpError, messageOf } from '../../http/errors.ts';
-import { ok, type Reply } from '../../http/response/reply.ts';
-import { slices } from '../../slices.ts';
+import { buildErrorDetail, type ErrorDetail, formatMessage, HttpError } from '../../http/errors.ts';
+import { type Reply, replyOk } from '../../http/response/reply.ts';
+import { createSlices } from '../../slices.ts';
 import { StorageError } from '../../storage/database.ts';
 
 /** What is changed, as errors name it: product 5. */
@@ -34,7 +34,7 @@ export async function changeTogether<Row extends { readonly id: number }, Old, C
 ): Promise<Reply> {
   const { name, rows } = bulk;
   const changes: Change[] = [];
-  const { turn } = slices();
+  const { turn } = createSlices();
   for (const row of rows) {
     await turn();
     const old = bulk.read(row);
@@ -47,15 +47,15 @@ export async function changeTogether<Row extends { readonly id: number }, Old, C
   const written =
     only === undefined || another !== undefined
       ? await write()
-      : await changeOne({ name, id: only.id }, () => withMembers(bulk.update, write));
-  return ok({ updated: written.length });
+      : await changeOne({ name, id: only.id }, () => writeNamingMember(bulk.update, write));
+  return replyOk({ updated: written.length });
 }
 
 async function changeOne<T>(one: One, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof HttpError ? ofBody(error, one) : error;
+    throw error instanceof HttpError ? toBodyError(error, one) : error;
   }
 }
 
@@ -69,28 +69,28 @@ function refuseShared({ name, rows, update, unique }: Shared): void {
   const shared = unique.filter(member => values.get(member) != null);
   if (shared.length === 0) return;
   const message = `must be unique: ${name} ${first.id} and ${name} ${second.id} cannot both have it`;
-  throw duplicate(shared.map(member => detailAt(['update', member], 'unique', message)));
+  throw createDuplicateError(shared.map(member => buildErrorDetail(['update', member], 'unique', message)));
 }
 
 /** Writes one. @throws HttpError 409 that names the member of `update` whose value another has */
-async function withMembers<T>(update: object, write: () => Promise<T>): Promise<T> {
+async function writeNamingMember<T>(update: object, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    const member = error instanceof StorageError && error.kind === 'unique' ? memberOf(error) : '';
+    const member = error instanceof StorageError && error.kind === 'unique' ? toMemberName(error) : '';
     if (!Object.hasOwn(update, member)) throw error;
-    throw duplicate([detailAt([member], 'unique', 'must be unique')], error);
+    throw createDuplicateError([buildErrorDetail([member], 'unique', 'must be unique')], error);
   }
 }
 
 /** Columns are written external_id, members externalId. */
-const memberOf = ({ column = '' }: StorageError): string =>
+const toMemberName = ({ column = '' }: StorageError): string =>
   column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-const duplicate = (details: readonly ErrorDetail[], cause?: unknown): HttpError =>
-  new HttpError('DUPLICATE', { message: messageOf(details), details, cause });
+const createDuplicateError = (details: readonly ErrorDetail[], cause?: unknown): HttpError =>
+  new HttpError('DUPLICATE', { message: formatMessage(details), details, cause });
 
-function ofBody({ code, message, details, headers, cause }: HttpError, { name, id }: One): HttpError {
+function toBodyError({ code, message, details, headers, cause }: HttpError, { name, id }: One): HttpError {
   const which = `(of ${name} ${id})`;
   const located = details?.map(detail => ({
     ...detail,
@@ -99,5 +99,5 @@ function ofBody({ code, message, details, headers, cause }: HttpError, { name, i
     message: `${detail.message} ${which}`,
   }));
   if (located === undefined) return new HttpError(code, { message: `${message} ${which}`, headers, cause });
-  return new HttpError(code, { message: messageOf(located), details: located, headers, cause });
+  return new HttpError(code, { message: formatMessage(located), details: located, headers, cause });
 }

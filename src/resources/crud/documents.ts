@@ -1,11 +1,11 @@
 /** Rows that hold their representation as JSON text, with what others need of it in columns; each change has its event. */
-import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
+import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import type { Collection } from '../../storage/changes/change.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list/index.ts';
-import { dateOf, momentOfChange } from '../../storage/moments.ts';
-import { tableRows } from '../../storage/table-rows.ts';
+import { createLister, type Lister } from '../../storage/list/index.ts';
+import { computeChangeMoment, toIsoDate } from '../../storage/moments.ts';
+import { createTableRows } from '../../storage/table-rows.ts';
 import type { Tables } from '../../storage/tables.ts';
 
 export type StoredDocument = {
@@ -31,7 +31,7 @@ export interface DocumentRows<Fields> {
 }
 
 /** The representation as JSON text. */
-export const documentJson = ({ id, document }: Pick<StoredDocument, 'id' | 'document'>): string =>
+export const toDocumentJson = ({ id, document }: Pick<StoredDocument, 'id' | 'document'>): string =>
   `{"id":${id},${document}`;
 
 interface Spec<Fields> {
@@ -44,21 +44,21 @@ interface Spec<Fields> {
   readonly columns: readonly string[];
 }
 
-export function documentRows<Fields extends object>(
+export function createDocumentRows<Fields extends object>(
   database: Database,
   outbox: Outbox,
   { table: name, collection, resource, columns, columnsOf }: Spec<Fields>,
 ): DocumentRows<Fields> {
-  const rows = tableRows<StoredDocument>(database, name, [
+  const rows = createTableRows<StoredDocument>(database, name, [
     ...columns,
     'created_at',
     'updated_at',
     'document',
   ]);
-  const changeOf = changesOf(resource, documentJson);
+  const changeOf = createChangeBuilder(resource, toDocumentJson);
 
-  function rowOf(fields: Fields, createdAt: number, now: number) {
-    const dates = { createdAt: dateOf(createdAt), updatedAt: dateOf(now) };
+  function toRow(fields: Fields, createdAt: number, now: number) {
+    const dates = { createdAt: toIsoDate(createdAt), updatedAt: toIsoDate(now) };
     const document = JSON.stringify({ ...fields, ...dates }).slice(1);
     return { ...columnsOf(fields), created_at: createdAt, updated_at: now, document };
   }
@@ -68,16 +68,20 @@ export function documentRows<Fields extends object>(
     lock: rows.lock,
     count: rows.count,
     all: rows.all,
-    list: lister<StoredDocument>(database, { table: name, columns: ['document', 'updated_at'], collection }),
+    list: createLister<StoredDocument>(database, {
+      table: name,
+      columns: ['document', 'updated_at'],
+      collection,
+    }),
     async insert(session, fields, cause) {
-      const row = rowOf(fields, cause.at, cause.at);
+      const row = toRow(fields, cause.at, cause.at);
       const stored = { id: await rows.insert(session, row), ...row };
       await outbox.record(session, changeOf('created', undefined, stored), cause);
       return stored;
     },
     async update(session, before, fields, cause) {
-      const { createdAt } = parseStored<{ createdAt: string }>(documentJson(before));
-      const row = rowOf(fields, Date.parse(createdAt), momentOfChange(cause.at, before.updated_at));
+      const { createdAt } = parseStored<{ createdAt: string }>(toDocumentJson(before));
+      const row = toRow(fields, Date.parse(createdAt), computeChangeMoment(cause.at, before.updated_at));
       await rows.update(session, before.id, row);
       const stored = { id: before.id, ...row };
       await outbox.record(session, changeOf('updated', before, stored), cause);

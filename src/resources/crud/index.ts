@@ -1,14 +1,20 @@
 /** The endpoints that resources have in common: each names those that it has, and what is particular to them. */
 import { z } from 'zod';
-import { type Endpoint, endpoint, type Input, type Output, type PatchBody } from '../../http/endpoint.ts';
-import { found } from '../../http/errors.ts';
+import {
+  createEndpoint,
+  type Endpoint,
+  type Input,
+  type Output,
+  type PatchBody,
+} from '../../http/endpoint.ts';
+import { requireFound } from '../../http/errors.ts';
 import { isHal } from '../../http/hal/index.ts';
 import type { Paginator } from '../../http/paginate.ts';
-import { checkResult, type Patched, patchedOf } from '../../http/patch/index.ts';
-import { noContent, type Reply } from '../../http/response/reply.ts';
+import { checkResult, type Patched, patchNestedRepresentation } from '../../http/patch/index.ts';
+import { type Reply, replyNoContent } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { type ListSpec, listEndpoint } from './list.ts';
+import { createListEndpoint, type ListSpec } from './list.ts';
 import type { Creation, Particular, Resource } from './resource.ts';
 
 export const byId = z.object({ id: identifier() });
@@ -19,30 +25,42 @@ export interface Finders<Row, Locked> {
 }
 
 /** How rows are found that are named by their id alone, and seen by all who may call. */
-export function foundById<Row, Locked>(name: string, store: Finders<Row, Locked>) {
+export function createFindersById<Row, Locked>(name: string, store: Finders<Row, Locked>) {
   type Named = z.output<typeof byId>;
   return {
-    find: async (session: Session, { id }: Named) => found(name, id, await store.find(session, id)),
-    lock: async (session: Transaction, { id }: Named) => found(name, id, await store.lock(session, id)),
+    find: async (session: Session, { id }: Named) => requireFound(name, id, await store.find(session, id)),
+    lock: async (session: Transaction, { id }: Named) =>
+      requireFound(name, id, await store.lock(session, id)),
   };
 }
 
-export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Row, Fields, Ahead = undefined>(
+export function createCrudEndpoints<
+  Params extends z.ZodObject,
+  Row,
+  Locked extends Row,
+  Fields,
+  Ahead = undefined,
+>(
   database: Pick<Database, 'read'>,
   paginator: Paginator,
   resource: Resource<Params, Row, Locked, Fields, Ahead>,
 ) {
   const { name, tag, path, params, presenter, rows, replace, patch, hal, cached } = resource;
-  const { object = articled(name), id = name.slice(0, 1).toUpperCase() + name.slice(1) } = resource;
+  const { object = addArticle(name), id = name.slice(0, 1).toUpperCase() + name.slice(1) } = resource;
   const plain = resource.plainErrors ? { plainErrors: true } : {};
   const common = { tag, path, params, ...plain };
   const alsoHal = hal === undefined ? {} : { hal };
-  const one = (description: string) => ({ 200: { description, schema: resource.schema, ...alsoHal } });
+  const buildOne = (description: string) => ({
+    200: { description, schema: resource.schema, ...alsoHal },
+  });
   const now = `The ${name} as it is now.`;
   const shownSchema = resource.representation ?? resource.schema;
   const readOnly = Object.keys(shownSchema.shape).filter(member => !(member in patch.schema.shape));
   /** What the operations that change one have in common. */
-  const changing = (summary: string, { success: _success, errors = [], ...particular }: Particular) => ({
+  const buildChangeOptions = (
+    summary: string,
+    { success: _success, errors = [], ...particular }: Particular,
+  ) => ({
     ...common,
     summary,
     ...particular,
@@ -51,12 +69,12 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
   });
   type Context<Body> = Input<Output<Params>, undefined, Body>;
 
-  async function shown(context: Context<unknown>): Promise<Reply> {
+  async function showOne(context: Context<unknown>): Promise<Reply> {
     return presenter.shown(context, await rows.find(database.read, context.params, context.caller));
   }
 
   /** Locks the row of a request, which its conditions hold for. */
-  async function locked(right: 'edit' | 'remove', context: Context<unknown>, session: Transaction) {
+  async function lockRow(right: 'edit' | 'remove', context: Context<unknown>, session: Transaction) {
     const before = await rows.lock(session, context.params, context.caller);
     resource.permit?.(right, context.caller, before);
     context.precondition(() => presenter.body(context, before), presenter.changedAt(before));
@@ -70,7 +88,7 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
   ): Promise<Reply> {
     const ahead = await resource.ahead?.(body);
     return context.write(async session => {
-      const before = await locked('edit', context, session);
+      const before = await lockRow('edit', context, session);
       const { fields, confirm } = changeOf(before);
       const row = await rows.update(session, before, fields, context.cause(), ahead);
       confirm?.(presenter.plain(context, row));
@@ -78,10 +96,10 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
     }, resource.touches?.(context.params));
   }
 
-  function patchOf(context: Context<PatchBody<object>>, before: Locked): Patched<Fields> {
+  function applyPatch(context: Context<PatchBody<object>>, before: Locked): Patched<Fields> {
     const body = resource.meaning?.(before, context.body) ?? context.body;
     const schemas = { complete: replace.schema, readOnly, shown: shownSchema };
-    return patchedOf(presenter.plain(context, before), body, schemas);
+    return patchNestedRepresentation(presenter.plain(context, before), body, schemas);
   }
 
   return {
@@ -90,7 +108,7 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
       spec: Omit<ListSpec<On, Query, Listed>, 'tag' | 'access' | 'textsOf'> &
         Partial<Pick<ListSpec<On, Query, Listed>, 'textsOf'>>,
     ): Endpoint =>
-      listEndpoint(paginator, { textsOf: presenter.textsOf, ...spec, tag, access: resource.read }),
+      createListEndpoint(paginator, { textsOf: presenter.textsOf, ...spec, tag, access: resource.read }),
     create: <On extends z.ZodObject | undefined, Body extends z.ZodType>({
       insert,
       touches,
@@ -100,7 +118,7 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
       success = `The ${name} was created.`,
       ...particular
     }: Creation<On, Body, Row, Ahead>): Endpoint =>
-      endpoint({
+      createEndpoint({
         ...particular,
         tag,
         ...plain,
@@ -109,10 +127,10 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
         summary,
         access,
         body: { kind: 'json', ...body },
-        responses: { 201: one(success)[200] },
+        responses: { 201: buildOne(success)[200] },
         async handle(context) {
           const { body, params, write } = context;
-          const ahead = await resource.ahead?.(complete(body));
+          const ahead = await resource.ahead?.(toCompletePatch(body));
           return write(
             async session => presenter.created(context, await insert(session, context, ahead)),
             touches?.(params),
@@ -120,58 +138,60 @@ export function crudEndpoints<Params extends z.ZodObject, Row, Locked extends Ro
         },
       }),
     get: ({ success = `The ${name}.`, ...particular }: Particular = {}): Endpoint =>
-      endpoint({
+      createEndpoint({
         ...common,
         method: 'GET',
         operationId: `get${id}`,
         summary: `Read ${object}`,
         ...particular,
         access: resource.read,
-        responses: one(success),
+        responses: buildOne(success),
         errors: ['NOT_FOUND'],
         handle: context =>
-          cached === undefined || isHal(context.mediaType) ? shown(context) : cached(context.params),
+          cached === undefined || isHal(context.mediaType) ? showOne(context) : cached(context.params),
       }),
     put: (particular: Particular = {}): Endpoint =>
-      endpoint({
-        ...changing(`Replace ${object}`, particular),
+      createEndpoint({
+        ...buildChangeOptions(`Replace ${object}`, particular),
         method: 'PUT',
         operationId: `replace${id}`,
         body: { kind: 'json', ...replace },
-        responses: one(particular.success ?? now),
-        handle: context => change(context, complete(context.body), () => ({ fields: context.body })),
+        responses: buildOne(particular.success ?? now),
+        handle: context => change(context, toCompletePatch(context.body), () => ({ fields: context.body })),
       }),
     patch: (particular: Particular = {}): Endpoint =>
-      endpoint({
-        ...changing(`Change fields of ${object}`, particular),
+      createEndpoint({
+        ...buildChangeOptions(`Change fields of ${object}`, particular),
         method: 'PATCH',
         operationId: `patch${id}`,
         body: { kind: 'patch', ...patch },
-        responses: one(particular.success ?? now),
+        responses: buildOne(particular.success ?? now),
         handle: context =>
-          checkResult(context.body, () => change(context, context.body, before => patchOf(context, before))),
+          checkResult(context.body, () =>
+            change(context, context.body, before => applyPatch(context, before)),
+          ),
       }),
     remove: (particular: Particular = {}): Endpoint =>
-      endpoint({
-        ...changing(`Delete ${object}`, particular),
+      createEndpoint({
+        ...buildChangeOptions(`Delete ${object}`, particular),
         method: 'DELETE',
         operationId: `delete${id}`,
         // HAL is offered though nothing is sent: If-Match may name the tag of what a GET has shown as HAL.
         responses: { 204: { description: particular.success ?? `The ${name} is gone.`, ...alsoHal } },
         handle: context =>
           context.write(async session => {
-            const before = await locked('remove', context, session);
+            const before = await lockRow('remove', context, session);
             await rows.remove(session, before, context.cause());
-            return noContent();
+            return replyNoContent();
           }),
       }),
   };
 }
 
 /** A complete representation as a patch: it says all there is to say. */
-const complete = (body: unknown): PatchBody<object> => ({ kind: 'merge', patch: body });
+const toCompletePatch = (body: unknown): PatchBody<object> => ({ kind: 'merge', patch: body });
 
 /** The name with its article, as summaries have it. */
-export function articled(name: string): string {
+export function addArticle(name: string): string {
   return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`;
 }

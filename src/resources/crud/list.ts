@@ -1,12 +1,12 @@
 /** The endpoint of a list: pages of rows that meet conditions, as JSON or HAL. */
 import type { z } from 'zod';
 import type { Access } from '../../http/access.ts';
-import { type Endpoint, endpoint, type Input, type Output } from '../../http/endpoint.ts';
+import { createEndpoint, type Endpoint, type Input, type Output } from '../../http/endpoint.ts';
 import type { ErrorCode } from '../../http/errors.ts';
-import { selfAddress } from '../../http/hal/addresses.ts';
-import { halCollection, isHal } from '../../http/hal/index.ts';
-import { envelope, type PageTexts, type Paginator } from '../../http/paginate.ts';
-import { ok, type Reply } from '../../http/response/reply.ts';
+import { buildSelfAddress } from '../../http/hal/addresses.ts';
+import { isHal, toHalCollection } from '../../http/hal/index.ts';
+import { formatEnvelope, type PageTexts, type Paginator } from '../../http/paginate.ts';
+import { type Reply, replyOk } from '../../http/response/reply.ts';
 import { mapInSlices } from '../../slices.ts';
 import type { Lister } from '../../storage/list/index.ts';
 import type { Condition } from '../../storage/list/request.ts';
@@ -43,13 +43,13 @@ export interface ListSpec<Params extends z.ZodObject | undefined, Query extends 
   textsOf(context: RequestContext, rows: readonly Row[]): TextOf<Row> | Promise<TextOf<Row>>;
 }
 
-export function listEndpoint<Params extends z.ZodObject | undefined, Query extends z.ZodObject, Row>(
+export function createListEndpoint<Params extends z.ZodObject | undefined, Query extends z.ZodObject, Row>(
   paginator: Paginator,
   spec: ListSpec<Params, Query, Row>,
 ): Endpoint {
   const { path, params, operationId, description, tag, access, query, name, sortColumns } = spec;
   const { items = name, relation = name, errors = [], summary = `List ${items}` } = spec;
-  return endpoint({
+  return createEndpoint({
     method: 'GET',
     path,
     operationId,
@@ -68,16 +68,18 @@ export function listEndpoint<Params extends z.ZodObject | undefined, Query exten
       const listed = await spec.list(request);
       const textOf = await spec.textsOf(context, listed.rows);
       const texts = await mapInSlices(listed.rows, textOf);
-      return pageReply(context, paginator.page(listed, request, name, url, texts), relation);
+      return replyPage(context, paginator.page(listed, request, name, url, texts), relation);
     },
   });
 }
 
 /** @param relation of its items in HAL */
-export async function pageReply(
+export async function replyPage(
   { url, mediaType }: RequestContext,
   page: PageTexts,
   relation: string,
 ): Promise<Reply> {
-  return ok(await (isHal(mediaType) ? halCollection(page, relation, selfAddress(url)) : envelope(page)));
+  return replyOk(
+    await (isHal(mediaType) ? toHalCollection(page, relation, buildSelfAddress(url)) : formatEnvelope(page)),
+  );
 }

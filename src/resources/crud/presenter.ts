@@ -1,7 +1,7 @@
 /** How rows of one kind are shown: as JSON or HAL, with links that the caller can follow. */
-import { addressOf } from '../../http/hal/addresses.ts';
-import { datedUnlessHal, halText, isHal, type Links, withSelf } from '../../http/hal/index.ts';
-import { created, ok, type Reply, type ReplyOptions } from '../../http/response/reply.ts';
+import { buildAddress } from '../../http/hal/addresses.ts';
+import { addSelfLink, buildDateOptions, isHal, type Links, toHalText } from '../../http/hal/index.ts';
+import { type Reply, type ReplyOptions, replyCreated, replyOk } from '../../http/response/reply.ts';
 import type { RequestContext } from '../context.ts';
 
 /** @typeParam Context what of a request decides how a row is shown */
@@ -35,33 +35,37 @@ export interface Presenter<Row, Context = RequestContext> {
   created(context: Context, row: Row): Reply;
 }
 
-export function presenter<Row, Context extends RequestContext = RequestContext>(
+export function createPresenter<Row, Context extends RequestContext = RequestContext>(
   kind: Kind<Row, Context>,
 ): Presenter<Row, Context> {
-  const plain = (context: Context, row: Row) => ({
+  const toPlain = (context: Context, row: Row) => ({
     ...(kind.plainOf?.(context, row) ?? kind.representationOf(row)),
   });
 
-  function body(context: Context, row: Row): string {
+  function formatBody(context: Context, row: Row): string {
     const text = kind.representationText?.(row);
-    if (!isHal(context.mediaType)) return text ?? kind.textOf?.(row) ?? JSON.stringify(plain(context, row));
-    const href = addressOf(context.url, ...kind.placeOf(row));
-    const links = withSelf(href, kind.linksOf?.(context, row, href));
-    return halText(text ?? JSON.stringify(kind.representationOf(row)), links);
+    if (!isHal(context.mediaType)) return text ?? kind.textOf?.(row) ?? JSON.stringify(toPlain(context, row));
+    const href = buildAddress(context.url, ...kind.placeOf(row));
+    const links = addSelfLink(href, kind.linksOf?.(context, row, href));
+    return toHalText(text ?? JSON.stringify(kind.representationOf(row)), links);
   }
 
-  function options({ mediaType }: Context, row: Row): ReplyOptions {
+  function buildOptions({ mediaType }: Context, row: Row): ReplyOptions {
     const changedAt = kind.isDated?.(row) === false ? undefined : kind.changedAt?.(row);
-    return changedAt === undefined ? {} : datedUnlessHal(mediaType, changedAt);
+    return changedAt === undefined ? {} : buildDateOptions(mediaType, changedAt);
   }
 
   return {
-    plain,
-    body,
-    textsOf: context => row => body(context, row),
+    plain: toPlain,
+    body: formatBody,
+    textsOf: context => row => formatBody(context, row),
     changedAt: row => kind.changedAt?.(row),
-    shown: (context, row) => ok(body(context, row), options(context, row)),
+    shown: (context, row) => replyOk(formatBody(context, row), buildOptions(context, row)),
     created: (context, row) =>
-      created(addressOf(context.url, ...kind.placeOf(row)), body(context, row), options(context, row)),
+      replyCreated(
+        buildAddress(context.url, ...kind.placeOf(row)),
+        formatBody(context, row),
+        buildOptions(context, row),
+      ),
   };
 }

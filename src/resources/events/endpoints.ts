@@ -1,23 +1,23 @@
 /** Events over HTTP, for administrators: who changed what, and when. */
 import type { z } from 'zod';
 import { allow } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { found, invalid } from '../../http/errors.ts';
-import { ok } from '../../http/response/reply.ts';
-import { type Condition, equal } from '../../storage/list/request.ts';
+import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
+import { createFieldError, requireFound } from '../../http/errors.ts';
+import { replyOk } from '../../http/response/reply.ts';
+import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
 import { byId } from '../crud/index.ts';
-import { listEndpoint } from '../crud/list.ts';
+import { createListEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
-import { type EventStore, eventJson } from './store.ts';
+import { type EventStore, toEventJson } from './store.ts';
 
 const tag = 'Events';
 const path = '/events';
 const access = allow.admin('events:read');
 
-export function eventEndpoints({ database, paginator }: Dependencies, store: EventStore): Endpoint[] {
+export function createEventEndpoints({ database, paginator }: Dependencies, store: EventStore): Endpoint[] {
   return [
-    listEndpoint(paginator, {
+    createListEndpoint(paginator, {
       path,
       operationId: 'listEvents',
       summary: 'List what has been changed, by whom',
@@ -38,11 +38,11 @@ export function eventEndpoints({ database, paginator }: Dependencies, store: Eve
         // A period is read in the order of its index; ids break ties, and were given out in nearly that order.
         const isPeriod = query.since !== undefined || query.until !== undefined;
         const sort = query.sort ?? (isPeriod ? 'createdAt' : 'id');
-        return { query: { ...query, sort }, conditions: conditionsOf(query) };
+        return { query: { ...query, sort }, conditions: buildConditions(query) };
       },
-      textsOf: () => eventJson,
+      textsOf: () => toEventJson,
     }),
-    endpoint({
+    createEndpoint({
       method: 'GET',
       path: `${path}/{id}`,
       operationId: 'getEvent',
@@ -53,19 +53,19 @@ export function eventEndpoints({ database, paginator }: Dependencies, store: Eve
       responses: { 200: { description: 'The event.', schema: schema.event } },
       errors: ['NOT_FOUND'],
       async handle({ params: { id } }) {
-        const row = found('event', id, await store.find(database.read, id));
-        return ok(eventJson(row), { lastModified: row.created_at });
+        const row = requireFound('event', id, await store.find(database.read, id));
+        return replyOk(toEventJson(row), { lastModified: row.created_at });
       },
     }),
   ];
 }
 
-function conditionsOf(query: z.output<typeof schema.listEvents>): Condition[] {
+function buildConditions(query: z.output<typeof schema.listEvents>): Condition[] {
   const { type, resource, resourceId, actor, since, until } = query;
   // Ids are given out per kind of resource: one alone names nothing.
   if (resourceId !== undefined && resource === undefined)
-    throw invalid('resource', 'required', 'is required together with resourceId');
-  const conditions = equal({ type, resource, resource_id: resourceId, actor });
+    throw createFieldError('resource', 'required', 'is required together with resourceId');
+  const conditions = createEqualConditions({ type, resource, resource_id: resourceId, actor });
   if (since !== undefined)
     conditions.push({ column: 'created_at', operator: '>=', value: Date.parse(since) });
   if (until !== undefined)

@@ -1,6 +1,6 @@
 /** THE schema of events: the audit trail, which is written by outbox.record and never changed. */
 import { z } from 'zod';
-import { collectionOf, listParameters } from '../../http/paginate.ts';
+import { buildCollectionSchema, listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
 
 const type = text(100).meta({ examples: ['product.updated'] });
@@ -30,7 +30,7 @@ export const event = z
   })
   .meta({ id: 'Event' });
 
-export const eventList = collectionOf(event, 'EventList');
+export const eventList = buildCollectionSchema(event, 'EventList');
 export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
 
 export const listEvents = z.object({

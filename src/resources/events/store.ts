@@ -2,10 +2,10 @@
 import { eventColumns as columns, type StoredEvent } from '../../events/outbox.ts';
 import { requireWhole } from '../../storage/damage.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { lister } from '../../storage/list/index.ts';
+import { createLister } from '../../storage/list/index.ts';
 import type { Listed, ListRequest } from '../../storage/list/request.ts';
-import { dateOf } from '../../storage/moments.ts';
-import { prepared } from '../../storage/prepared.ts';
+import { toIsoDate } from '../../storage/moments.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
 import { storedProduct } from '../products/members/stored.ts';
 import type { ShortForm } from '../short-form.ts';
 import { storedVariant } from '../variants/stored.ts';
@@ -23,14 +23,14 @@ const stored: Readonly<Record<string, Pick<ShortForm<never>, 'jsonOf'>>> = {
 };
 
 /** What an event says of its resource, as JSON text. */
-function shownIn({ resource, resource_id: id }: StoredEvent, document: string | null): string {
+function toShownJson({ resource, resource_id: id }: StoredEvent, document: string | null): string {
   const form = stored[resource];
   if (document === null || form === undefined) return document ?? 'null';
   return form.jsonOf(id, document);
 }
 
 /** The representation as JSON text. @throws StorageError `damaged` when one of its documents is none */
-export function eventJson(row: StoredEvent): string {
+export function toEventJson(row: StoredEvent): string {
   const start = JSON.stringify({
     id: row.id,
     type: row.type,
@@ -39,17 +39,17 @@ export function eventJson(row: StoredEvent): string {
     actor: row.actor,
     requestId: row.request_id,
   }).slice(0, -1);
-  const createdAt = dateOf(row.created_at);
+  const createdAt = toIsoDate(row.created_at);
   return requireWhole(
-    `${start},"before":${shownIn(row, row.old_document)},"after":${shownIn(row, row.new_document)},"createdAt":"${createdAt}"}`,
+    `${start},"before":${toShownJson(row, row.old_document)},"after":${toShownJson(row, row.new_document)},"createdAt":"${createdAt}"}`,
   );
 }
 
-export function eventStore(database: Database): EventStore {
+export function createEventStore(database: Database): EventStore {
   const { build, dialect, read } = database;
-  const all = lister<StoredEvent>(database, { table: 'events', columns });
+  const all = createLister<StoredEvent>(database, { table: 'events', columns });
   const settled = dialect.followed?.last('events').compile(build);
-  const byId = prepared<{ id: number }, StoredEvent>(build, argument =>
+  const byId = prepareQuery<{ id: number }, StoredEvent>(build, argument =>
     build
       .selectFrom('events')
       .select(['id', ...columns])

@@ -2,26 +2,26 @@
 import { z } from 'zod';
 import type { Cause } from '../../events/outbox.ts';
 import { allow, staff } from '../../http/access.ts';
-import { type Endpoint, endpoint, type Input } from '../../http/endpoint.ts';
-import { found, HttpError } from '../../http/errors.ts';
-import { addressOf } from '../../http/hal/addresses.ts';
+import { createEndpoint, type Endpoint, type Input } from '../../http/endpoint.ts';
+import { HttpError, requireFound } from '../../http/errors.ts';
+import { buildAddress } from '../../http/hal/addresses.ts';
 import { changeLinks, type Links } from '../../http/hal/index.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
-import { refusing } from '../../media/refusal.ts';
+import { refuseImageErrors } from '../../media/refusal.ts';
 import type { Session, Transaction } from '../../storage/database.ts';
 import { may, type RequestContext } from '../context.ts';
-import { byId, crudEndpoints } from '../crud/index.ts';
-import { pageReply } from '../crud/list.ts';
-import { presenter } from '../crud/presenter.ts';
+import { byId, createCrudEndpoints } from '../crud/index.ts';
+import { replyPage } from '../crud/list.ts';
+import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { type Image, idOf, mediaPath, mostImages } from '../products/members/images.ts';
-import { fieldsOf, type LockedProduct, productOf, type StoredProduct } from '../products/row.ts';
+import { computeImageId, type Image, mediaPath, mostImages } from '../products/members/images.ts';
+import { type LockedProduct, productOf, type StoredProduct, toProductFields } from '../products/row.ts';
 import type { Product } from '../products/schema.ts';
 import type { ProductStore } from '../products/store.ts';
 import type { ImageFiles } from './files.ts';
-import { pageOf } from './page.ts';
+import { selectPage } from './page.ts';
 import * as schema from './schema.ts';
 import type { ImageStore } from './store.ts';
 
@@ -46,22 +46,22 @@ interface Stores {
   readonly imageFiles: ImageFiles;
 }
 
-export function imageEndpoints(
+export function createImageEndpoints(
   { database, paginator, media, config }: Dependencies,
   { products, images, imageFiles }: Stores,
 ): Endpoint[] {
   const read = allow.everyoneAlike('products:read');
   const write = allow.staff('products:write');
-  const present = presenter<PlacedImage>({
+  const present = createPresenter<PlacedImage>({
     placeOf: ({ product, image }) => ['products', product.id, 'images', image.id],
-    representationOf,
-    linksOf,
+    representationOf: toRepresentation,
+    linksOf: buildLinks,
     changedAt: row => row.updated_at,
   });
   const find = async (session: Session, id: number): Promise<StoredProduct> =>
-    found('product', id, await products.find(session, id));
+    requireFound('product', id, await products.find(session, id));
   const lock = async (session: Transaction, id: number): Promise<LockedProduct> =>
-    found('product', id, await products.lock(session, id));
+    requireFound('product', id, await products.lock(session, id));
 
   /** Writes a product with other images: those it had, in another order or without some, and one that is new. */
   async function change(
@@ -70,7 +70,7 @@ export function imageEndpoints(
     now: readonly Image[],
     cause: Cause,
   ): Promise<StoredProduct> {
-    const fields = { ...fieldsOf(productOf(before), before.base_price), images: [...now] };
+    const fields = { ...toProductFields(productOf(before), before.base_price), images: [...now] };
     const [after] = await products.update(session, [{ before, fields, images: now }], cause);
     if (after === undefined) throw new Error('an update of one product gave none');
     return after;
@@ -86,28 +86,31 @@ export function imageEndpoints(
     const before = await lock(session, id);
     const product = productOf(before);
     refuseAnother(product, image.url);
-    const added: Image = { id: idOf(image.url, new Set(product.images.map(({ id }) => id))), ...image };
+    const added: Image = {
+      id: computeImageId(image.url, new Set(product.images.map(({ id }) => id))),
+      ...image,
+    };
     const after = await change(session, before, [...product.images, added], context.cause());
-    return present.created(context, imageIn(after, added.id));
+    return present.created(context, requireImage(after, added.id));
   }
 
   const rows: Rows<z.output<typeof params>, PlacedImage, LockedImage, schema.ImageFields> = {
-    find: async (session, { id, imageId }) => imageIn(await find(session, id), imageId),
+    find: async (session, { id, imageId }) => requireImage(await find(session, id), imageId),
     async lock(session, { id, imageId }) {
       const before = await lock(session, id);
-      return { ...imageIn(before, imageId), before };
+      return { ...requireImage(before, imageId), before };
     },
     async update(session, { before, product, image, position }, fields, cause) {
       const others = product.images.toSpliced(position, 1);
       const now = others.toSpliced(fields.position, 0, { ...image, alt: fields.alt });
-      return imageIn(await change(session, before, now, cause), image.id);
+      return requireImage(await change(session, before, now, cause), image.id);
     },
     async remove(session, { before, product, position }, cause) {
       await change(session, before, product.images.toSpliced(position, 1), cause);
     },
   };
   const now = 'The image as it is now.';
-  const crud = crudEndpoints(database, paginator, {
+  const crud = createCrudEndpoints(database, paginator, {
     name: 'image',
     id: 'ProductImage',
     path: `${path}/{imageId}`,
@@ -124,7 +127,7 @@ export function imageEndpoints(
   });
 
   return [
-    endpoint({
+    createEndpoint({
       method: 'GET',
       path,
       operationId: 'listProductImages',
@@ -142,13 +145,13 @@ export function imageEndpoints(
         const list = `images of product ${row.id}`;
         const request = paginator.request(query, [], { id: 'position' }, list);
         const placed = productOf(row).images.map(({ id }, index) => ({ id, sort_value: index }));
-        const shown = pageOf(placed, request);
-        const texts = shown.rows.map(({ id }) => present.body(context, imageIn(row, id)));
+        const shown = selectPage(placed, request);
+        const texts = shown.rows.map(({ id }) => present.body(context, requireImage(row, id)));
         const page = paginator.page(shown, request, list, url, texts);
-        return pageReply(context, page, 'images');
+        return replyPage(context, page, 'images');
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path,
       operationId: 'createProductImage',
@@ -192,7 +195,7 @@ export function imageEndpoints(
         }
         // Before anything is kept for a product that is not there.
         await find(database.read, params.id);
-        const image = await refusing('file', media.prepare(body.file));
+        const image = await refuseImageErrors('file', media.prepare(body.file));
         const { hash, type, width, height, colour } = image;
         const alt = body.texts.alt ?? query.alt ?? null;
         const entry = { url: `${mediaPath}${hash}`, alt, width, height, colour, type };
@@ -234,21 +237,21 @@ function refuseAnother({ images }: Product, url: string): void {
 }
 
 /** @throws HttpError 404 */
-function imageIn(row: StoredProduct, imageId: number): PlacedImage {
+function requireImage(row: StoredProduct, imageId: number): PlacedImage {
   const product = productOf(row);
   const position = product.images.findIndex(({ id }) => id === imageId);
-  const image = found('image', imageId, product.images[position]);
+  const image = requireFound('image', imageId, product.images[position]);
   return { product, image, position, updated_at: row.updated_at };
 }
 
-function representationOf({ product, image, position }: PlacedImage): schema.ProductImage {
+function toRepresentation({ product, image, position }: PlacedImage): schema.ProductImage {
   const { id, ...members } = image;
   return { id, productId: product.id, ...members, position };
 }
 
-function linksOf({ url, caller }: RequestContext, { product, image }: PlacedImage, self: string): Links {
+function buildLinks({ url, caller }: RequestContext, { product, image }: PlacedImage, self: string): Links {
   return {
-    product: { href: addressOf(url, 'products', product.id) },
+    product: { href: buildAddress(url, 'products', product.id) },
     content: { href: image.url.startsWith(mediaPath) ? `${url.base}${image.url}` : image.url },
     ...changeLinks(self, may(caller, staff, 'products:write')),
   };

@@ -19,9 +19,9 @@ export interface ImageFiles {
   sweep(now: number): Promise<number>;
 }
 
-const typeOf = (bytes: Uint8Array): string => sniff(bytes) ?? 'application/octet-stream';
+const detectType = (bytes: Uint8Array): string => sniff(bytes) ?? 'application/octet-stream';
 
-export function imageFiles(database: Database, media: Media, store: ImageStore): ImageFiles {
+export function createImageFiles(database: Database, media: Media, store: ImageStore): ImageFiles {
   const isUsed = (hash: string): Promise<boolean> => store.has(database.read, hash);
 
   /** Removes a file that has no row. One that gets a row meanwhile, and may have been seen by then, is put back. */
@@ -29,7 +29,7 @@ export function imageFiles(database: Database, media: Media, store: ImageStore):
     if (await isUsed(hash)) return;
     const bytes = await media.store.read(hash);
     await media.remove(hash);
-    if (bytes !== undefined && (await isUsed(hash))) await media.store.put(hash, bytes, typeOf(bytes));
+    if (bytes !== undefined && (await isUsed(hash))) await media.store.put(hash, bytes, detectType(bytes));
   }
   /** What is used has a file, and what is not has none. */
   async function settle(image: PreparedImage): Promise<void> {

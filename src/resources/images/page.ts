@@ -2,7 +2,7 @@
 import type { Key, Listed, ListRequest, Positioned } from '../../storage/list/request.ts';
 
 /** @param rows all of them, in ascending order of `sort_value` and then id */
-export function pageOf<Row extends Positioned>(
+export function selectPage<Row extends Positioned>(
   rows: readonly Row[],
   { page, order }: ListRequest,
 ): Listed<Row> {
@@ -19,12 +19,12 @@ export function pageOf<Row extends Positioned>(
     };
   }
   const sign = order.descending ? -1 : 1;
-  const comparedTo = (key: Key) => (row: Row) =>
+  const compareTo = (key: Key) => (row: Row) =>
     sign * (Number(row.sort_value) - Number(key.value) || row.id - key.id);
   const { after, before, limit } = page;
-  const firstAfter = after === undefined ? 0 : countOf(ordered, row => comparedTo(after)(row) <= 0);
+  const firstAfter = after === undefined ? 0 : countRows(ordered, row => compareTo(after)(row) <= 0);
   const end =
-    before === undefined ? firstAfter + limit : countOf(ordered, row => comparedTo(before)(row) < 0);
+    before === undefined ? firstAfter + limit : countRows(ordered, row => compareTo(before)(row) < 0);
   const start = before === undefined ? firstAfter : Math.max(0, end - limit);
   return {
     rows: ordered.slice(start, end),
@@ -34,5 +34,5 @@ export function pageOf<Row extends Positioned>(
   };
 }
 
-const countOf = <Row>(rows: readonly Row[], holds: (row: Row) => boolean): number =>
+const countRows = <Row>(rows: readonly Row[], holds: (row: Row) => boolean): number =>
   rows.filter(holds).length;

@@ -1,6 +1,6 @@
 /** THE schema of a product's images as resources of their own: read, added, described, put in order. */
 import { z } from 'zod';
-import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { pageParameters } from '../../http/paginate.ts';
 import { identifier } from '../../http/schema.ts';
 import { alt, image, imageLink, mostImages } from '../products/members/images.ts';
@@ -30,10 +30,10 @@ export const productImage = z
   .object({ id: identifier(), productId: identifier(), ...image.omit({ id: true }).shape, position })
   .meta({ id: 'ProductImage', example });
 
-export const productImageHal = halOf(
+export const productImageHal = buildHalSchema(
   productImage,
   'ProductImageHal',
-  linksOf(['self', 'product', 'content'], ['edit', 'delete']),
+  buildLinksSchema(['self', 'product', 'content'], ['edit', 'delete']),
 );
 
 /** JSON instead of a file: a link, which is kept as it is and not fetched. */
@@ -53,7 +53,7 @@ export const patchImage = z
   .object({ alt: alt.nullish(), position: position.optional() })
   .meta({ id: 'PatchProductImage' });
 
-export const imagePage = pageSchemas(productImage, productImageHal, 'images', 'ProductImageList');
+export const imagePage = buildPageSchemas(productImage, productImageHal, 'images', 'ProductImageList');
 export const listImages = z.object(pageParameters);
 
 export type ProductImage = z.output<typeof productImage>;

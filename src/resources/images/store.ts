@@ -17,7 +17,7 @@ export interface ImageStore {
 const unusedMs = 24 * 60 * 60 * 1000;
 const forgottenAtOnce = 100;
 
-export function imageStore({ build, dialect }: Pick<Database, 'build' | 'dialect'>): ImageStore {
+export function createImageStore({ build, dialect }: Pick<Database, 'build' | 'dialect'>): ImageStore {
   return {
     async add(session, { hash, type, bytes, width, height, colour }, at) {
       const row = { hash, type, size: bytes.length, width, height, colour, created_at: at };

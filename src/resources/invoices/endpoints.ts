@@ -1,24 +1,24 @@
 /** Invoices over HTTP: they are issued by paying an order, read here as JSON, HAL or PDF, and sent by mail. */
 import type { z } from 'zod';
 import { allow, type Caller, staff } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { datedUnlessHal } from '../../http/hal/index.ts';
+import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
+import { buildDateOptions } from '../../http/hal/index.ts';
 import { pdf } from '../../http/negotiate.ts';
-import { document, ok, secret } from '../../http/response/reply.ts';
-import { tooMuchMail } from '../../mail/limits.ts';
+import { replyDocument, replyOk, replySecret } from '../../http/response/reply.ts';
+import { createMailLimitError } from '../../mail/limits.ts';
 import type { Session } from '../../storage/database.ts';
-import { type Condition, equal } from '../../storage/list/request.ts';
+import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
 import { may } from '../context.ts';
 import { byId } from '../crud/index.ts';
-import { listEndpoint } from '../crud/list.ts';
+import { createListEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { OrderStore } from '../orders/store.ts';
-import { emailKey, type UserStore } from '../users/store.ts';
-import { invoiceMail, withheldInvoiceMail } from './mail.ts';
+import { toEmailKey, type UserStore } from '../users/store.ts';
+import { composeInvoiceMail, composeWithheldInvoiceMail } from './mail.ts';
 import { createPdfs } from './pdf/index.ts';
-import { changedAt, customersOf, invoiceView, visible } from './representation.ts';
+import { buildInvoiceView, findChangeTime, readCustomers, requireVisible } from './representation.ts';
 import * as schema from './schema.ts';
-import { type InvoiceStore, numberText, type StoredInvoice, snapshotOf } from './store.ts';
+import { formatInvoiceNumber, type InvoiceStore, parseSnapshot, type StoredInvoice } from './store.ts';
 
 const tag = 'Invoices';
 const path = '/invoices';
@@ -29,24 +29,24 @@ export interface InvoiceStores {
   readonly users: Pick<UserStore, 'find'>;
 }
 
-export function invoiceEndpoints(
+export function createInvoiceEndpoints(
   { database, paginator, mails, clock }: Dependencies,
   { invoices, orders, users }: InvoiceStores,
 ): Endpoint[] {
   /** What the address on the invoice is to its customer; `former` is not that of the account any more. */
-  async function kindOfAddress(
+  async function classifyAddress(
     session: Session,
     row: StoredInvoice,
   ): Promise<'confirmed' | 'unconfirmed' | 'former'> {
     const user = await users.find(session, row.customer_id);
-    const { email } = snapshotOf(row).customer;
-    if (user === undefined || emailKey(user.email) !== emailKey(email)) return 'former';
+    const { email } = parseSnapshot(row).customer;
+    if (user === undefined || toEmailKey(user.email) !== toEmailKey(email)) return 'former';
     return user.verified_at === null ? 'unconfirmed' : 'confirmed';
   }
 
   const pdfs = createPdfs();
   return [
-    listEndpoint(paginator, {
+    createListEndpoint(paginator, {
       path,
       operationId: 'listInvoices',
       description: 'Staff see all of them, others their own.',
@@ -57,13 +57,13 @@ export function invoiceEndpoints(
       name: 'invoices',
       list: invoices.list,
       sortColumns: schema.sortColumns,
-      requested: ({ query, caller }) => ({ query, conditions: conditionsOf(query, caller) }),
+      requested: ({ query, caller }) => ({ query, conditions: buildConditions(query, caller) }),
       async textsOf(context, rows) {
-        const customers = await customersOf(orders, database.read, rows, context.caller);
-        return row => JSON.stringify(invoiceView(row, customers, context));
+        const customers = await readCustomers(orders, database.read, rows, context.caller);
+        return row => JSON.stringify(buildInvoiceView(row, customers, context));
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'GET',
       path: `${path}/{id}`,
       operationId: 'getInvoice',
@@ -85,19 +85,19 @@ export function invoiceEndpoints(
       async handle(context) {
         const { params, caller, mediaType } = context;
         const { id } = params;
-        const row = visible(await invoices.find(database.read, id), id, caller);
+        const row = requireVisible(await invoices.find(database.read, id), id, caller);
         if (mediaType !== pdf) {
-          const customers = await customersOf(orders, database.read, [row], caller);
-          const moment = changedAt(row, customers, caller);
-          const dated = moment === undefined ? {} : datedUnlessHal(mediaType, moment);
-          return ok(invoiceView(row, customers, context), dated);
+          const customers = await readCustomers(orders, database.read, [row], caller);
+          const moment = findChangeTime(row, customers, caller);
+          const dated = moment === undefined ? {} : buildDateOptions(mediaType, moment);
+          return replyOk(buildInvoiceView(row, customers, context), dated);
         }
         // What the PDF shows is what was issued: it does not change when the invoice is sent.
         const options = { lastModified: row.created_at };
-        return document(await pdfs.of(row), pdf, `${numberText(row.number)}.pdf`, options);
+        return replyDocument(await pdfs.of(row), pdf, `${formatInvoiceNumber(row.number)}.pdf`, options);
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path: `${path}/{id}/send`,
       operationId: 'sendInvoice',
@@ -116,30 +116,30 @@ export function invoiceEndpoints(
       },
       errors: ['NOT_FOUND'],
       async handle({ params: { id }, caller, write, cause }) {
-        const row = visible(await invoices.find(database.read, id), id, caller);
+        const row = requireVisible(await invoices.find(database.read, id), id, caller);
         const isByStaff = may(caller, staff, undefined);
         const pdf = await pdfs.of(row);
         return write(async session => {
-          const address = await kindOfAddress(session, row);
+          const address = await classifyAddress(session, row);
           const isConfirmed = address === 'confirmed';
           const mail =
             isConfirmed || isByStaff
-              ? invoiceMail(row, { pdf, isConfirmed, isByStaff })
-              : withheldInvoiceMail(row, address);
+              ? composeInvoiceMail(row, { pdf, isConfirmed, isByStaff })
+              : composeWithheldInvoiceMail(row, address);
           const refused = await mails.add(session, mail, cause());
-          if (refused !== undefined) throw tooMuchMail(refused, clock.now());
-          return secret(202, { status: 'queued' });
+          if (refused !== undefined) throw createMailLimitError(refused, clock.now());
+          return replySecret(202, { status: 'queued' });
         });
       },
     }),
   ];
 }
 
-function conditionsOf(query: z.output<typeof schema.listInvoices>, caller: Caller): Condition[] {
+function buildConditions(query: z.output<typeof schema.listInvoices>, caller: Caller): Condition[] {
   // A filter narrows what the caller may see; it never widens it.
   const own = caller.kind === 'user' && caller.role === 'user' ? caller.userId : undefined;
   return [
-    ...equal({ customer_id: own }),
-    ...equal({ customer_id: query.customerId, order_id: query.orderId }),
+    ...createEqualConditions({ customer_id: own }),
+    ...createEqualConditions({ customer_id: query.customerId, order_id: query.orderId }),
   ];
 }

@@ -3,7 +3,7 @@
 import type { NewMail } from '../../mail/mails.ts';
 import { composeMail } from '../../mail/template.ts';
 import { formatMoney } from '../../money.ts';
-import { numberText, type StoredInvoice, snapshotOf } from './store.ts';
+import { formatInvoiceNumber, parseSnapshot, type StoredInvoice } from './store.ts';
 
 export interface InvoiceMail {
   /** Its PDF. */
@@ -14,9 +14,12 @@ export interface InvoiceMail {
 }
 
 /** The invoice; the mail is about it, so that its sending is taken note of. */
-export function invoiceMail(row: StoredInvoice, { pdf, isConfirmed, isByStaff }: InvoiceMail): NewMail {
-  const { seller, customer, currency, total } = snapshotOf(row);
-  const number = numberText(row.number);
+export function composeInvoiceMail(
+  row: StoredInvoice,
+  { pdf, isConfirmed, isByStaff }: InvoiceMail,
+): NewMail {
+  const { seller, customer, currency, total } = parseSnapshot(row);
+  const number = formatInvoiceNumber(row.number);
   const paragraphs = [
     `Thank you for your order. Invoice ${number} over ${formatMoney(total, currency)} for order ${row.order_id} is attached. It has been paid; there is nothing left to do.`,
     seller.name,
@@ -53,9 +56,9 @@ const reasons = {
  * In place of the invoice, when customers send it to an address that they have not confirmed, or that has been theirs:
  * it may be a stranger's, who is not to read what the customer has written.
  */
-export function withheldInvoiceMail(row: StoredInvoice, reason: keyof typeof reasons): NewMail {
-  const { seller, customer } = snapshotOf(row);
-  const number = numberText(row.number);
+export function composeWithheldInvoiceMail(row: StoredInvoice, reason: keyof typeof reasons): NewMail {
+  const { seller, customer } = parseSnapshot(row);
+  const number = formatInvoiceNumber(row.number);
   const paragraphs = [
     `Invoice ${number} for order ${row.order_id} is ready. ${reasons[reason]}`,
     'If you have not ordered anything, do nothing.',

@@ -1,6 +1,6 @@
 /** THE schema of invoices: representation in JSON and HAL, lists, and what sending one returns. */
 import { z } from 'zod';
-import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
 import { mostItems, orderItem } from '../orders/schema.ts';
@@ -12,7 +12,7 @@ const amount = z
   .max(Number.MAX_SAFE_INTEGER)
   .meta({ examples: [159] });
 
-const links = linksOf(['self'], ['order', 'customer', 'send']).describe(
+const links = buildLinksSchema(['self'], ['order', 'customer', 'send']).describe(
   'order, customer and send stand here only where the caller may use them.',
 );
 
@@ -50,13 +50,13 @@ const bare = z.object({
 });
 
 export const invoice = bare.extend({ _links: links }).meta({ id: 'Invoice' });
-export const invoiceHal = halOf(
+export const invoiceHal = buildHalSchema(
   bare.omit({ items: true }),
   'InvoiceHal',
   links,
   z.object({ item: z.array(orderItem).max(mostItems).describe('Each item.') }),
 );
-export const invoicePage = pageSchemas(invoice, invoiceHal, 'invoices', 'InvoiceList', {
+export const invoicePage = buildPageSchemas(invoice, invoiceHal, 'invoices', 'InvoiceList', {
   halName: 'InvoiceHalList',
 });
 

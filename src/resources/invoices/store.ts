@@ -1,15 +1,15 @@
 /** The queries of invoices. What was invoiced is kept as it was: amounts in whole minor units, names as they were. */
 
 import type { Seller } from '../../config.ts';
-import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
-import { fromMinor } from '../../money.ts';
+import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
+import { toMajor } from '../../money.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list/index.ts';
-import { dateOf, momentOfChange } from '../../storage/moments.ts';
-import { tableRows } from '../../storage/table-rows.ts';
+import { createLister, type Lister } from '../../storage/list/index.ts';
+import { computeChangeMoment, toIsoDate } from '../../storage/moments.ts';
+import { createTableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
-import { itemOf, type StoredItem, type StoredOrder } from '../orders/store.ts';
+import { type StoredItem, type StoredOrder, toItem } from '../orders/store.ts';
 import type { Invoice } from './schema.ts';
 
 /** An invoice as it is stored; its document is a Snapshot as JSON text. */
@@ -48,39 +48,39 @@ const columns = [
 ] as const;
 
 /** `INV-000001` */
-export const numberText = (number: number) => `INV-${String(number).padStart(6, '0')}`;
+export const formatInvoiceNumber = (number: number) => `INV-${String(number).padStart(6, '0')}`;
 
-export function snapshotOf({ document }: Pick<StoredInvoice, 'document'>): Snapshot {
+export function parseSnapshot({ document }: Pick<StoredInvoice, 'document'>): Snapshot {
   return parseStored<Snapshot>(document);
 }
 
 /** The representation without links. */
-export function invoiceOf(row: StoredInvoice): Invoice {
-  const { seller, customer, currency, items, total } = snapshotOf(row);
-  const issuedAt = dateOf(row.created_at);
+export function toInvoice(row: StoredInvoice): Invoice {
+  const { seller, customer, currency, items, total } = parseSnapshot(row);
+  const issuedAt = toIsoDate(row.created_at);
   return {
     id: row.id,
-    number: numberText(row.number),
+    number: formatInvoiceNumber(row.number),
     status: row.sent_at === null ? 'issued' : 'sent',
     orderId: row.order_id,
     customerId: row.customer_id,
     seller: { name: seller.name, address: [...seller.address] },
     customer,
     currency,
-    items: items.map(item => itemOf(item, currency)),
-    total: fromMinor(total, currency),
+    items: items.map(item => toItem(item, currency)),
+    total: toMajor(total, currency),
     version: row.version,
     issuedAt,
-    sentAt: dateOf(row.sent_at),
+    sentAt: toIsoDate(row.sent_at),
     createdAt: issuedAt,
-    updatedAt: dateOf(row.updated_at),
+    updatedAt: toIsoDate(row.updated_at),
   };
 }
 
 /** @param seller who issues invoices from now on */
-export function invoiceStore(database: Database, outbox: Outbox, seller: Seller): InvoiceStore {
+export function createInvoiceStore(database: Database, outbox: Outbox, seller: Seller): InvoiceStore {
   const { build } = database;
-  const rows = tableRows<StoredInvoice>(database, 'invoices', columns);
+  const rows = createTableRows<StoredInvoice>(database, 'invoices', columns);
   const nextNumber = build
     .insertInto('counters')
     .values({ name: 'invoices', value: 1 })
@@ -90,11 +90,11 @@ export function invoiceStore(database: Database, outbox: Outbox, seller: Seller)
     .returning('value')
     .compile();
 
-  const changeOf = changesOf<StoredInvoice>('invoice', row => JSON.stringify(invoiceOf(row)));
+  const changeOf = createChangeBuilder<StoredInvoice>('invoice', row => JSON.stringify(toInvoice(row)));
 
   return {
     find: rows.find,
-    list: lister<StoredInvoice>(database, { table: 'invoices', columns }),
+    list: createLister<StoredInvoice>(database, { table: 'invoices', columns }),
 
     async issue(session, order, items, cause) {
       const counted = await session.first(nextNumber);
@@ -123,7 +123,7 @@ export function invoiceStore(database: Database, outbox: Outbox, seller: Seller)
     async markSent(session, id, cause) {
       const before = await rows.lock(session, id);
       if (before === undefined) return;
-      const at = momentOfChange(cause.at, before.updated_at);
+      const at = computeChangeMoment(cause.at, before.updated_at);
       const changed = { sent_at: cause.at, version: before.version + 1, updated_at: at };
       await rows.update(session, id, changed);
       await outbox.record(session, changeOf('sent', before, { ...before, ...changed }), cause);

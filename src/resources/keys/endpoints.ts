@@ -1,15 +1,15 @@
 /** API keys over HTTP, for administrators. */
-import { allow, outdated } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { found, invalid } from '../../http/errors.ts';
-import { addressOf } from '../../http/hal/addresses.ts';
-import { noContent, ok, secret } from '../../http/response/reply.ts';
+import { allow, createOutdatedTokenError } from '../../http/access.ts';
+import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
+import { createFieldError, requireFound } from '../../http/errors.ts';
+import { buildAddress } from '../../http/hal/addresses.ts';
+import { replyNoContent, replyOk, replySecret } from '../../http/response/reply.ts';
 import { byId } from '../crud/index.ts';
-import { listEndpoint } from '../crud/list.ts';
+import { createListEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { UserStore } from '../users/store.ts';
 import * as schema from './schema.ts';
-import { apiKeyOf, type KeyStore, type StoredKey } from './store.ts';
+import { type KeyStore, type StoredKey, toApiKey } from './store.ts';
 
 const tag = 'API keys';
 const path = '/keys';
@@ -25,13 +25,13 @@ export interface KeyParts {
   readonly users: Pick<UserStore, 'keep'>;
 }
 
-export function keyEndpoints(
+export function createKeyEndpoints(
   { database, clock, paginator }: Dependencies,
   { keys: store, users }: KeyParts,
 ): Endpoint[] {
-  const bodyOf = (row: StoredKey) => JSON.stringify(apiKeyOf(row));
+  const toJson = (row: StoredKey) => JSON.stringify(toApiKey(row));
   return [
-    listEndpoint(paginator, {
+    createListEndpoint(paginator, {
       path,
       operationId: 'listKeys',
       summary: 'List API keys',
@@ -44,9 +44,9 @@ export function keyEndpoints(
       list: store.list,
       sortColumns: schema.sortColumns,
       requested: ({ query }) => ({ query, conditions: [] }),
-      textsOf: () => bodyOf,
+      textsOf: () => toJson,
     }),
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path,
       operationId: 'createKey',
@@ -57,18 +57,18 @@ export function keyEndpoints(
       responses: { 201: { description: 'The key, shown this once.', schema: schema.apiKeyWithSecret } },
       handle({ body, caller, url, write, cause }) {
         if (body.expiresAt != null && Date.parse(body.expiresAt) <= clock.now()) {
-          throw invalid('expiresAt', 'future', 'must be in the future');
+          throw createFieldError('expiresAt', 'future', 'must be in the future');
         }
         return write(async session => {
           // A key outlives the right to make it: anyone who makes it stays an administrator until it is made.
           const maker = caller.kind === 'user' ? await users.keep(session, caller.userId) : undefined;
-          if (maker?.role !== 'admin') throw outdated();
+          if (maker?.role !== 'admin') throw createOutdatedTokenError();
           const { row, key } = await store.insert(session, body, maker.id, cause());
-          return secret(201, { ...apiKeyOf(row), key }, { Location: addressOf(url, 'keys', row.id) });
+          return replySecret(201, { ...toApiKey(row), key }, { Location: buildAddress(url, 'keys', row.id) });
         });
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'GET',
       path: `${path}/{id}`,
       operationId: 'getKey',
@@ -79,10 +79,10 @@ export function keyEndpoints(
       responses: { 200: { description: 'The API key.', schema: schema.apiKey } },
       errors: ['NOT_FOUND'],
       async handle({ params: { id } }) {
-        return ok(bodyOf(found('API key', id, await store.find(database.read, id))));
+        return replyOk(toJson(requireFound('API key', id, await store.find(database.read, id))));
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'DELETE',
       path: `${path}/{id}`,
       operationId: 'revokeKey',
@@ -94,10 +94,10 @@ export function keyEndpoints(
       errors: ['NOT_FOUND', 'PRECONDITION_FAILED'],
       handle({ params: { id }, precondition, write, cause }) {
         return write(async session => {
-          const row = found('API key', id, await store.lock(session, id));
-          precondition(() => bodyOf(row));
+          const row = requireFound('API key', id, await store.lock(session, id));
+          precondition(() => toJson(row));
           await store.remove(session, row, cause());
-          return noContent();
+          return replyNoContent();
         });
       },
     }),

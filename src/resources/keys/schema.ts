@@ -1,6 +1,6 @@
 /** THE schema of API keys. */
 import { z } from 'zod';
-import { collectionOf, listParameters } from '../../http/paginate.ts';
+import { buildCollectionSchema, listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 
 /** What a key may be allowed to do: `<resource>:read` or `<resource>:write`. */
@@ -72,7 +72,7 @@ export const apiKeyWithSecret = apiKey
   })
   .meta({ id: 'ApiKeyWithSecret' });
 
-export const apiKeyList = collectionOf(apiKey, 'ApiKeyList');
+export const apiKeyList = buildCollectionSchema(apiKey, 'ApiKeyList');
 export const sortColumns = { id: 'id', name: 'name', createdAt: 'created_at' } as const;
 export const listKeys = z.object(listParameters(sortColumns));
 

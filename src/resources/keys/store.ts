@@ -3,17 +3,17 @@
  * are events; no event holds the key or its hash.
  */
 import { randomBytes } from 'node:crypto';
-import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
+import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import type { Caller } from '../../http/access.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { parseStored } from '../../storage/damage.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
-import { lister } from '../../storage/list/index.ts';
+import { createLister } from '../../storage/list/index.ts';
 import type { Listed, ListRequest } from '../../storage/list/request.ts';
-import { dateOf } from '../../storage/moments.ts';
-import { prepared } from '../../storage/prepared.ts';
-import { tableRows } from '../../storage/table-rows.ts';
+import { toIsoDate } from '../../storage/moments.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
+import { createTableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
 import type { ApiKey, NewApiKey } from './schema.ts';
 
@@ -53,37 +53,37 @@ const columns = [
 /** Last use is written at most this often per key, in milliseconds. */
 const lastUseResolution = 60_000;
 
-const hashOf = (key: string) => new Bun.CryptoHasher('sha256').update(key).digest('hex');
+const hashKey = (key: string) => new Bun.CryptoHasher('sha256').update(key).digest('hex');
 
 /** A key is good without the note: a database that can only be read still serves reads. The next request notes its use. */
-function unlessRefused(error: unknown): void {
+function ignoreStorageError(error: unknown): void {
   if (!(error instanceof StorageError)) throw error;
 }
 
-export function apiKeyOf(row: StoredKey): ApiKey {
+export function toApiKey(row: StoredKey): ApiKey {
   return {
     id: row.id,
     name: row.name,
     scopes: parseStored(row.scopes),
     rateLimit: row.rate_limit,
     prefix: row.prefix,
-    expiresAt: dateOf(row.expires_at),
-    lastUsedAt: dateOf(row.last_used_at),
-    createdAt: dateOf(row.created_at),
+    expiresAt: toIsoDate(row.expires_at),
+    lastUsedAt: toIsoDate(row.last_used_at),
+    createdAt: toIsoDate(row.created_at),
   };
 }
 
-export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyStore {
+export function createKeyStore(database: Database, clock: Clock, outbox: Outbox): KeyStore {
   const { build } = database;
-  const rows = tableRows<StoredKey>(database, 'api_keys', columns);
-  const byHash = prepared<{ hash: string }, StoredKey>(build, argument =>
+  const rows = createTableRows<StoredKey>(database, 'api_keys', columns);
+  const byHash = prepareQuery<{ hash: string }, StoredKey>(build, argument =>
     build
       .selectFrom('api_keys')
       .select(['id', ...columns])
       .where('key_hash', '=', argument.hash),
   );
 
-  const changeOf = changesOf<StoredKey>('key', row => JSON.stringify(apiKeyOf(row)));
+  const changeOf = createChangeBuilder<StoredKey>('key', row => JSON.stringify(toApiKey(row)));
 
   /** The notes under way, by the ids of their keys. */
   const noting = new Map<number, Promise<void>>();
@@ -93,13 +93,13 @@ export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyS
     if (noting.has(id) || (last_used_at !== null && now - last_used_at < lastUseResolution)) return;
     const note = database
       .write(session => rows.update(session, id, { last_used_at: now }))
-      .catch(unlessRefused)
+      .catch(ignoreStorageError)
       .finally(() => noting.delete(id));
     noting.set(id, note);
   }
 
   return {
-    list: lister<StoredKey>(database, { table: 'api_keys', columns }),
+    list: createLister<StoredKey>(database, { table: 'api_keys', columns }),
     all: rows.all,
     find: rows.find,
     lock: rows.lock,
@@ -108,7 +108,7 @@ export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyS
       const values = {
         name: input.name,
         prefix: key.slice(0, 9),
-        key_hash: hashOf(key),
+        key_hash: hashKey(key),
         scopes: JSON.stringify([...new Set(input.scopes)]),
         rate_limit: input.rateLimit ?? null,
         created_by: createdBy,
@@ -134,7 +134,7 @@ export function keyStore(database: Database, clock: Clock, outbox: Outbox): KeyS
     async authenticate(key) {
       if (!/^ck_[\w-]{43}$/.test(key)) return 'UNAUTHORIZED';
       // The hash is looked up, so how long the comparison takes says nothing about the key.
-      const row = await database.read.first(byHash({ hash: hashOf(key) }));
+      const row = await database.read.first(byHash({ hash: hashKey(key) }));
       const now = clock.now();
       if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) return 'UNAUTHORIZED';
       noteUse(row, now);

@@ -22,16 +22,16 @@ interface News {
   readonly message: (event: StoredEvent, document: Document) => string;
 }
 
-const customer: News['reader'] = (_, { customerId }) => customerId;
+const getCustomer: News['reader'] = (_, { customerId }) => customerId;
 
 const newsByType: Readonly<Record<string, News>> = {
-  'order.paid': { reader: customer, message: ({ resource_id }) => `Order ${resource_id} has been paid.` },
+  'order.paid': { reader: getCustomer, message: ({ resource_id }) => `Order ${resource_id} has been paid.` },
   'order.cancelled': {
-    reader: customer,
+    reader: getCustomer,
     message: ({ resource_id }) => `Order ${resource_id} has been cancelled.`,
   },
   'invoice.sent': {
-    reader: customer,
+    reader: getCustomer,
     message: ({ resource_id }, { number }) =>
       `Invoice ${typeof number === 'number' || typeof number === 'string' ? number : resource_id} has been sent to you by e-mail.`,
   },
@@ -41,7 +41,7 @@ const newsByType: Readonly<Record<string, News>> = {
   },
 };
 
-export function notificationConsumer({ events, users, notifications }: Stores): Consumer {
+export function createNotificationConsumer({ events, users, notifications }: Stores): Consumer {
   return {
     queue: notificationQueue,
     kind: 'internal',

@@ -1,33 +1,33 @@
 /** Notifications over HTTP: each user has their own and sees no others. */
-import { allow, type Caller, unauthorized } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
+import { allow, type Caller, createUnauthorizedError } from '../../http/access.ts';
+import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { addressOf } from '../../http/hal/addresses.ts';
+import { buildAddress } from '../../http/hal/addresses.ts';
 import type { Links } from '../../http/hal/index.ts';
-import { ok } from '../../http/response/reply.ts';
-import { type Condition, equal } from '../../storage/list/request.ts';
+import { replyOk } from '../../http/response/reply.ts';
+import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
 import type { RequestContext } from '../context.ts';
-import { byId, crudEndpoints } from '../crud/index.ts';
-import { presenter } from '../crud/presenter.ts';
+import { byId, createCrudEndpoints } from '../crud/index.ts';
+import { createPresenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
-import { type NotificationStore, notificationOf, type StoredNotification } from './store.ts';
+import { type NotificationStore, type StoredNotification, toNotification } from './store.ts';
 
 const tag = 'Notifications';
 const path = '/notifications';
 const access = allow.everyone();
 
-export function notificationEndpoints(
+export function createNotificationEndpoints(
   { database, paginator }: Dependencies,
   store: NotificationStore,
 ): Endpoint[] {
-  const present = presenter<StoredNotification>({
+  const present = createPresenter<StoredNotification>({
     placeOf: ({ id }) => ['notifications', id],
-    representationOf: notificationOf,
-    linksOf,
+    representationOf: toNotification,
+    linksOf: buildLinks,
   });
   const success = 'The notification.';
-  const crud = crudEndpoints(database, paginator, {
+  const crud = createCrudEndpoints(database, paginator, {
     name: 'notification',
     path: `${path}/{id}`,
     params: byId,
@@ -40,8 +40,10 @@ export function notificationEndpoints(
     patch: { schema: schema.patchNotification, example: { read: true } },
     presenter: present,
     rows: {
-      find: async (session, { id }, caller) => own(id, await store.find(session, readerOf(caller), id)),
-      lock: async (session, { id }, caller) => own(id, await store.lock(session, readerOf(caller), id)),
+      find: async (session, { id }, caller) =>
+        requireOwn(id, await store.find(session, requireReader(caller), id)),
+      lock: async (session, { id }, caller) =>
+        requireOwn(id, await store.lock(session, requireReader(caller), id)),
       async update(session, before, { read }, cause) {
         const readAt = read ? (before.read_at ?? cause.at) : null;
         if (readAt !== before.read_at) await store.setReadAt(session, before.id, readAt);
@@ -64,11 +66,11 @@ export function notificationEndpoints(
       sortColumns: schema.sortColumns,
       requested({ query, caller }) {
         const isUnread: Condition = { column: 'read_at', operator: 'is null', value: '', literal: true };
-        const mine = equal({ user_id: readerOf(caller) });
+        const mine = createEqualConditions({ user_id: requireReader(caller) });
         return { query, conditions: query.unread === undefined ? mine : [...mine, isUnread] };
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path: `${path}/mark-all-read`,
       operationId: 'markAllNotificationsRead',
@@ -84,7 +86,7 @@ export function notificationEndpoints(
       },
       handle({ caller, write, cause }) {
         return write(async session =>
-          ok({ updated: await store.markAllRead(session, readerOf(caller), cause().at) }),
+          replyOk({ updated: await store.markAllRead(session, requireReader(caller), cause().at) }),
         );
       },
     }),
@@ -98,20 +100,20 @@ export function notificationEndpoints(
 }
 
 /** An API key is no user: no scope admits one to these endpoints. */
-function readerOf(caller: Caller): number {
-  if (caller.kind !== 'user') throw unauthorized('UNAUTHORIZED');
+function requireReader(caller: Caller): number {
+  if (caller.kind !== 'user') throw createUnauthorizedError('UNAUTHORIZED');
   return caller.userId;
 }
 
 /** @throws HttpError 404 */
-function own(id: number, row: StoredNotification | undefined): StoredNotification {
+function requireOwn(id: number, row: StoredNotification | undefined): StoredNotification {
   if (row !== undefined) return row;
   throw new HttpError('NOT_FOUND', { message: `You have no notification ${id || 'with this id'}.` });
 }
 
 /** What it is about, where that has an address of its own. */
-function linksOf({ url }: RequestContext, { resource, resource_id }: StoredNotification): Links {
-  if (resource === 'order') return { order: { href: addressOf(url, 'orders', resource_id) } };
-  if (resource === 'invoice') return { invoice: { href: addressOf(url, 'invoices', resource_id) } };
+function buildLinks({ url }: RequestContext, { resource, resource_id }: StoredNotification): Links {
+  if (resource === 'order') return { order: { href: buildAddress(url, 'orders', resource_id) } };
+  if (resource === 'invoice') return { invoice: { href: buildAddress(url, 'invoices', resource_id) } };
   return {};
 }

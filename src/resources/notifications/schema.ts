@@ -1,6 +1,6 @@
 /** THE schema of notifications. */
 import { z } from 'zod';
-import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 
@@ -23,14 +23,14 @@ export const notification = z
   })
   .meta({ id: 'Notification' });
 
-const links = linksOf(['self'], ['order', 'invoice']);
-export const notificationHal = halOf(notification, 'NotificationHal', links);
+const links = buildLinksSchema(['self'], ['order', 'invoice']);
+export const notificationHal = buildHalSchema(notification, 'NotificationHal', links);
 
 /** What a reader may change, complete. */
 export const replaceNotification = z.object({ read });
 export const patchNotification = replaceNotification.partial().meta({ id: 'PatchNotification' });
 
-export const notificationPage = pageSchemas(
+export const notificationPage = buildPageSchemas(
   notification,
   notificationHal,
   'notifications',

@@ -1,8 +1,8 @@
 /** The queries of notifications. Each belongs to one user: no query here reaches another's. */
 import type { Database, Session } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list/index.ts';
-import { dateOf } from '../../storage/moments.ts';
-import { tableRows } from '../../storage/table-rows.ts';
+import { createLister, type Lister } from '../../storage/list/index.ts';
+import { toIsoDate } from '../../storage/moments.ts';
+import { createTableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
 import type { Notification } from './schema.ts';
 
@@ -33,7 +33,7 @@ const columns = [
   'created_at',
 ] as const;
 
-export function notificationOf(row: StoredNotification): Notification {
+export function toNotification(row: StoredNotification): Notification {
   return {
     id: row.id,
     type: row.type,
@@ -41,20 +41,20 @@ export function notificationOf(row: StoredNotification): Notification {
     resource: row.resource,
     resourceId: row.resource_id,
     read: row.read_at !== null,
-    readAt: dateOf(row.read_at),
-    createdAt: dateOf(row.created_at),
+    readAt: toIsoDate(row.read_at),
+    createdAt: toIsoDate(row.created_at),
   };
 }
 
-export function notificationStore(database: Database): NotificationStore {
+export function createNotificationStore(database: Database): NotificationStore {
   const { build } = database;
-  const rows = tableRows<StoredNotification>(database, 'notifications', columns);
-  const ownedBy = (userId: number, row: StoredNotification | undefined) =>
+  const rows = createTableRows<StoredNotification>(database, 'notifications', columns);
+  const keepOwned = (userId: number, row: StoredNotification | undefined) =>
     row?.user_id === userId ? row : undefined;
   return {
-    list: lister<StoredNotification>(database, { table: 'notifications', columns }),
-    find: async (session, userId, id) => ownedBy(userId, await rows.find(session, id)),
-    lock: async (session, userId, id) => ownedBy(userId, await rows.lock(session, id)),
+    list: createLister<StoredNotification>(database, { table: 'notifications', columns }),
+    find: async (session, userId, id) => keepOwned(userId, await rows.find(session, id)),
+    lock: async (session, userId, id) => keepOwned(userId, await rows.lock(session, id)),
     async insert(session, notification) {
       const insert = build
         .insertInto('notifications')

@@ -1,8 +1,8 @@
 /** What is done to an order over HTTP: cancelling and paying it. */
 import { type Access, allow, type Caller } from '../../http/access.ts';
-import { type Endpoint, endpoint, type Input } from '../../http/endpoint.ts';
+import { createEndpoint, type Endpoint, type Input } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { ok, type Reply, secret } from '../../http/response/reply.ts';
+import { type Reply, replyOk, replySecret } from '../../http/response/reply.ts';
 import { type OpenPayment, PaymentError, type PaymentProvider } from '../../ports/payment.ts';
 import type { Session } from '../../storage/database.ts';
 import type { RequestContext } from '../context.ts';
@@ -11,15 +11,15 @@ import type { Dependencies } from '../dependencies.ts';
 import type { UserStore } from '../users/store.ts';
 import type { PaymentStore, StoredPayment } from './payments.ts';
 import {
-  notStaff,
+  createNotStaffError,
+  createShowOrder,
   type OrderView,
-  orderViewFor,
   type Payers,
   requireChange,
   requirePayment,
-  visible,
+  requireVisible,
 } from './representation.ts';
-import { isOpen, obstacle } from './rules.ts';
+import { findObstacle, isOpen } from './rules.ts';
 import * as schema from './schema.ts';
 import type { Cancel, Settle } from './settle.ts';
 import type { OrderStore, StoredOrder } from './store.ts';
@@ -38,20 +38,20 @@ export interface ActionParts {
   readonly users: Pick<UserStore, 'administrators'>;
 }
 
-export function orderActions(
+export function createOrderActions(
   { database }: Dependencies,
   { orders, payments, provider, settle, cancel, payers, users }: ActionParts,
 ): Endpoint[] {
-  const orderView = orderViewFor(payers);
+  const orderView = createShowOrder(payers);
 
   /** @throws HttpError 404, 403 */
-  async function permitted(
+  async function requirePermitted(
     session: Session,
     order: StoredOrder | undefined,
     id: number,
     { caller }: RequestContext,
   ): Promise<OrderView> {
-    const view = await visible(orders, session, order, id, caller);
+    const view = await requireVisible(orders, session, order, id, caller);
     requireChange(caller, view.order.customer_id);
     return view;
   }
@@ -59,14 +59,14 @@ export function orderActions(
   /** Reads the database: an access token may be older than a change of role. @throws HttpError 403 */
   async function requireStaff(session: Session, caller: Caller): Promise<void> {
     if (payers === 'customers' || caller.kind !== 'user') return;
-    if (!(await users.administrators(session)).includes(caller.userId)) throw notStaff();
+    if (!(await users.administrators(session)).includes(caller.userId)) throw createNotStaffError();
   }
 
   /**
    * Opens the payment with the provider, before any transaction: it takes as long as the provider takes. Nothing
    * comes of it where the order cannot be paid; whether it can is decided in the transaction.
    */
-  async function opened(
+  async function openPayment(
     { order }: OrderView,
     known: StoredPayment | undefined,
     at: number,
@@ -75,7 +75,7 @@ export function orderActions(
     if (!isOpen(order.status) || total === 0) return undefined;
     if (provider === undefined) {
       // The customer may be about to confirm it: to count it by hand as well would be to be paid twice.
-      if (known?.status === 'pending') throw unavailable();
+      if (known?.status === 'pending') throw createUnavailableError();
       return undefined;
     }
     try {
@@ -86,7 +86,7 @@ export function orderActions(
   }
 
   return [
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path: '/orders/{id}/cancel',
       operationId: 'cancelOrder',
@@ -104,15 +104,15 @@ export function orderActions(
         const { params, precondition, write, cause } = context;
         const { id } = params;
         return write(async session => {
-          const before = await permitted(session, await orders.lock(session, id), id, context);
+          const before = await requirePermitted(session, await orders.lock(session, id), id, context);
           precondition(() => JSON.stringify(orderView(before, context)), before.order.updated_at);
           requireOpen(before.order);
           const after = await cancel(session, before, cause());
-          return ok(orderView({ ...before, ...after }, context));
+          return replyOk(orderView({ ...before, ...after }, context));
         });
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path: '/orders/{id}/payment',
       operationId: 'payOrder',
@@ -141,32 +141,38 @@ export function orderActions(
       async handle(context) {
         const { params, caller, precondition, write, cause } = context;
         const { id } = params;
-        const shown = (view: OrderView) => orderView(view, context);
+        const showView = (view: OrderView) => orderView(view, context);
         const compare = (view: OrderView) =>
-          precondition(() => JSON.stringify(shown(view)), view.order.updated_at);
-        const current = await permitted(database.read, await orders.find(database.read, id), id, context);
+          precondition(() => JSON.stringify(showView(view)), view.order.updated_at);
+        const current = await requirePermitted(
+          database.read,
+          await orders.find(database.read, id),
+          id,
+          context,
+        );
         requirePayment(caller, current.order.customer_id, payers);
         // Before the provider is called, who may not be there, and before the conditions, which held for the first request.
-        const stored = await storedReply(context);
+        const stored = await readStoredReply(context);
         if (stored !== undefined) return stored;
         if (isOpen(current.order.status)) compare(current);
         const known = await payments.find(database.read, id);
-        const open = await opened(current, known, cause().at);
+        const open = await openPayment(current, known, cause().at);
         return write(async session => {
-          const before = await permitted(session, await orders.lock(session, id), id, context);
+          const before = await requirePermitted(session, await orders.lock(session, id), id, context);
           await requireStaff(session, caller);
           compare(before);
           requireOpen(before.order);
-          const payment = paymentOf(id, open);
+          const payment = toPayment(id, open);
           // Another request has opened another payment meanwhile: that one counts, and a repetition finds it.
           const latest = (await payments.find(session, id))?.reference ?? null;
-          if (latest !== (known?.reference ?? null) && latest !== payment.reference) throw unavailable();
+          if (latest !== (known?.reference ?? null) && latest !== payment.reference)
+            throw createUnavailableError();
           await payments.save(session, payment, cause().at);
           const settled = payment.status === 'succeeded' ? await settle(session, before, cause()) : before;
           const { provider: by, status, reference } = payment;
           const clientSecret = open?.clientSecret ?? null;
-          return secret(200, {
-            ...shown({ ...before, ...settled }),
+          return replySecret(200, {
+            ...showView({ ...before, ...settled }),
             payment: { provider: by, status, reference, clientSecret },
           });
         });
@@ -179,7 +185,7 @@ export function orderActions(
 class NothingStored extends Error {}
 
 /** The response that was stored for the request which this one repeats; undefined when it repeats none. */
-async function storedReply({
+async function readStoredReply({
   header,
   write,
 }: Pick<Input<unknown, unknown, unknown>, 'header' | 'write'>): Promise<Reply | undefined> {
@@ -193,7 +199,7 @@ async function storedReply({
 }
 
 /** What is stored of a payment that has been opened, or, where there is nothing to open, recorded by hand. */
-function paymentOf(orderId: number, open: OpenPayment | undefined): StoredPayment {
+function toPayment(orderId: number, open: OpenPayment | undefined): StoredPayment {
   if (open === undefined)
     return { order_id: orderId, provider: 'manual', reference: null, status: 'succeeded' };
   const status = open.succeeded ? 'succeeded' : 'pending';
@@ -202,14 +208,14 @@ function paymentOf(orderId: number, open: OpenPayment | undefined): StoredPaymen
 
 /** @throws HttpError 409 */
 function requireOpen({ status }: StoredOrder): void {
-  const code = obstacle(status);
+  const code = findObstacle(status);
   if (code !== undefined) throw new HttpError(code);
 }
 
 /** Seconds after which to try again. */
 const retryAfter = '5';
 
-const unavailable = (cause?: unknown) =>
+const createUnavailableError = (cause?: unknown) =>
   new HttpError('PAYMENT_UNAVAILABLE', { headers: { 'Retry-After': retryAfter }, cause });
 
 /** What a failure of the provider means to the caller; what the provider has said is for the log. */
@@ -220,6 +226,6 @@ function toHttpError(error: PaymentError): HttpError {
     case 'impossible':
       return new HttpError('PAYMENT_NOT_POSSIBLE', { cause: error });
     default:
-      return unavailable(error);
+      return createUnavailableError(error);
   }
 }

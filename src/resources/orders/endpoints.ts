@@ -1,27 +1,27 @@
 /** Orders over HTTP: placing and reading them. What is done to one is in actions.ts. */
 import { z } from 'zod';
 import { allow, type Caller, staff } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { found, HttpError } from '../../http/errors.ts';
-import { addressOf } from '../../http/hal/addresses.ts';
-import { created, ok } from '../../http/response/reply.ts';
+import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
+import { HttpError, requireFound } from '../../http/errors.ts';
+import { buildAddress } from '../../http/hal/addresses.ts';
+import { replyCreated, replyOk } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Session } from '../../storage/database.ts';
-import { equal } from '../../storage/list/request.ts';
+import { createEqualConditions } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
 import { byId } from '../crud/index.ts';
-import { listEndpoint, pageReply } from '../crud/list.ts';
+import { createListEndpoint, replyPage } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { UserStore } from '../users/store.ts';
-import { priced } from './pricing.ts';
+import { priceLines } from './pricing.ts';
 import {
-  itemView,
-  known,
-  orderViewFor,
+  buildItemView,
+  createShowOrder,
   type Payers,
+  readViews,
   requireChange,
-  viewsOf,
-  visible,
+  requireKnown,
+  requireVisible,
 } from './representation.ts';
 import type { Reservations } from './reservations.ts';
 import * as schema from './schema.ts';
@@ -43,15 +43,15 @@ export interface OrderStores {
   readonly payers: Payers;
 }
 
-export function orderEndpoints(
+export function createOrderEndpoints(
   { database, config, paginator }: Dependencies,
   { orders, reservations, timeouts, users, payers }: OrderStores,
 ): Endpoint[] {
-  const orderView = orderViewFor(payers);
+  const orderView = createShowOrder(payers);
 
   /** The user whose orders they are. @throws HttpError 404 also for one that the caller may not know of */
-  const customerOf = async (session: Session, id: number, caller: Caller) =>
-    found('user', id, may(caller, staff, undefined, id) ? await users.find(session, id) : undefined);
+  const requireCustomer = async (session: Session, id: number, caller: Caller) =>
+    requireFound('user', id, may(caller, staff, undefined, id) ? await users.find(session, id) : undefined);
 
   const listed = {
     tag,
@@ -62,7 +62,7 @@ export function orderEndpoints(
     sortColumns: schema.sortColumns,
     /** With what belongs to them: as many queries however many orders. */
     async textsOf(context: RequestContext, rows: readonly StoredOrder[]) {
-      const views = await viewsOf(orders, database.read, rows);
+      const views = await readViews(orders, database.read, rows);
       return ({ id }: StoredOrder) => {
         const view = views.get(id);
         if (view === undefined) throw new Error('an order of the page has no view');
@@ -72,7 +72,7 @@ export function orderEndpoints(
   };
 
   return [
-    listEndpoint(paginator, {
+    createListEndpoint(paginator, {
       ...listed,
       path: '/users/{id}/orders',
       params: byId,
@@ -82,11 +82,11 @@ export function orderEndpoints(
       errors: ['NOT_FOUND'],
       query: schema.listOrders,
       async requested({ params: { id }, query, caller }) {
-        await customerOf(database.read, id, caller);
-        return { query, conditions: equal({ customer_id: id, status: query.status }) };
+        await requireCustomer(database.read, id, caller);
+        return { query, conditions: createEqualConditions({ customer_id: id, status: query.status }) };
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path: '/users/{id}/orders',
       operationId: 'createOrder',
@@ -107,20 +107,20 @@ export function orderEndpoints(
         const { body, params, caller, url, write, cause } = context;
         const { id } = params;
         return write(async session => {
-          const customer = await customerOf(session, id, caller);
+          const customer = await requireCustomer(session, id, caller);
           requireChange(caller, id);
           const ordered = await reservations.read(session, body.items);
-          const order = priced(body.items, ordered.named, config.DEFAULT_CURRENCY);
+          const order = priceLines(body.items, ordered.named, config.DEFAULT_CURRENCY);
           const reserved = await ordered.reserve(session, cause());
           const items = order.items.map((item, index) => ({ ...item, reserved: reserved[index] ?? 0 }));
           const whole = await orders.insert(session, { ...order, customer, items }, cause());
           await timeouts.plan(session, whole.order);
-          const location = addressOf(url, 'orders', whole.order.id);
-          return created(location, orderView({ ...whole, customer }, context));
+          const location = buildAddress(url, 'orders', whole.order.id);
+          return replyCreated(location, orderView({ ...whole, customer }, context));
         });
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'GET',
       path: '/users/{id}/orders/{orderId}',
       operationId: 'getUserOrder',
@@ -135,10 +135,10 @@ export function orderEndpoints(
         const { id, orderId } = params;
         const row = await orders.find(database.read, orderId);
         const own = row?.customer_id === id ? row : undefined;
-        return ok(orderView(await visible(orders, database.read, own, orderId, caller), context));
+        return replyOk(orderView(await requireVisible(orders, database.read, own, orderId, caller), context));
       },
     }),
-    listEndpoint(paginator, {
+    createListEndpoint(paginator, {
       ...listed,
       path: '/orders',
       operationId: 'listOrders',
@@ -147,10 +147,10 @@ export function orderEndpoints(
       query: schema.listAllOrders,
       requested({ query }) {
         const { customerId, status } = query;
-        return { query, conditions: equal({ customer_id: customerId, status }) };
+        return { query, conditions: createEqualConditions({ customer_id: customerId, status }) };
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'GET',
       path: '/orders/{id}',
       operationId: 'getOrder',
@@ -164,10 +164,10 @@ export function orderEndpoints(
         const { params, caller } = context;
         const { id } = params;
         const row = await orders.find(database.read, id);
-        return ok(orderView(await visible(orders, database.read, row, id, caller), context));
+        return replyOk(orderView(await requireVisible(orders, database.read, row, id, caller), context));
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'GET',
       path: '/orders/{id}/items',
       operationId: 'listOrderItems',
@@ -181,15 +181,20 @@ export function orderEndpoints(
       async handle(context) {
         const { query, params, caller, url } = context;
         const { id } = params;
-        const order = known(await orders.find(database.read, id), id, caller);
-        const request = paginator.request(query, equal({ order_id: id }), { id: 'id' }, 'order items');
+        const order = requireKnown(await orders.find(database.read, id), id, caller);
+        const request = paginator.request(
+          query,
+          createEqualConditions({ order_id: id }),
+          { id: 'id' },
+          'order items',
+        );
         const listed = await orders.listItems(request);
-        const texts = listed.rows.map(item => JSON.stringify(itemView(item, order, context)));
+        const texts = listed.rows.map(item => JSON.stringify(buildItemView(item, order, context)));
         const page = paginator.page(listed, request, 'order items', url, texts);
-        return pageReply(context, page, 'items');
+        return replyPage(context, page, 'items');
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'GET',
       path: '/orders/{id}/items/{itemId}',
       operationId: 'getOrderItem',
@@ -204,13 +209,13 @@ export function orderEndpoints(
       async handle(context) {
         const { params, caller } = context;
         const { id, itemId } = params;
-        const order = known(await orders.find(database.read, id), id, caller);
+        const order = requireKnown(await orders.find(database.read, id), id, caller);
         const item = await orders.findItem(database.read, id, itemId);
         if (item === undefined)
           throw new HttpError('NOT_FOUND', {
             message: `Order ${id} has no item ${itemId || 'with this id'}.`,
           });
-        return ok(itemView(item, order, context));
+        return replyOk(buildItemView(item, order, context));
       },
     }),
   ];

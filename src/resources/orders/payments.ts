@@ -40,7 +40,7 @@ interface Task {
   readonly reference: string;
 }
 
-export function paymentStore({ build }: Pick<Database, 'build'>, queue: Queue): PaymentStore {
+export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Queue): PaymentStore {
   const columns = ['order_id', 'provider', 'reference', 'status'] as const;
   const select = build.selectFrom('payments').select(columns).$castTo<StoredPayment>();
 
@@ -92,7 +92,7 @@ export function paymentStore({ build }: Pick<Database, 'build'>, queue: Queue): 
 }
 
 /** Calls the provider; it may be called twice, and does it once. */
-export function paymentConsumer(
+export function createPaymentConsumer(
   { build }: Pick<Database, 'build'>,
   provider: PaymentProvider | undefined,
   now: () => number,

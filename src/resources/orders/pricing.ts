@@ -25,9 +25,13 @@ export interface Priced {
  * @param defaultCurrency of products that name none
  * @throws HttpError 422 PRODUCT_UNAVAILABLE, MIXED_CURRENCIES or ORDER_TOO_LARGE, naming the lines
  */
-export function priced(lines: OrderBody['items'], named: readonly Named[], defaultCurrency: string): Priced {
-  const found = orderable(lines, named);
-  const currency = commonCurrency(
+export function priceLines(
+  lines: OrderBody['items'],
+  named: readonly Named[],
+  defaultCurrency: string,
+): Priced {
+  const found = requireOrderable(lines, named);
+  const currency = requireCommonCurrency(
     found.map(({ product }) => product),
     defaultCurrency,
   );
@@ -59,13 +63,13 @@ interface Line {
 }
 
 /** @throws HttpError 422 PRODUCT_UNAVAILABLE that names each line which cannot be ordered */
-function orderable(lines: OrderBody['items'], named: readonly Named[]): Line[] {
+function requireOrderable(lines: OrderBody['items'], named: readonly Named[]): Line[] {
   const found: Line[] = [];
   const missing: ErrorDetail[] = [];
   lines.forEach(({ productId, variantId, quantity }, index) => {
     const { product, variant, basePrice } = named[index] ?? {};
     const refuse = (member: 'productId' | 'variantId', code: string, message: string) =>
-      void missing.push(detail(index, code, message, member));
+      void missing.push(buildDetail(index, code, message, member));
     if (product === undefined) refuse('productId', 'unavailable', `product ${productId} does not exist`);
     else if (product.status !== 'active')
       refuse('productId', 'unavailable', `product ${productId} is archived`);
@@ -79,15 +83,15 @@ function orderable(lines: OrderBody['items'], named: readonly Named[]): Line[] {
   return found;
 }
 
-function commonCurrency(products: readonly Product[], defaultCurrency: string): string {
+function requireCommonCurrency(products: readonly Product[], defaultCurrency: string): string {
   const currencies = products.map(product => product.currency ?? defaultCurrency);
   const [first = defaultCurrency] = currencies;
   if (currencies.every(currency => currency === first)) return first;
   throw new HttpError('MIXED_CURRENCIES', {
-    details: currencies.map((currency, index) => detail(index, 'currency', `is priced in ${currency}`)),
+    details: currencies.map((currency, index) => buildDetail(index, 'currency', `is priced in ${currency}`)),
   });
 }
 
-function detail(index: number, code: string, message: string, member = 'productId'): ErrorDetail {
+function buildDetail(index: number, code: string, message: string, member = 'productId'): ErrorDetail {
   return { field: `items.${index}.${member}`, pointer: `#/items/${index}/${member}`, code, message };
 }

@@ -2,20 +2,20 @@
 
 import { admins, type Caller, staff } from '../../http/access.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
-import { HttpError, notFound } from '../../http/errors.ts';
-import { addressOf } from '../../http/hal/addresses.ts';
-import { hal, isHal, withSelf } from '../../http/hal/index.ts';
+import { createNotFoundError, HttpError } from '../../http/errors.ts';
+import { buildAddress } from '../../http/hal/addresses.ts';
+import { addSelfLink, isHal, toHal } from '../../http/hal/index.ts';
 import type { Session } from '../../storage/database.ts';
 import { may, type RequestContext } from '../context.ts';
 import { isOpen } from './rules.ts';
 import type { OrderItem } from './schema.ts';
 import {
   type Customer,
-  itemOf,
   type OrderStore,
-  orderOf,
   type StoredItem,
   type StoredOrder,
+  toItem,
+  toOrder,
   type WholeOrder,
 } from './store.ts';
 
@@ -41,51 +41,51 @@ function mayPay(caller: Caller, customerId: number, payers: Payers): boolean {
 export type ShowOrder = (view: OrderView, context: RequestContext) => object;
 
 /** @param payers who may pay orders, and so is shown the link */
-export const orderViewFor =
+export const createShowOrder =
   (payers: Payers): ShowOrder =>
   ({ customer, ...whole }, { caller, url, mediaType }) => {
     const { order } = whole;
-    const self = addressOf(url, 'orders', order.id);
+    const self = buildAddress(url, 'orders', order.id);
     const customerAddress =
       customer !== undefined && may(caller, admins, 'users:read', customer.id)
-        ? addressOf(url, 'users', customer.id)
+        ? buildAddress(url, 'users', customer.id)
         : undefined;
     const changeable = isOpen(order.status) && mayChange(caller, order.customer_id);
     const payable = isOpen(order.status) && mayPay(caller, order.customer_id, payers);
-    const links = withSelf(self, {
+    const links = addSelfLink(self, {
       items: { href: `${self}/items` },
       ...(customerAddress === undefined ? {} : { customer: { href: customerAddress } }),
       ...(changeable ? { cancel: { href: `${self}/cancel`, method: 'POST' } as const } : {}),
       ...(payable ? { pay: { href: `${self}/payment`, method: 'POST' } as const } : {}),
     });
-    const { items, ...members } = orderOf(whole);
-    if (!isHal(mediaType)) return { ...orderOf(whole), _links: links };
+    const { items, ...members } = toOrder(whole);
+    if (!isHal(mediaType)) return { ...toOrder(whole), _links: links };
     const embedded =
       customer === undefined || customerAddress === undefined
         ? {}
-        : { customer: { id: customer.id, name: customer.name, _links: withSelf(customerAddress) } };
-    const addressed = items.map(item => withAddress(item, order.id, url));
+        : { customer: { id: customer.id, name: customer.name, _links: addSelfLink(customerAddress) } };
+    const addressed = items.map(item => addAddress(item, order.id, url));
     // `items` is the list of them, as the link says; each of its members is an `item` (IANA link relations).
-    return hal(members, links, { ...embedded, item: addressed });
+    return toHal(members, links, { ...embedded, item: addressed });
   };
 
 /** An item of an order, as a GET of it answers. */
-export function itemView(
+export function buildItemView(
   item: StoredItem,
   { id, currency }: StoredOrder,
   { url, mediaType }: RequestContext,
 ): object {
-  const shown = itemOf(item, currency);
-  return isHal(mediaType) ? withAddress(shown, id, url) : shown;
+  const shown = toItem(item, currency);
+  return isHal(mediaType) ? addAddress(shown, id, url) : shown;
 }
 
-const withAddress = (item: OrderItem, orderId: number, url: RequestUrl) => ({
+const addAddress = (item: OrderItem, orderId: number, url: RequestUrl) => ({
   ...item,
-  _links: withSelf(addressOf(url, 'orders', orderId, 'items', item.id)),
+  _links: addSelfLink(buildAddress(url, 'orders', orderId, 'items', item.id)),
 });
 
 /** Reads what belongs to orders: their items and customers, one query each however many they are. */
-export async function viewsOf(
+export async function readViews(
   store: OrderStore,
   session: Session,
   orders: readonly StoredOrder[],
@@ -104,20 +104,20 @@ export async function viewsOf(
 }
 
 /** @throws HttpError 404 when there is no such order, or none that the caller may know of */
-export function known(order: StoredOrder | undefined, id: number, caller: Caller): StoredOrder {
+export function requireKnown(order: StoredOrder | undefined, id: number, caller: Caller): StoredOrder {
   if (order !== undefined && may(caller, staff, undefined, order.customer_id)) return order;
-  throw notFound('order', id);
+  throw createNotFoundError('order', id);
 }
 
-/** The order with what belongs to it. @throws HttpError 404 as `known` does */
-export async function visible(
+/** The order with what belongs to it. @throws HttpError 404 as `requireKnown` does */
+export async function requireVisible(
   store: OrderStore,
   session: Session,
   order: StoredOrder | undefined,
   id: number,
   caller: Caller,
 ): Promise<OrderView> {
-  const view = (await viewsOf(store, session, [known(order, id, caller)])).get(id);
+  const view = (await readViews(store, session, [requireKnown(order, id, caller)])).get(id);
   if (view === undefined) throw new Error('a view of one order gave none');
   return view;
 }
@@ -133,10 +133,10 @@ export function requireChange(caller: Caller, customerId: number): void {
 /** @throws HttpError 403 */
 export function requirePayment(caller: Caller, customerId: number, payers: Payers): void {
   requireChange(caller, customerId);
-  if (!mayPay(caller, customerId, payers)) throw notStaff();
+  if (!mayPay(caller, customerId, payers)) throw createNotStaffError();
 }
 
-export const notStaff = () =>
+export const createNotStaffError = () =>
   new HttpError('FORBIDDEN', {
     message: 'Payments are recorded by an administrator here; ask the shop how to pay.',
   });

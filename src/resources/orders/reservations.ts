@@ -6,11 +6,11 @@
 import type { Cause } from '../../events/outbox.ts';
 import { type ErrorDetail, HttpError } from '../../http/errors.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { prepared } from '../../storage/prepared.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
 import type { Stock } from '../products/members/stock.ts';
 import { productOf } from '../products/row.ts';
 import type { LockedStock, Place, StockLocks } from '../stock/locked.ts';
-import { giveBack, isCounted, obtainable, reserve, take } from '../stock/quantities.ts';
+import { countObtainable, giveBack, isCounted, reserve, take } from '../stock/quantities.ts';
 import { variantOf } from '../variants/row.ts';
 import type { VariantStore } from '../variants/store.ts';
 import type { Named } from './pricing.ts';
@@ -42,12 +42,12 @@ interface Reservation extends Place {
   readonly quantity: number;
 }
 
-export function stockReservations(
+export function createStockReservations(
   { build }: Pick<Database, 'build'>,
   variants: Pick<VariantStore, 'findMany'>,
   stock: StockLocks,
 ): Reservations {
-  const reservationsOf = prepared<{ orderId: number }, Reservation>(build, argument =>
+  const reservationsOf = prepareQuery<{ orderId: number }, Reservation>(build, argument =>
     build
       .selectFrom('order_items')
       .select(['product_id as productId', 'variant_id as variantId', 'reserved as quantity'])
@@ -55,7 +55,7 @@ export function stockReservations(
       .where('reserved', '>', 0)
       .orderBy('id'),
   );
-  const release = prepared<{ orderId: number }, unknown>(build, argument =>
+  const release = prepareQuery<{ orderId: number }, unknown>(build, argument =>
     build.updateTable('order_items').set({ reserved: 0 }).where('order_id', '=', argument.orderId),
   );
 
@@ -78,7 +78,7 @@ export function stockReservations(
   }
 
   /** What the lines name, as it was at some moment before. */
-  async function namedBy(session: Session, lines: Lines): Promise<Named[]> {
+  async function readNamed(session: Session, lines: Lines): Promise<Named[]> {
     const ids = lines.map(({ productId }) => productId);
     const query = build
       .selectFrom('products')
@@ -104,7 +104,7 @@ export function stockReservations(
 
   return {
     async read(session, lines) {
-      const before = await namedBy(session, lines);
+      const before = await readNamed(session, lines);
       const counted = lines.map((line, index) => {
         const { product, variant } = before[index] ?? {};
         const stock = line.variantId == null ? product?.stock : variant?.stock;
@@ -146,7 +146,7 @@ function reserveLines(lines: Lines, locked: LockedStock): number[] {
     const { quantity, productId, variantId } = line;
     const stock = locked.get(line)?.stock ?? null;
     if (!isCounted(stock)) return 0;
-    const left = obtainable(stock);
+    const left = countObtainable(stock);
     if (quantity > left) {
       const name = variantId == null ? `product ${productId}` : `variant ${variantId}`;
       missing.push({

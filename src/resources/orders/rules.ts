@@ -6,7 +6,7 @@ import type { Status } from './schema.ts';
 export const isOpen = (status: Status): boolean => status === 'PENDING';
 
 /** Why an order in this state can be neither paid nor cancelled; undefined when it can. */
-export function obstacle(status: Status): ErrorCode | undefined {
+export function findObstacle(status: Status): ErrorCode | undefined {
   switch (status) {
     case 'PENDING':
       return undefined;

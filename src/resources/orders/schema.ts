@@ -1,7 +1,7 @@
 /** THE schema of orders: representation in JSON and HAL, creation, items, payment and lists. */
 
 import { z } from 'zod';
-import { halOf, link, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { buildHalSchema, buildLinksSchema, buildPageSchemas, link } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
 import { longestSku } from '../products/members/sku.ts';
@@ -52,10 +52,10 @@ export const orderItem = z
   .meta({ id: 'OrderItem' });
 
 export const orderItemHal = orderItem
-  .extend({ _links: linksOf(['self']) })
+  .extend({ _links: buildLinksSchema(['self']) })
   .meta({ id: 'OrderItemHal', example: undefined });
 
-const links = linksOf(['self', 'items'], ['customer', 'cancel', 'pay']).describe(
+const links = buildLinksSchema(['self', 'items'], ['customer', 'cancel', 'pay']).describe(
   'cancel and pay stand here only while they are possible and permitted to the caller.',
 );
 
@@ -80,7 +80,7 @@ const bare = z.object({
 
 export const order = bare.extend({ _links: links }).meta({ id: 'Order' });
 
-export const orderHal = halOf(
+export const orderHal = buildHalSchema(
   bare.omit({ items: true }),
   'OrderHal',
   links,
@@ -118,7 +118,7 @@ const payment = z
 export const paidOrder = order.extend({ payment }).meta({ id: 'OrderWithPayment' });
 export const paidOrderHal = orderHal.extend({ payment }).meta({ id: 'OrderWithPaymentHal' });
 
-const nameOf = (line: { readonly productId: number; readonly variantId?: number | null | undefined }) =>
+const toLineKey = (line: { readonly productId: number; readonly variantId?: number | null | undefined }) =>
   `${line.productId} ${line.variantId ?? ''}`;
 
 export const createOrder = z
@@ -136,15 +136,17 @@ export const createOrder = z
       )
       .min(1)
       .max(mostItems)
-      .refine(items => new Set(items.map(nameOf)).size === items.length, {
+      .refine(items => new Set(items.map(toLineKey)).size === items.length, {
         error: 'must not name a product, or a variant, twice; give its quantity once',
         params: { rule: 'uniqueItems' },
       }),
   })
   .meta({ id: 'CreateOrder' });
 
-export const orderPage = pageSchemas(order, orderHal, 'orders', 'OrderList', { halName: 'OrderHalList' });
-export const itemPage = pageSchemas(orderItem, orderItemHal, 'items', 'OrderItemList', {
+export const orderPage = buildPageSchemas(order, orderHal, 'orders', 'OrderList', {
+  halName: 'OrderHalList',
+});
+export const itemPage = buildPageSchemas(orderItem, orderItemHal, 'items', 'OrderItemList', {
   halName: 'OrderItemHalList',
 });
 

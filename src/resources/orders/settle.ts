@@ -16,7 +16,7 @@ export type IssueInvoice = (
 /** Moves an open order that is locked to PAID, and has its invoice issued. */
 export type Settle = (session: Transaction, before: WholeOrder, cause: Cause) => Promise<WholeOrder>;
 
-export function settlement(
+export function createSettle(
   orders: OrderStore,
   { take }: Pick<Reservations, 'take'>,
   issueInvoice: IssueInvoice,
@@ -32,7 +32,7 @@ export function settlement(
 /** Moves an open order that is locked to CANCELLED: what it has reserved is given back, an open payment cancelled. */
 export type Cancel = (session: Transaction, before: WholeOrder, cause: Cause) => Promise<WholeOrder>;
 
-export function cancellation(
+export function createCancel(
   orders: OrderStore,
   payments: PaymentStore,
   { giveBack }: Pick<Reservations, 'giveBack'>,

@@ -1,15 +1,15 @@
 /** The queries of orders and their items. Amounts are whole minor units; what was ordered never changes. */
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import { fromMinor } from '../../money.ts';
+import { toMajor } from '../../money.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list/index.ts';
-import { dateOf, datesOf, momentOfChange } from '../../storage/moments.ts';
-import { prepared } from '../../storage/prepared.ts';
-import { searchIndex } from '../../storage/search/index.ts';
-import { tableRows } from '../../storage/table-rows.ts';
+import { createLister, type Lister } from '../../storage/list/index.ts';
+import { computeChangeMoment, toDates, toIsoDate } from '../../storage/moments.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
+import { createSearchIndex } from '../../storage/search/index.ts';
+import { createTableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
-import { orderText } from '../search/texts.ts';
+import { toOrderText } from '../search/texts.ts';
 import type { Order, OrderItem, Status } from './schema.ts';
 
 /** An order as it is stored; name and address of the customer are those when it was ordered. */
@@ -87,24 +87,24 @@ const columns = [
 ] as const;
 
 /** The representation without links. */
-export function orderOf({ order, items }: WholeOrder): Order {
+export function toOrder({ order, items }: WholeOrder): Order {
   const { currency } = order;
   return {
     id: order.id,
     status: order.status,
-    total: fromMinor(order.total, currency),
+    total: toMajor(order.total, currency),
     currency,
     customerId: order.customer_id,
-    items: items.map(item => itemOf(item, currency)),
+    items: items.map(item => toItem(item, currency)),
     version: order.version,
-    ...datesOf(order),
-    paidAt: dateOf(order.paid_at),
-    cancelledAt: dateOf(order.cancelled_at),
+    ...toDates(order),
+    paidAt: toIsoDate(order.paid_at),
+    cancelledAt: toIsoDate(order.cancelled_at),
   };
 }
 
 /** @param item what invoices from before there were variants have kept of one says nothing of them */
-export function itemOf(
+export function toItem(
   item: Omit<StoredItem, 'variant_id' | 'options'> & Partial<StoredItem>,
   currency: string,
 ): OrderItem {
@@ -114,44 +114,46 @@ export function itemOf(
     variantId: item.variant_id ?? null,
     name: item.name,
     sku: item.sku,
-    options: optionsOf(item),
+    options: parseOptions(item),
     quantity: item.quantity,
-    unitPrice: fromMinor(item.unit_price, currency),
-    total: fromMinor(item.total, currency),
+    unitPrice: toMajor(item.unit_price, currency),
+    total: toMajor(item.total, currency),
   };
 }
 
 /** The options of the variant that was ordered; null where it was none. */
-export function optionsOf({ options }: Partial<Pick<StoredItem, 'options'>>): Record<string, string> | null {
+export function parseOptions({
+  options,
+}: Partial<Pick<StoredItem, 'options'>>): Record<string, string> | null {
   return options == null ? null : parseStored<Record<string, string>>(options);
 }
 
-export function orderStore(database: Database, outbox: Outbox): OrderStore {
+export function createOrderStore(database: Database, outbox: Outbox): OrderStore {
   const { build } = database;
-  const search = searchIndex(database);
-  const orders = tableRows<StoredOrder>(database, 'orders', columns);
-  const itemsById = prepared<{ orderId: number }, StoredItem>(build, argument =>
+  const search = createSearchIndex(database);
+  const orders = createTableRows<StoredOrder>(database, 'orders', columns);
+  const itemsById = prepareQuery<{ orderId: number }, StoredItem>(build, argument =>
     build
       .selectFrom('order_items')
       .select(['id', ...itemColumns])
       .where('order_id', '=', argument.orderId)
       .orderBy('id'),
   );
-  const textOf = (whole: WholeOrder) => JSON.stringify(orderOf(whole));
-  const changeOf = (action: string, before: WholeOrder | undefined, after: WholeOrder) => ({
+  const toJson = (whole: WholeOrder) => JSON.stringify(toOrder(whole));
+  const toChange = (action: string, before: WholeOrder | undefined, after: WholeOrder) => ({
     resource: 'order',
     resourceId: after.order.id,
     action,
-    before: before === undefined ? null : textOf(before),
-    after: textOf(after),
+    before: before === undefined ? null : toJson(before),
+    after: toJson(after),
   });
 
-  const items = (session: Session, orderId: number) => session.all(itemsById({ orderId }));
+  const readItems = (session: Session, orderId: number) => session.all(itemsById({ orderId }));
 
   return {
     find: orders.find,
     lock: orders.lock,
-    items,
+    items: readItems,
     findItem: (session, orderId, id) =>
       session.first(
         build
@@ -175,8 +177,8 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
       const query = build.selectFrom('users').select(['id', 'name']).where('id', 'in', ids);
       return new Map((await session.all(query.compile())).map(customer => [customer.id, customer]));
     },
-    list: lister<StoredOrder>(database, { table: 'orders', columns }),
-    listItems: lister<StoredItem>(database, { table: 'order_items', columns: itemColumns }),
+    list: createLister<StoredOrder>(database, { table: 'orders', columns }),
+    listItems: createLister<StoredItem>(database, { table: 'order_items', columns: itemColumns }),
 
     async insert(session, { customer, currency, total, items: lines }, cause) {
       const values = {
@@ -195,9 +197,9 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
       const id = await orders.insert(session, values);
       const rows = lines.map(line => ({ order_id: id, ...line }));
       await session.run(build.insertInto('order_items').values(rows).compile());
-      const after = { order: { id, ...values }, items: await items(session, id) };
-      await search.add(session, 'order', { id, ...orderText({ id }, after.items) });
-      await outbox.record(session, changeOf('created', undefined, after), cause);
+      const after = { order: { id, ...values }, items: await readItems(session, id) };
+      await search.add(session, 'order', { id, ...toOrderText({ id }, after.items) });
+      await outbox.record(session, toChange('created', undefined, after), cause);
       return after;
     },
 
@@ -205,14 +207,14 @@ export function orderStore(database: Database, outbox: Outbox): OrderStore {
       const changed = {
         status,
         version: before.order.version + 1,
-        updated_at: momentOfChange(cause.at, before.order.updated_at),
+        updated_at: computeChangeMoment(cause.at, before.order.updated_at),
         ...(status === 'PAID' ? { paid_at: cause.at } : { cancelled_at: cause.at }),
       };
       const order = { ...before.order, ...changed };
       await orders.update(session, order.id, changed);
       const after = { order, items: before.items };
       const action = status === 'PAID' ? 'paid' : 'cancelled';
-      await outbox.record(session, changeOf(action, before, after), cause);
+      await outbox.record(session, toChange(action, before, after), cause);
       return after;
     },
   };

@@ -6,11 +6,11 @@
  */
 import { sql } from 'kysely';
 import { type Consumer, PermanentFailure } from '../../events/dispatcher.ts';
-import { causedBy } from '../../events/outbox.ts';
+import { createCause } from '../../events/outbox.ts';
 import type { Queue } from '../../events/queue.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { PaymentProvider } from '../../ports/payment.ts';
-import { pagesAfter } from '../../slices.ts';
+import { readPages } from '../../slices.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import type { PaymentStore } from './payments.ts';
 import { isOpen } from './rules.ts';
@@ -40,20 +40,20 @@ interface Parts {
 }
 
 /** @param seconds undefined: orders wait for ever */
-export function orderTimeouts(
+export function createOrderTimeouts(
   { database, clock, queue, orders, payments, provider, cancel }: Parts,
   seconds: number | undefined,
 ): OrderTimeouts {
   const { build } = database;
   const milliseconds = (seconds ?? Number.POSITIVE_INFINITY) * 1000;
-  const dueAt = ({ created_at }: Pick<StoredOrder, 'created_at'>) => created_at + milliseconds;
+  const computeDueTime = ({ created_at }: Pick<StoredOrder, 'created_at'>) => created_at + milliseconds;
 
   const planAt = (session: Session, id: number, at: number) =>
     queue.add(session, { queue: queueName, key: `order:${id}`, payload: String(id), at });
 
   /** Whether an order has waited too long. */
   const isLate = (order: StoredOrder | undefined): order is StoredOrder =>
-    order !== undefined && isOpen(order.status) && dueAt(order) <= clock.now();
+    order !== undefined && isOpen(order.status) && computeDueTime(order) <= clock.now();
 
   /** @throws Error when the payment has been made, or is being made: its report decides what becomes of the order */
   async function endPayment({ id }: StoredOrder): Promise<void> {
@@ -78,30 +78,30 @@ export function orderTimeouts(
         const { id } = order;
         const payment = await payments.find(session, id);
         // More time is given now than when it was placed; or a payment has been opened just now.
-        if (!isLate(order)) await planAt(session, id, dueAt(order));
+        if (!isLate(order)) await planAt(session, id, computeDueTime(order));
         else if (provider !== undefined && payment?.status === 'pending' && payment.reference !== null)
           await planAt(session, id, clock.now());
         else {
           const items = await orders.items(session, id);
-          await cancel(session, { order, items }, causedBy('order-timeout', clock.now()));
+          await cancel(session, { order, items }, createCause('order-timeout', clock.now()));
         }
       },
     },
 
     async plan(session, order) {
-      if (seconds !== undefined) await planAt(session, order.id, dueAt(order));
+      if (seconds !== undefined) await planAt(session, order.id, computeDueTime(order));
     },
 
     async sweep() {
       if (seconds === undefined) return 0;
-      const unplanned = (after: number) => sql<{ id: number }>`select id from orders
+      const buildUnplannedQuery = (after: number) => sql<{ id: number }>`select id from orders
         where status = 'PENDING' and created_at <= ${clock.now() - milliseconds} and id > ${after}
           and not exists (select 1 from deliveries where queue = ${queueName} and failed_at is null
             and key = 'order:' || orders.id)
         order by id limit ${sql.lit(batch)}`;
       let planned = 0;
-      const pages = pagesAfter<{ id: number }>(last =>
-        database.read.all(unplanned(last?.id ?? 0).compile(build)),
+      const pages = readPages<{ id: number }>(last =>
+        database.read.all(buildUnplannedQuery(last?.id ?? 0).compile(build)),
       );
       for await (const late of pages) {
         await database.write(async session => {

@@ -5,11 +5,11 @@
 import { z } from 'zod';
 import type { Cause } from '../../events/outbox.ts';
 import { allow } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { HttpError, invalid } from '../../http/errors.ts';
+import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
+import { createFieldError, HttpError } from '../../http/errors.ts';
 import type { Quota } from '../../http/quota/index.ts';
 import { parseJson } from '../../http/request/index.ts';
-import { secret } from '../../http/response/reply.ts';
+import { replySecret } from '../../http/response/reply.ts';
 import { prose } from '../../http/schema.ts';
 import { PaymentError, type PaymentMade, type PaymentReports } from '../../ports/payment.ts';
 import type { Transaction } from '../../storage/database.ts';
@@ -36,7 +36,7 @@ export interface WebhookParts {
   readonly unsignedReports: Quota;
 }
 
-export function stripeWebhook({
+export function createStripeWebhook({
   orders,
   payments,
   reports,
@@ -73,11 +73,11 @@ export function stripeWebhook({
     if (reports === undefined)
       throw new HttpError('NOT_FOUND', { message: 'This service takes no reports from Stripe.' });
     parseJson(body);
-    return verified(reports, body, signature);
+    return readVerifiedPayment(reports, body, signature);
   }
 
   return [
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path: '/webhooks/stripe',
       operationId: 'receiveStripeEvent',
@@ -105,7 +105,7 @@ export function stripeWebhook({
             await charge(unsignedReports, address, 'There have been too many reports without a signature');
           throw error;
         }
-        const reply = secret(200, { received: true });
+        const reply = replySecret(200, { received: true });
         if (made === undefined) return reply;
         return write(async session => {
           await take(session, made, { ...cause(), actor: 'stripe' });
@@ -120,7 +120,7 @@ export function stripeWebhook({
 const isSigned = (error: unknown) => error instanceof HttpError && error.code === 'VALIDATION_FAILED';
 
 /** @throws HttpError 400 */
-async function verified(
+async function readVerifiedPayment(
   reports: PaymentReports,
   body: Uint8Array,
   signature: string | null,
@@ -129,7 +129,8 @@ async function verified(
     return await reports.read(body, signature);
   } catch (error) {
     if (!(error instanceof PaymentError)) throw error;
-    if (error.kind === 'malformed') throw invalid('body', 'type', 'must be an event as Stripe sends it');
+    if (error.kind === 'malformed')
+      throw createFieldError('body', 'type', 'must be an event as Stripe sends it');
     throw new HttpError('INVALID_SIGNATURE', { cause: error });
   }
 }

@@ -1,24 +1,24 @@
 /** Posts over HTTP. */
 import type { Endpoint } from '../../http/endpoint.ts';
-import { equal } from '../../storage/list/request.ts';
-import { authoredResource, staffRights } from '../authored/index.ts';
+import { createEqualConditions } from '../../storage/list/request.ts';
+import { createAuthoredResource, staffRights } from '../authored/index.ts';
 import type { CommentStore } from '../comments/store.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
-import { type PostStore, postOf } from './store.ts';
+import { type PostStore, toPost } from './store.ts';
 
 const path = '/posts';
 const description = 'Anyone who changes it, its author stays.';
 const example = { title: 'Open on Sunday', body: 'From noon to five, with coffee.' };
 
-export function postEndpoints(
+export function createPostEndpoints(
   dependencies: Dependencies,
   { posts: store, comments }: { posts: PostStore; comments: Pick<CommentStore, 'removeAll'> },
 ): Endpoint[] {
-  const authored = authoredResource(dependencies, {
+  const authored = createAuthoredResource(dependencies, {
     collection: 'posts',
     rights: staffRights,
-    representationOf: postOf,
+    representationOf: toPost,
     relatedTo: row => ({ comments: `posts/${row.id}/comments` }),
     name: 'post',
     tag: 'Posts',
@@ -42,7 +42,7 @@ export function postEndpoints(
       path,
       operationId: 'listPosts',
       query: schema.listPosts,
-      requested: ({ query }) => ({ query, conditions: equal({ author_id: query.author }) }),
+      requested: ({ query }) => ({ query, conditions: createEqualConditions({ author_id: query.author }) }),
     }),
     authored.create({
       path,

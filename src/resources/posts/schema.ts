@@ -1,6 +1,6 @@
 /** THE schema of posts. */
 import { z } from 'zod';
-import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
 import { author, jsonLinks } from '../authored/schema.ts';
@@ -20,12 +20,16 @@ export const post = z
   })
   .meta({ id: 'Post' });
 
-export const postHal = halOf(post, 'PostHal', linksOf(['self', 'comments'], ['author', 'edit', 'delete']));
+export const postHal = buildHalSchema(
+  post,
+  'PostHal',
+  buildLinksSchema(['self', 'comments'], ['author', 'edit', 'delete']),
+);
 
 export const writePost = z.object({ title, body }).meta({ id: 'WritePost' });
 export const patchPost = writePost.partial().meta({ id: 'PatchPost' });
 
-export const postPage = pageSchemas(post, postHal, 'posts', 'PostList');
+export const postPage = buildPageSchemas(post, postHal, 'posts', 'PostList');
 export const sortColumns = { id: 'id', title: 'title', createdAt: 'created_at' } as const;
 
 export const listPosts = z.object({

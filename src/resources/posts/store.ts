@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import type { Outbox } from '../../events/outbox.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { datesOf } from '../../storage/moments.ts';
-import { prepared } from '../../storage/prepared.ts';
+import { toDates } from '../../storage/moments.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
 import type { Row } from '../../storage/tables.ts';
-import { type AuthoredStore, authoredStore } from '../authored/store.ts';
+import { type AuthoredStore, createAuthoredStore } from '../authored/store.ts';
 
 export type StoredPost = Row<'posts'>;
 
@@ -14,30 +14,30 @@ export interface PostStore extends AuthoredStore<StoredPost> {
   keep(session: Session, id: number): Promise<boolean>;
 }
 
-export function postOf(row: StoredPost) {
+export function toPost(row: StoredPost) {
   return {
     id: row.id,
     title: row.title,
     body: row.body,
     author: { id: row.author_id, name: row.author_name },
-    ...datesOf(row),
+    ...toDates(row),
   };
 }
 
-export function postStore(database: Database, outbox: Outbox): PostStore {
+export function createPostStore(database: Database, outbox: Outbox): PostStore {
   const { build, dialect } = database;
-  const kept = prepared<{ id: number }, { id: number }>(
+  const kept = prepareQuery<{ id: number }, { id: number }>(
     build,
     ({ id }) => sql`select id from posts where id = ${id} ${dialect.forKeyShare}`,
   );
   return {
-    ...authoredStore<StoredPost>(database, outbox, {
+    ...createAuthoredStore<StoredPost>(database, outbox, {
       table: 'posts',
       resource: 'post',
       columns: ['title', 'body', 'author_id'],
       collection: 'posts',
       searched: { type: 'post', textOf: ({ title, body }) => ({ title, body }) },
-      representationOf: postOf,
+      representationOf: toPost,
     }),
     keep: async (session, id) => (await session.first(kept({ id }))) !== undefined,
   };

@@ -2,7 +2,7 @@
 import type { CategoriesByPath, Categorized } from '../categories/assign.ts';
 
 /** The same fields, with each further category once and without the main one. */
-export function placed<Fields extends Categorized>(fields: Fields): Fields {
+export function normalizeCategories<Fields extends Categorized>(fields: Fields): Fields {
   const { category, categories } = fields;
   if (categories.length === 0) return fields;
   const further = new Set(categories);
@@ -23,7 +23,7 @@ export function hasSamePlaces(a: Categorized, b: Categorized): boolean {
  * When a product is said to have been written: not before one of its paths was last changed, which another replica may
  * have done whose clock is ahead.
  */
-export function momentIn(now: number, known: CategoriesByPath | undefined): number {
+export function computeMoment(now: number, known: CategoriesByPath | undefined): number {
   let latest = now;
   for (const { path_at } of known?.values() ?? []) if (path_at > latest) latest = path_at;
   return latest;

@@ -1,28 +1,34 @@
 /** Products over HTTP. */
 
 import { allow, staff } from '../../http/access.ts';
-import { cachedResources } from '../../http/cache/index.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { found } from '../../http/errors.ts';
+import { createCachedResources } from '../../http/cache/index.ts';
+import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
+import { requireFound } from '../../http/errors.ts';
 import { changeLinks, type Links } from '../../http/hal/index.ts';
-import { patched } from '../../http/patch/index.ts';
+import { patchRepresentation } from '../../http/patch/index.ts';
 import { bulkResult } from '../../http/schema.ts';
 import type { Session } from '../../storage/database.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
-import { attributeFits } from '../attributes/fit.ts';
+import { createAttributeFits } from '../attributes/fit.ts';
 import type { DefinitionStore } from '../attributes/store.ts';
 import { may, type RequestContext } from '../context.ts';
 import { changeTogether } from '../crud/bulk.ts';
-import { byId, crudEndpoints, foundById } from '../crud/index.ts';
-import { presenter } from '../crud/presenter.ts';
+import { byId, createCrudEndpoints, createFindersById } from '../crud/index.ts';
+import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { ReviewStore } from '../reviews/store.ts';
 import type { VariantStore } from '../variants/store.ts';
-import { productLists } from './list.ts';
-import { withWholeStock } from './members/stock.ts';
+import { createProductLists } from './list.ts';
+import { completeStockChange } from './members/stock.ts';
 import { type LockedProduct, productJson, productOf, type StoredProduct } from './row.ts';
-import { mostWritten, optionInUse, refuseImpossible, removedValues, textLimit } from './rules.ts';
+import {
+  createOptionUsedError,
+  createTextLimit,
+  findRemovedValues,
+  mostWritten,
+  refuseImpossible,
+} from './rules.ts';
 import * as schema from './schema.ts';
 import type { ProductStore } from './store.ts';
 import type { ProductChange } from './writes/rows.ts';
@@ -38,31 +44,31 @@ export interface ProductParts {
   readonly facets: ProductFacets;
 }
 
-export function productEndpoints(
+export function createProductEndpoints(
   { database, config, paginator }: Dependencies,
   { products: store, reviews, definitions, variants, facets }: ProductParts,
 ): Endpoint[] {
   const read = allow.everyoneAlike('products:read');
   const write = allow.staff('products:write');
-  const singles = cachedResources(database, store.rows, (stored, id) => {
-    const row = found('product', id, stored);
+  const singles = createCachedResources(database, store.rows, (stored, id) => {
+    const row = requireFound('product', id, stored);
     return { body: productJson(row), lastModified: row.updated_at };
   });
-  const present = presenter<StoredProduct>({
+  const present = createPresenter<StoredProduct>({
     placeOf: ({ id }) => ['products', id],
     representationOf: productOf,
     representationText: productJson,
-    linksOf,
+    linksOf: buildLinks,
     changedAt: row => row.updated_at,
   });
-  const list = productLists(
+  const list = createProductLists(
     { database, paginator },
     { products: store, definitions, facets, variants },
     present.body,
   );
-  const fits = attributeFits(definitions);
+  const fits = createAttributeFits(definitions);
   const rows: Rows<{ id: number }, StoredProduct, LockedProduct, schema.ProductFields> = {
-    ...foundById('product', store),
+    ...createFindersById('product', store),
     async update(session, before, fields, cause) {
       const old = productOf(before);
       await refuse(session, { variants }, old, fields);
@@ -77,7 +83,7 @@ export function productEndpoints(
       await store.remove(session, before, cause);
     },
   };
-  const crud = crudEndpoints(database, paginator, {
+  const crud = createCrudEndpoints(database, paginator, {
     name: 'product',
     path: `${path}/{id}`,
     params: byId,
@@ -88,7 +94,7 @@ export function productEndpoints(
     hal: schema.productHal,
     replace: { schema: schema.replaceProduct, example: schema.productReplacementExample },
     patch: { schema: schema.patchProduct, example: { price: 69.9 } },
-    meaning: (before, body) => withWholeStock(productOf(before), body),
+    meaning: (before, body) => completeStockChange(productOf(before), body),
     presenter: present,
     cached: ({ id }) => singles.respond(id),
     touches: ({ id }) => [`product ${id}`],
@@ -96,7 +102,7 @@ export function productEndpoints(
   });
 
   return [
-    endpoint({
+    createEndpoint({
       method: 'GET',
       path,
       operationId: 'listProducts',
@@ -108,7 +114,7 @@ export function productEndpoints(
       errors: ['INVALID_CURSOR'],
       handle: context => list(context, context.query),
     }),
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path,
       operationId: 'createProduct',
@@ -131,7 +137,7 @@ export function productEndpoints(
         }, []);
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'PATCH',
       path,
       operationId: 'bulkPatchProducts',
@@ -157,7 +163,7 @@ export function productEndpoints(
           const rows = await store.lockMany(session, body.ids);
           const patch = { kind: 'partial', changes: body.update } as const;
           const fit = fits(session);
-          const limitText = textLimit(body.update);
+          const limitText = createTextLimit(body.update);
           return changeTogether<LockedProduct, schema.Product, ProductChange>({
             ...{ name: 'product', rows, update: body.update, unique: ['sku', 'externalId'] },
             read(before) {
@@ -166,7 +172,7 @@ export function productEndpoints(
               return old;
             },
             async changeOf(before, old) {
-              const fields = patched(old, withWholeStock(old, patch), schema.replaceProduct);
+              const fields = patchRepresentation(old, completeStockChange(old, patch), schema.replaceProduct);
               await refuse(session, { variants }, old, fields);
               await fit(fields, old);
               return { before: { ...before, value: old }, fields };
@@ -194,13 +200,13 @@ async function refuse(
   fields: schema.ProductFields,
 ): Promise<void> {
   refuseImpossible(before, fields);
-  const removed = removedValues(before, fields);
+  const removed = findRemovedValues(before, fields);
   if (removed.length === 0) return;
   const used = await variants.usedOption(session, before.id, removed);
-  if (used !== undefined) throw optionInUse(used.name, used.value);
+  if (used !== undefined) throw createOptionUsedError(used.name, used.value);
 }
 
-function linksOf({ caller }: RequestContext, _row: StoredProduct, self: string): Links {
+function buildLinks({ caller }: RequestContext, _row: StoredProduct, self: string): Links {
   return {
     reviews: { href: `${self}/reviews` },
     variants: { href: `${self}/variants` },

@@ -1,20 +1,20 @@
 /** Lists of products: what a query requests, and its page, which is cached until something it shows changes. */
 import type { z } from 'zod';
-import { cachedLists } from '../../http/cache/index.ts';
+import { createCachedLists } from '../../http/cache/index.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
 import { isHal } from '../../http/hal/index.ts';
-import { envelope } from '../../http/paginate.ts';
-import { ok, type Reply } from '../../http/response/reply.ts';
+import { formatEnvelope } from '../../http/paginate.ts';
+import { type Reply, replyOk } from '../../http/response/reply.ts';
 import { mapInSlices } from '../../slices.ts';
 import type { Condition, ListRequest } from '../../storage/list/request.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
-import { attributeConditions } from '../attributes/filters.ts';
+import { buildAttributeConditions } from '../attributes/filters.ts';
 import { attributeDefinitions, type DefinitionStore, type Definitions } from '../attributes/store.ts';
 import type { RequestContext } from '../context.ts';
-import { pageReply } from '../crud/list.ts';
+import { replyPage } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { VariantStore } from '../variants/store.ts';
-import { comparableGtin } from './members/gtin.ts';
+import { toComparableGtin } from './members/gtin.ts';
 import { productJson, products, type StoredProduct } from './row.ts';
 import * as schema from './schema.ts';
 import type { ProductStore } from './store.ts';
@@ -30,16 +30,16 @@ export interface ListParts {
 }
 
 /** @param bodyOf what a GET of a product's address answers; @returns a function that answers a request for a list */
-export function productLists(
+export function createProductLists(
   { database, paginator }: Pick<Dependencies, 'database' | 'paginator'>,
   { products: store, definitions, facets, variants }: ListParts,
   bodyOf: (context: RequestContext, row: StoredProduct) => string,
 ) {
-  const lists = cachedLists(database, [products, attributeDefinitions]);
+  const lists = createCachedLists(database, [products, attributeDefinitions]);
 
   /** @param names of facets */
-  const requestOf = (query: Query, defined: Definitions, names: readonly string[]): ListRequest => {
-    const conditions = conditionsOf(query, defined);
+  const buildRequest = (query: Query, defined: Definitions, names: readonly string[]): ListRequest => {
+    const conditions = buildConditions(query, defined);
     const request = paginator.request(query, conditions, schema.sortColumns, 'products');
     return names.length === 0 ? request : { ...request, facets: names };
   };
@@ -58,10 +58,10 @@ export function productLists(
 
   async function readBody(url: RequestUrl, request: ListRequest) {
     const { rows, page } = await readPage(url, request, productJson);
-    return { rows, body: await envelope(page) };
+    return { rows, body: await formatEnvelope(page) };
   }
 
-  function page(
+  function respondWithPage(
     context: RequestContext,
     query: Query,
     defined: Definitions,
@@ -70,41 +70,41 @@ export function productLists(
     const { url } = context;
     // Made again each time: what is cached is the same for all callers.
     if (isHal(context.mediaType)) {
-      const made = readPage(url, requestOf(query, defined, names), row => bodyOf(context, row));
-      return made.then(({ page }) => pageReply(context, page, 'products'));
+      const made = readPage(url, buildRequest(query, defined, names), row => bodyOf(context, row));
+      return made.then(({ page }) => replyPage(context, page, 'products'));
     }
     // No event of the product says that its variant's sku is another one.
     if (query.id !== undefined)
-      return readBody(url, requestOf(query, defined, names)).then(({ body }) => ok(body));
+      return readBody(url, buildRequest(query, defined, names)).then(({ body }) => replyOk(body));
     return lists.respond(
       `${url.base}${url.path}?${url.search}`,
-      () => requestOf(query, defined, names),
+      () => buildRequest(query, defined, names),
       request => readBody(url, request),
     );
   }
 
-  async function definedPage(context: RequestContext, query: Query): Promise<Reply> {
+  async function respondWithDefinitions(context: RequestContext, query: Query): Promise<Reply> {
     const defined = await definitions.current();
-    return page(context, query, defined, await facets.names(query.facets, defined));
+    return respondWithPage(context, query, defined, await facets.names(query.facets, defined));
   }
 
   const respond = (context: RequestContext, query: Query): Reply | Promise<Reply> =>
     query.attributes === undefined && query.facets === undefined
-      ? page(context, query, new Map(), [])
-      : definedPage(context, query);
+      ? respondWithPage(context, query, new Map(), [])
+      : respondWithDefinitions(context, query);
 
   /** By a sku: it is a product's or a variant's. */
-  async function pageOfSku(context: RequestContext, query: Query, sku: string): Promise<Reply> {
+  async function respondToSku(context: RequestContext, query: Query, sku: string): Promise<Reply> {
     const id = await variants.productOfSku(database.read, sku);
     return respond(context, id === undefined ? query : { ...query, id });
   }
 
   return (context: RequestContext, query: Query): Reply | Promise<Reply> =>
-    query.sku === undefined ? respond(context, query) : pageOfSku(context, query, query.sku);
+    query.sku === undefined ? respond(context, query) : respondToSku(context, query, query.sku);
 }
 
 /** In one order, each once: cursors belong to the same list however it is requested. */
-function categoryCondition(paths: readonly string[]): Condition {
+function buildCategoryCondition(paths: readonly string[]): Condition {
   const [first = '', ...others] = [...new Set(paths)].sort();
   if (others.length === 0) return { column: 'category', operator: '=', value: first };
   const values = [first, ...others];
@@ -119,10 +119,10 @@ const comparedExactly = [
 ] as const;
 
 /** The conditions of a list that the filters of a query stand for. */
-export function conditionsOf(query: Query, definitions: Definitions): Condition[] {
+export function buildConditions(query: Query, definitions: Definitions): Condition[] {
   const { category, status, sku, tag, minPrice, maxPrice, gtin, available, id } = query;
   const conditions: Condition[] = [];
-  if (category !== undefined) conditions.push(categoryCondition(category));
+  if (category !== undefined) conditions.push(buildCategoryCondition(category));
   if (status !== undefined)
     conditions.push({ column: 'status', operator: '=', value: status, literal: true });
   if (id !== undefined) conditions.push({ column: 'id', operator: '=', value: id });
@@ -131,7 +131,7 @@ export function conditionsOf(query: Query, definitions: Definitions): Condition[
     const value = query[filter];
     if (value !== undefined) conditions.push({ column, operator: '=', value });
   }
-  if (gtin !== undefined) conditions.push({ column: 'gtin', operator: '=', value: comparableGtin(gtin) });
+  if (gtin !== undefined) conditions.push({ column: 'gtin', operator: '=', value: toComparableGtin(gtin) });
   if (available !== undefined) {
     const value = available === 'true' ? 1 : 0;
     conditions.push({ column: 'available', operator: '=', value, literal: true });
@@ -142,5 +142,5 @@ export function conditionsOf(query: Query, definitions: Definitions): Condition[
   }
   if (minPrice !== undefined) conditions.push({ column: 'price', operator: '>=', value: minPrice });
   if (maxPrice !== undefined) conditions.push({ column: 'price', operator: '<=', value: maxPrice });
-  return [...conditions, ...attributeConditions(query.attributes, definitions)];
+  return [...conditions, ...buildAttributeConditions(query.attributes, definitions)];
 }

@@ -4,19 +4,19 @@
  */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import { categoryTree } from '../../storage/categories/tree.ts';
+import { createCategoryTree } from '../../storage/categories/tree.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { momentOfChange } from '../../storage/moments.ts';
-import { prepared } from '../../storage/prepared.ts';
+import { computeChangeMoment } from '../../storage/moments.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
 import { lockInParts } from '../../storage/together.ts';
 import {
-  fieldsOf,
-  keptOf,
+  buildLockedColumns,
   type LockedProduct,
-  lockedColumns,
   productInEvent,
   productOf,
-  rowOf,
+  toKeptProduct,
+  toProductFields,
+  toProductRow,
 } from './row.ts';
 
 export interface ProductRatings {
@@ -39,21 +39,21 @@ export interface RatingChange {
 }
 
 /** Half a hundredth is rounded up. Exact: both numbers are far below 2^53. */
-export function averageOf(sum: number, count: number): number | null {
+export function computeAverage(sum: number, count: number): number | null {
   return count === 0 ? null : Math.round((sum * 100) / count) / 100;
 }
 
-export function productRatings(database: Database, outbox: Outbox): ProductRatings {
+export function createProductRatings(database: Database, outbox: Outbox): ProductRatings {
   const { build, dialect } = database;
-  const tree = categoryTree(database);
-  const columns = lockedColumns(dialect);
-  const forUpdate = prepared<{ id: number }, LockedProduct>(
+  const tree = createCategoryTree(database);
+  const columns = buildLockedColumns(dialect);
+  const forUpdate = prepareQuery<{ id: number }, LockedProduct>(
     build,
     argument => sql`select ${columns} from products
         where id = ${argument.id} ${dialect.forUpdate}`,
   );
   type Written = Omit<LockedProduct, 'base_price' | 'category_id'>;
-  const update = prepared<{ [Column in keyof Written]: Written[Column] }, unknown>(build, argument =>
+  const update = prepareQuery<{ [Column in keyof Written]: Written[Column] }, unknown>(build, argument =>
     build
       .updateTable('products')
       .set({
@@ -79,8 +79,11 @@ export function productRatings(database: Database, outbox: Outbox): ProductRatin
     const count = before.rating_count + change.count;
     const old = productOf(before);
     const { id } = old;
-    const rating = { average: averageOf(sum, count), count };
-    const { document } = rowOf(fieldsOf(old, before.base_price), at, { ...keptOf(old), rating });
+    const rating = { average: computeAverage(sum, count), count };
+    const { document } = toProductRow(toProductFields(old, before.base_price), at, {
+      ...toKeptProduct(old),
+      rating,
+    });
     await session.run(update({ id, document, updated_at: at, rating_sum: sum, rating_count: count }));
     const documents = { before: productInEvent(before), after: productInEvent({ id, document }) };
     return { resource: 'product', resourceId: id, action: 'updated', ...documents };
@@ -99,7 +102,7 @@ export function productRatings(database: Database, outbox: Outbox): ProductRatin
           session,
           product,
           changeOf(product.id) ?? { sum: 0, count: 0 },
-          momentOfChange(cause.at, product.updated_at),
+          computeChangeMoment(cause.at, product.updated_at),
         ),
       ),
     );

@@ -4,17 +4,17 @@
  * its rating, its images, what orders have reserved, what its variants come to.
  */
 import { type RawBuilder, sql } from 'kysely';
-import { eventAttributes } from '../../storage/attributes/values.ts';
+import { toEventAttributes } from '../../storage/attributes/values.ts';
 import type { ColumnType } from '../../storage/bulk.ts';
-import { pathsAbove } from '../../storage/categories/names.ts';
-import { lockedProduct, type ShownProduct, shownProduct } from '../../storage/categories/shown.ts';
+import { getPathsAbove } from '../../storage/categories/names.ts';
+import { buildLockedProduct, buildShownProduct, type ShownProduct } from '../../storage/categories/shown.ts';
 import type { Collection } from '../../storage/changes/change.ts';
 import type { Dialect } from '../../storage/database.ts';
 import type { ProductsTable } from '../../storage/tables/products.ts';
-import { type StoredRow, shownRows } from '../short-form.ts';
-import { comparableGtin } from './members/gtin.ts';
-import { type Image, imagesOf } from './members/images.ts';
-import { inStock, type KeptStock, keptStock, stockOf, writtenStock } from './members/stock.ts';
+import { createShownRows, type StoredRow } from '../short-form.ts';
+import { toComparableGtin } from './members/gtin.ts';
+import { type Image, mergeImages } from './members/images.ts';
+import { isBuyable, type KeptStock, toKeptStock, toStock, toStockFields } from './members/stock.ts';
 import { storedProduct } from './members/stored.ts';
 import type { Product, ProductFields, Rating } from './schema.ts';
 
@@ -30,16 +30,16 @@ export interface LockedProduct extends StoredProduct {
 }
 
 /** The columns of a product that is read. */
-export function storedColumns(dialect: Dialect): RawBuilder<unknown> {
-  return shownColumns(shownProduct(dialect));
+export function buildStoredColumns(dialect: Dialect): RawBuilder<unknown> {
+  return buildShownColumns(buildShownProduct(dialect));
 }
 
-const shownColumns = ({ document, updated_at }: ShownProduct) =>
+const buildShownColumns = ({ document, updated_at }: ShownProduct) =>
   sql`products.id, ${document} as document, ${updated_at} as updated_at`;
 
 /** The columns of a product that is locked by a transaction that shares the tree of categories. */
-export function lockedColumns(dialect: Dialect): RawBuilder<unknown> {
-  return sql`${shownColumns(lockedProduct(dialect))}, category_id, base_price, rating_sum, rating_count`;
+export function buildLockedColumns(dialect: Dialect): RawBuilder<unknown> {
+  return sql`${buildShownColumns(buildLockedProduct(dialect))}, category_id, base_price, rating_sum, rating_count`;
 }
 
 export const {
@@ -48,7 +48,7 @@ export const {
   shown: shownProductRow,
   inEvent: productInEvent,
   fromEvent: storedOf,
-} = shownRows(storedProduct);
+} = createShownRows(storedProduct);
 
 /** How events say which lists of products have changed. */
 export const products: Collection = {
@@ -61,22 +61,22 @@ export const products: Collection = {
       const { name, price, status, category, sku, tags, createdAt, brand, gtin } = product;
       return {
         ...{ id, name, price, status, sku, tag: tags, created_at: Date.parse(createdAt), brand },
-        category: placesOf(category, product.categories),
+        category: collectCategoryPaths(category, product.categories),
         categories: product.categories,
-        gtin: gtin == null ? null : comparableGtin(gtin),
+        gtin: gtin == null ? null : toComparableGtin(gtin),
         external_id: product.externalId,
         available: Number(product.available),
-        ...eventAttributes(product.attributes),
+        ...toEventAttributes(product.attributes),
       };
     },
   },
 };
 
 /** The paths of the categories that a product is listed in: its own, and all above them. */
-function placesOf(category: string | null, categories: readonly string[]): readonly string[] {
-  if (categories.length === 0) return category === null ? [] : pathsAbove(category);
+function collectCategoryPaths(category: string | null, categories: readonly string[]): readonly string[] {
+  if (categories.length === 0) return category === null ? [] : getPathsAbove(category);
   const own = category === null ? categories : [category, ...categories];
-  return [...new Set(own.flatMap(pathsAbove))];
+  return [...new Set(own.flatMap(getPathsAbove))];
 }
 
 /**
@@ -140,41 +140,41 @@ const unrated: Rating = { average: null, count: 0 };
 const noVariants: VariantSummary = { count: 0, prices: undefined, available: false };
 
 /** What is kept of a product that is new. */
-export const nothingKept = (now: number): Kept => ({
+export const createKeptProduct = (now: number): Kept => ({
   createdAt: now,
   rating: unrated,
   images: [],
-  stock: keptStock(null),
+  stock: toKeptStock(null),
   variants: noVariants,
 });
 
 /** What is kept of a product that exists. */
-export function keptOf(product: Product): Kept {
+export function toKeptProduct(product: Product): Kept {
   const { createdAt, rating, images, stock, variantCount, priceRange, available } = product;
   return {
     createdAt: Date.parse(createdAt),
     rating,
     images,
-    stock: keptStock(stock),
+    stock: toKeptStock(stock),
     variants: variantCount === 0 ? noVariants : { count: variantCount, prices: priceRange, available },
   };
 }
 
 /** What clients have written of a product. @param basePrice as in its row */
-export function fieldsOf(product: Product, basePrice: number | null): ProductFields {
+export function toProductFields(product: Product, basePrice: number | null): ProductFields {
   const { id: _id, createdAt: _created, updatedAt: _updated, rating: _rating, ...rest } = product;
   const { variantCount: _count, priceRange: _range, available: _available, stock, ...written } = rest;
-  return { ...written, price: basePrice ?? written.price, stock: writtenStock(stock) };
+  return { ...written, price: basePrice ?? written.price, stock: toStockFields(stock) };
 }
 
 /** Columns that say what the members say: a change writes those that it changes. */
-export const columnsOf = (members: Omit<Product, 'id'>) => ({
+export const toProductColumns = (members: Omit<Product, 'id'>) => ({
   name: members.name,
   price: members.price,
   status: members.status,
   sku: members.sku,
   brand: members.brand,
-  gtin: members.gtin === null ? null : comparableGtin(members.gtin),
+  gtin: members.gtin === null ? null : toComparableGtin(members.gtin),
   external_id: members.externalId,
   available: Number(members.available),
   variant_count: members.variantCount,
@@ -190,16 +190,20 @@ interface Written {
  * The row of a product. @param fields with the price that a client has written, be another one shown
  * @param now epoch milliseconds; @param kept of a product that exists already
  */
-export const rowOf = (fields: ProductFields, now: number, kept?: Kept): ProductRow =>
-  writtenOf(fields, now, kept).row;
+export const toProductRow = (fields: ProductFields, now: number, kept?: Kept): ProductRow =>
+  toWrittenProduct(fields, now, kept).row;
 
 /** The same with what it shows. */
-export function writtenOf(fields: ProductFields, now: number, kept: Kept = nothingKept(now)): Written {
+export function toWrittenProduct(
+  fields: ProductFields,
+  now: number,
+  kept: Kept = createKeptProduct(now),
+): Written {
   const { createdAt, rating, variants } = kept;
   const updatedAt = new Date(now).toISOString();
-  const stock = stockOf(fields.stock, kept.stock);
+  const stock = toStock(fields.stock, kept.stock);
   const priceRange = variants.prices ?? { min: fields.price, max: fields.price };
-  const isInStock = variants.count === 0 ? inStock(stock) : variants.available;
+  const isInStock = variants.count === 0 ? isBuyable(stock) : variants.available;
   // Written out rather than spread: imports make very many.
   const members: Omit<Product, 'id'> = {
     category: fields.category,
@@ -222,14 +226,14 @@ export function writtenOf(fields: ProductFields, now: number, kept: Kept = nothi
     weight: fields.weight,
     attributes: fields.attributes,
     options: fields.options,
-    images: imagesOf(kept.images, fields.images),
+    images: mergeImages(kept.images, fields.images),
     stock,
     variantCount: variants.count,
     priceRange,
     available: fields.status === 'active' && isInStock,
   };
   const row = {
-    ...columnsOf(members),
+    ...toProductColumns(members),
     created_at: createdAt,
     updated_at: now,
     document: storedProduct.documentOf(members),

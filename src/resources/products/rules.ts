@@ -1,9 +1,9 @@
 /** What a product cannot become, whatever its schema allows: what it has already is against it. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { HttpError, invalid } from '../../http/errors.ts';
-import { unknownImage } from './members/images.ts';
-import { type Stock, type StockFields, writtenStock } from './members/stock.ts';
+import { createFieldError, HttpError } from '../../http/errors.ts';
+import { findUnknownImage } from './members/images.ts';
+import { type Stock, type StockFields, toStockFields } from './members/stock.ts';
 import type { Product, ProductFields } from './schema.ts';
 
 /**
@@ -11,10 +11,10 @@ import type { Product, ProductFields } from './schema.ts';
  * @throws HttpError 400 that names the field
  */
 export function refuseImpossible(before: Product | undefined, { stock, images }: ProductFields): void {
-  const unknown = unknownImage(before?.images ?? [], images);
+  const unknown = findUnknownImage(before?.images ?? [], images);
   if (unknown !== undefined) {
     const { index, field } = unknown;
-    throw invalid(['images', index, field], 'unknown', 'must be that of an image the product has');
+    throw createFieldError(['images', index, field], 'unknown', 'must be that of an image the product has');
   }
   refuseOwnStock(before, stock);
   refuseBelowReserved(before?.stock ?? null, stock);
@@ -27,7 +27,7 @@ export function refuseOwnStock(
 ): void {
   if (before === undefined || before.variantCount === 0 || stock === null || isSame(before.stock, stock))
     return;
-  throw invalid('stock', 'variants', 'is counted of each variant, not of a product that has some');
+  throw createFieldError('stock', 'variants', 'is counted of each variant, not of a product that has some');
 }
 
 /** Characters of products that one change writes again at most. */
@@ -39,7 +39,9 @@ export const mostWritten = 6_000_000;
  * @returns a function to be called with each of them, as it is stored and parsed; it throws an HttpError 400 as soon as they
  * have more text than one change may write, as they are or as they would be
  */
-export function textLimit(update: object): (stored: { readonly document: string }, product: Product) => void {
+export function createTextLimit(
+  update: object,
+): (stored: { readonly document: string }, product: Product) => void {
   const sent = JSON.stringify(update).length;
   let before = 0;
   let after = 0;
@@ -61,22 +63,26 @@ export function refuseLongTexts(field: string, characters: number): void {
   if (characters <= mostWritten) return;
   const most = mostWritten.toLocaleString('en');
   const rule = `must name products that have ${most} characters of text together at most, before and after`;
-  throw invalid(field, 'maxText', `${rule}: send fewer`);
+  throw createFieldError(field, 'maxText', `${rule}: send fewer`);
 }
 
 const isSame = (stock: Stock | null, fields: StockFields): boolean =>
-  isDeepStrictEqual(writtenStock(stock), fields);
+  isDeepStrictEqual(toStockFields(stock), fields);
 
 /** @throws HttpError 400 for a stock that does not have what orders have reserved of it */
 export function refuseBelowReserved(before: Stock | null, stock: StockFields | null): void {
   const { reserved = 0, onHand = 0 } = before ?? {};
   if (reserved === 0) return;
   if (stock === null) {
-    throw invalid('stock', 'reserved', `cannot be taken away while orders have reserved ${reserved}`);
+    throw createFieldError(
+      'stock',
+      'reserved',
+      `cannot be taken away while orders have reserved ${reserved}`,
+    );
   }
   // Sold beyond what there was, it may stay below; and backorder may end.
   if (stock.onHand < reserved && stock.onHand < onHand && !stock.backorder) {
-    throw invalid(
+    throw createFieldError(
       ['stock', 'onHand'],
       'minimum',
       `must be ${reserved} or more: orders have reserved as many`,
@@ -94,13 +100,14 @@ export interface OptionValue {
  * @throws HttpError 409 when it takes away, adds or renames an option of a product with variants: each has a value of
  * every option
  */
-export function removedValues(before: Product, { options }: ProductFields): OptionValue[] {
+export function findRemovedValues(before: Product, { options }: ProductFields): OptionValue[] {
   if (before.variantCount === 0) return [];
   const names = options.map(({ name }) => name);
   const gone = before.options.find(({ name }) => !names.includes(name));
-  if (gone !== undefined) throw optionInUse(gone.name);
+  if (gone !== undefined) throw createOptionUsedError(gone.name);
   const fresh = names.find(name => before.options.every(option => option.name !== name));
-  if (fresh !== undefined) throw refusedOptions(`"${fresh}" cannot be added: variants have no value of it`);
+  if (fresh !== undefined)
+    throw createRefusedOptionsError(`"${fresh}" cannot be added: variants have no value of it`);
   const kept = new Map(options.map(({ name, values }) => [name, new Set(values)]));
   return before.options.flatMap(({ name, values }) =>
     values.filter(value => kept.get(name)?.has(value) !== true).map(value => ({ name, value })),
@@ -108,12 +115,12 @@ export function removedValues(before: Product, { options }: ProductFields): Opti
 }
 
 /** The error for an option, or a value of one, that variants have. */
-export function optionInUse(name: string, value?: string): HttpError {
+export function createOptionUsedError(name: string, value?: string): HttpError {
   const what = value === undefined ? `the option "${name}"` : `the value "${value}" of the option "${name}"`;
-  return refusedOptions(`variants have ${what}; change or delete them first`);
+  return createRefusedOptionsError(`variants have ${what}; change or delete them first`);
 }
 
-function refusedOptions(message: string): HttpError {
+function createRefusedOptionsError(message: string): HttpError {
   const details = [{ field: 'options', pointer: '#/options', code: 'inUse', message }];
   return new HttpError('OPTION_IN_USE', { message: `options: ${message}`, details });
 }

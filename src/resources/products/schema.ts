@@ -1,6 +1,6 @@
 /** THE schema of products: representation, create, replace, patch, bulk and list. */
 import { z } from 'zod';
-import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { bulkIds, identifier, notBlank, numberParameter, prose, text, timestamp } from '../../http/schema.ts';
 import { longestPath } from '../../storage/categories/names.ts';
@@ -126,10 +126,10 @@ export const product = z
   })
   .meta({ id: 'Product', example });
 
-export const productHal = halOf(
+export const productHal = buildHalSchema(
   product,
   'ProductHal',
-  linksOf(['self', 'reviews', 'variants', 'images'], ['edit', 'delete']),
+  buildLinksSchema(['self', 'reviews', 'variants', 'images'], ['edit', 'delete']),
 );
 
 /** POST: name and price; `currency` falls back to the service's default. */
@@ -201,7 +201,9 @@ export const bulkPatch = z
   })
   .meta({ id: 'BulkPatchProducts' });
 
-export const productPage = pageSchemas(product, productHal, 'products', 'ProductList', { meta: facetMeta });
+export const productPage = buildPageSchemas(product, productHal, 'products', 'ProductList', {
+  meta: facetMeta,
+});
 
 /** Public names of the sorts → columns. */
 export const sortColumns = {

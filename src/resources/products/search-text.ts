@@ -1,5 +1,5 @@
 /** What is searched of a product. */
-import { textOfHtml } from '../../storage/search/text/html.ts';
+import { toPlainText } from '../../storage/search/text/html.ts';
 import type { SearchText } from '../../storage/search/text/words.ts';
 import type { ProductFields } from './schema.ts';
 
@@ -19,19 +19,22 @@ type Searched = Pick<
   | 'options'
 >;
 
-export function searchTextOf(product: Searched): SearchText {
+export function toSearchText(product: Searched): SearchText {
   const { name, status, description, category, tags, sku, brand, gtin, mpn, categories } = product;
   const codes: string[] = [];
   for (const code of [sku, gtin, mpn]) if (code !== null) codes.push(code);
   return {
     title: name,
-    body: description === null ? '' : textOfHtml(description),
+    body: description === null ? '' : toPlainText(description),
     archived: status === 'archived',
     fields: {
       codes,
       brand,
       categories: category === null ? categories : [category, ...categories],
-      attributes: [...attributeTexts(product.attributes), ...product.options.flatMap(({ values }) => values)],
+      attributes: [
+        ...collectAttributeTexts(product.attributes),
+        ...product.options.flatMap(({ values }) => values),
+      ],
       tags,
     },
   };
@@ -51,7 +54,7 @@ const isSame = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
 /** The values of attributes; what is merely true or false is no text. */
-function attributeTexts(attributes: ProductFields['attributes']): string[] {
+function collectAttributeTexts(attributes: ProductFields['attributes']): string[] {
   const texts: string[] = [];
   for (const value of Object.values(attributes)) {
     if (typeof value === 'string' || typeof value === 'number') texts.push(String(value));

@@ -3,14 +3,14 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import {
+  buildReadColumns,
+  buildShownProduct,
   productsWithPaths,
   type ReadProduct,
-  readColumns,
-  shownOf,
-  shownProduct,
+  toShownRow,
 } from '../../storage/categories/shown.ts';
-import { type CachedRows, cachedRows } from '../../storage/changes/rows.ts';
-import { versionOf } from '../../storage/changes/versions.ts';
+import { type CachedRows, createCachedRows } from '../../storage/changes/rows.ts';
+import { buildVersion } from '../../storage/changes/versions.ts';
 import type { Columns } from '../../storage/columns/index.ts';
 import {
   type Database,
@@ -19,23 +19,23 @@ import {
   type Session,
   type Transaction,
 } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list/index.ts';
-import { prepared } from '../../storage/prepared.ts';
-import { lockInParts, readerById, statementByKeys } from '../../storage/together.ts';
-import { productTotals } from '../../storage/totals.ts';
-import { productCategories } from '../categories/assign.ts';
+import { createLister, type Lister } from '../../storage/list/index.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
+import { createReaderById, lockInParts, prepareByKeys } from '../../storage/together.ts';
+import { createProductTotals } from '../../storage/totals.ts';
+import { createProductCategories } from '../categories/assign.ts';
 import {
+  buildLockedColumns,
+  buildStoredColumns,
   type LockedProduct,
-  lockedColumns,
   productJson,
   productOf,
   products,
   type StoredProduct,
   shownProductRow,
-  storedColumns,
   storedOf,
 } from './row.ts';
-import { type ProductWrites, productWrites } from './writes/index.ts';
+import { createProductWrites, type ProductWrites } from './writes/index.ts';
 
 export interface ProductStore extends ProductWrites {
   find(session: Session, id: number): Promise<StoredProduct | undefined>;
@@ -61,48 +61,48 @@ const listed = {
 } as const;
 
 /** @param columns in memory, where lists are filtered by attributes */
-export function productStore(database: Database, outbox: Outbox, columns?: Columns): ProductStore {
+export function createProductStore(database: Database, outbox: Outbox, columns?: Columns): ProductStore {
   const { build, dialect } = database;
-  const totals = productTotals(database);
-  const categories = productCategories(database, outbox);
-  const shown = storedColumns(dialect);
-  const locked = lockedColumns(dialect);
+  const totals = createProductTotals(database);
+  const categories = createProductCategories(database, outbox);
+  const shown = buildStoredColumns(dialect);
+  const locked = buildLockedColumns(dialect);
 
-  const byId = prepared<{ id: number }, StoredProduct>(
+  const byId = prepareQuery<{ id: number }, StoredProduct>(
     build,
     ({ id }) => sql`select ${shown} from products where id = ${id}`,
   );
   const forUpdate: Lookup<number, LockedProduct> = {
-    statement: statementByKeys(size =>
+    statement: prepareByKeys(size =>
       sql<LockedProduct>`select ${locked} from products where id in (${sql.join(new Array(size).fill(null))})
         order by id ${dialect.forUpdate}`.compile(build),
     ),
     keyOf: ({ id }) => id,
   };
   // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
-  const possible = (ids: readonly number[]) => ids.filter(id => id >= 1 && id <= largestId);
-  const lockedMany = (ids: readonly number[]) =>
+  const keepPossible = (ids: readonly number[]) => ids.filter(id => id >= 1 && id <= largestId);
+  const buildLockQuery = (ids: readonly number[]) =>
     sql<LockedProduct>`select ${locked} from products where id in (${sql.join(ids)})
       order by id ${dialect.forUpdate}`.compile(build);
 
-  const rowsById = <Row extends ReadProduct>(further: RawBuilder<unknown>) =>
-    statementByKeys(size =>
-      sql<Row>`select products.id, ${readColumns(dialect)}${further} from ${productsWithPaths}
+  const buildRowsQuery = <Row extends ReadProduct>(further: RawBuilder<unknown>) =>
+    prepareByKeys(size =>
+      sql<Row>`select products.id, ${buildReadColumns(dialect)}${further} from ${productsWithPaths}
         where products.id in (${sql.join(new Array(size).fill(null))})`.compile(build),
     );
-  const readOne = readerById(database, rowsById<ReadProduct>(sql``));
-  const versioned = rowsById<ReadProduct & { version: number }>(
-    sql`, ${versionOf(dialect, products.name)} as version`,
+  const readOne = createReaderById(database, buildRowsQuery<ReadProduct>(sql``));
+  const versioned = buildRowsQuery<ReadProduct & { version: number }>(
+    sql`, ${buildVersion(dialect, products.name)} as version`,
   );
 
-  const rows = cachedRows<StoredProduct, Reply>(database, {
+  const rows = createCachedRows<StoredProduct, Reply>(database, {
     collection: products,
     rowOf: storedOf,
     shownRow: shownProductRow,
     textOf: productJson,
     read: async id => {
       const row = await readOne(id);
-      return row && shownOf(row);
+      return row && toShownRow(row);
     },
   });
 
@@ -114,21 +114,21 @@ export function productStore(database: Database, outbox: Outbox, columns?: Colum
       return row && { ...row, value: productOf(row) };
     },
     async lockMany(session, ids) {
-      if (possible(ids).length === 0) return [];
+      if (keepPossible(ids).length === 0) return [];
       await categories.share(session);
-      return lockInParts(session, possible(ids), lockedMany);
+      return lockInParts(session, keepPossible(ids), buildLockQuery);
     },
     rows,
-    list: lister<StoredProduct>(database, {
+    list: createLister<StoredProduct>(database, {
       ...listed,
-      columns: { ...shownProduct(dialect) },
-      rowsById: async (session, ids) => (await session.all(versioned(ids))).map(shownOf),
+      columns: { ...buildShownProduct(dialect) },
+      rowsById: async (session, ids) => (await session.all(versioned(ids))).map(toShownRow),
       collection: products,
       rows,
       keptTotal: totals.total,
       ...(columns === undefined ? {} : { inMemory: columns }),
     }),
 
-    ...productWrites(database, outbox, { totals, categories }),
+    ...createProductWrites(database, outbox, { totals, categories }),
   };
 }

@@ -1,19 +1,19 @@
 /** Reviews of products over HTTP. */
 import type { Endpoint } from '../../http/endpoint.ts';
-import { found, HttpError } from '../../http/errors.ts';
-import { equal } from '../../storage/list/request.ts';
-import { authoredResource, reviewRights } from '../authored/index.ts';
+import { HttpError, requireFound } from '../../http/errors.ts';
+import { createEqualConditions } from '../../storage/list/request.ts';
+import { createAuthoredResource, reviewRights } from '../authored/index.ts';
 import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { ProductStore } from '../products/store.ts';
 import * as schema from './schema.ts';
-import { type ReviewStore, reviewOf } from './store.ts';
+import { type ReviewStore, toReview } from './store.ts';
 
 const path = '/products/{id}/reviews';
 const description =
   'Its author and administrators may; editors may delete any review. The product’s rating follows.';
 const example = { rating: 5, body: 'Bright, and well made.' };
-const alreadyReviewed = () =>
+const createAlreadyReviewedError = () =>
   new HttpError('DUPLICATE', {
     message: 'You have reviewed this product already.',
     details: [
@@ -26,14 +26,14 @@ const alreadyReviewed = () =>
     ],
   });
 
-export function reviewEndpoints(
+export function createReviewEndpoints(
   dependencies: Dependencies,
   { reviews, products }: { reviews: ReviewStore; products: ProductStore },
 ): Endpoint[] {
-  const authored = authoredResource(dependencies, {
+  const authored = createAuthoredResource(dependencies, {
     collection: 'reviews',
     rights: reviewRights,
-    representationOf: reviewOf,
+    representationOf: toReview,
     relatedTo: row => ({ product: `products/${row.product_id}` }),
     name: 'review',
     tag: 'Reviews',
@@ -55,8 +55,8 @@ export function reviewEndpoints(
       errors: ['NOT_FOUND'],
       query: schema.listReviews,
       async requested({ params: { id }, query }) {
-        found('product', id, await products.find(dependencies.database.read, id));
-        return { query, conditions: equal({ product_id: id }) };
+        requireFound('product', id, await products.find(dependencies.database.read, id));
+        return { query, conditions: createEqualConditions({ product_id: id }) };
       },
     }),
     authored.create({
@@ -67,8 +67,8 @@ export function reviewEndpoints(
       body: { schema: schema.createReview, example },
       errors: ['NOT_FOUND', 'DUPLICATE'],
       async insert(session, author, { params: { id }, body, cause }) {
-        const product = found('product', id, await reviews.lockProduct(session, id));
-        if (await reviews.exists(session, id, author.id)) throw alreadyReviewed();
+        const product = requireFound('product', id, await reviews.lockProduct(session, id));
+        if (await reviews.exists(session, id, author.id)) throw createAlreadyReviewedError();
         return reviews.insert(session, product, author, schema.replaceReview.parse(body), cause());
       },
     }),
@@ -79,7 +79,10 @@ export function reviewEndpoints(
       query: schema.listAllReviews,
       requested({ query }) {
         const { productId, author, rating } = query;
-        return { query, conditions: equal({ product_id: productId, user_id: author, rating }) };
+        return {
+          query,
+          conditions: createEqualConditions({ product_id: productId, user_id: author, rating }),
+        };
       },
     }),
     ...authored.single(description),

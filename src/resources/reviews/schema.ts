@@ -1,6 +1,6 @@
 /** THE schema of reviews. */
 import { z } from 'zod';
-import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, integerParameter, prose, timestamp } from '../../http/schema.ts';
 import { author } from '../authored/schema.ts';
@@ -24,10 +24,10 @@ export const review = z
   })
   .meta({ id: 'Review' });
 
-export const reviewHal = halOf(
+export const reviewHal = buildHalSchema(
   review,
   'ReviewHal',
-  linksOf(['self', 'product'], ['author', 'edit', 'delete']),
+  buildLinksSchema(['self', 'product'], ['author', 'edit', 'delete']),
 );
 
 export const createReview = z.object({ rating, body: body.nullish() }).meta({ id: 'CreateReview' });
@@ -39,7 +39,7 @@ export const replaceReview = createReview
 
 export const patchReview = createReview.partial().meta({ id: 'PatchReview' });
 
-export const reviewPage = pageSchemas(review, reviewHal, 'reviews', 'ReviewList');
+export const reviewPage = buildPageSchemas(review, reviewHal, 'reviews', 'ReviewList');
 export const sortColumns = { id: 'id', rating: 'rating', createdAt: 'created_at' } as const;
 export const listReviews = z.object(listParameters(sortColumns));
 

@@ -5,11 +5,11 @@
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { datesOf } from '../../storage/moments.ts';
-import { prepared } from '../../storage/prepared.ts';
+import { toDates } from '../../storage/moments.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
 import type { Row } from '../../storage/tables.ts';
-import { type Author, type AuthoredStore, authoredStore, removedAtOnce } from '../authored/store.ts';
-import { productRatings, type RatingChange } from '../products/ratings.ts';
+import { type Author, type AuthoredStore, createAuthoredStore, removedAtOnce } from '../authored/store.ts';
+import { createProductRatings, type RatingChange } from '../products/ratings.ts';
 import type { LockedProduct } from '../products/row.ts';
 import type { ReviewFields } from './schema.ts';
 
@@ -49,32 +49,32 @@ export interface ReviewStore extends Pick<AuthoredStore<StoredReview>, 'list' | 
   removeAllOn(session: Transaction, productId: number, cause: Cause): Promise<void>;
 }
 
-export function reviewOf(row: StoredReview) {
+export function toReview(row: StoredReview) {
   return {
     id: row.id,
     productId: row.product_id,
     author: { id: row.user_id, name: row.author_name },
     rating: row.rating,
     body: row.body,
-    ...datesOf(row),
+    ...toDates(row),
   };
 }
 
-export function reviewStore(database: Database, outbox: Outbox): ReviewStore {
+export function createReviewStore(database: Database, outbox: Outbox): ReviewStore {
   const { build } = database;
-  const ratings = productRatings(database, outbox);
-  const rows = authoredStore<StoredReview>(database, outbox, {
+  const ratings = createProductRatings(database, outbox);
+  const rows = createAuthoredStore<StoredReview>(database, outbox, {
     table: 'reviews',
     resource: 'review',
     columns: ['product_id', 'rating', 'body'],
-    representationOf: reviewOf,
+    representationOf: toReview,
   });
-  const ofUserAndProduct = prepared<{ productId: number; userId: number }, { id: number }>(
+  const ofUserAndProduct = prepareQuery<{ productId: number; userId: number }, { id: number }>(
     build,
     argument => sql`select id from reviews
         where product_id = ${argument.productId} and user_id = ${argument.userId}`,
   );
-  const nextProducts = prepared<{ userId: number }, { product_id: number }>(
+  const nextProducts = prepareQuery<{ userId: number }, { product_id: number }>(
     build,
     argument => sql`select product_id from reviews
         where user_id = ${argument.userId} order by product_id limit ${sql.lit(removedAtOnce)}`,

@@ -1,5 +1,5 @@
 /** What has been found out about words, kept for as long as documents have the words that they had then. */
-import { boundedMap } from '../../bounded-map.ts';
+import { createBoundedMap } from '../../bounded-map.ts';
 
 /**
  * Gives what `make` has made of this key before, or has it made.
@@ -12,8 +12,8 @@ export type CachedWords<Value> = (
 ) => Promise<Value>;
 
 /** @param most how many are kept */
-export function cachedWords<Value>(most: number): CachedWords<Value> {
-  const cached = boundedMap<string, { readonly seen: number; readonly value: Value }>(most);
+export function createCachedWords<Value>(most: number): CachedWords<Value> {
+  const cached = createBoundedMap<string, { readonly seen: number; readonly value: Value }>(most);
   return async (seen, key, make) => {
     const known = cached.get(key);
     if (known !== undefined && known.seen === seen) return known.value;

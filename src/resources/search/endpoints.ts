@@ -1,18 +1,18 @@
 /** Search over HTTP: one address for all that the caller may read. */
 import type { z } from 'zod';
 import { admins, allow, type Caller, type Role, roles, staff } from '../../http/access.ts';
-import { cachedLists } from '../../http/cache/index.ts';
-import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
-import { HttpError, invalid } from '../../http/errors.ts';
-import { envelope } from '../../http/paginate.ts';
-import { ok } from '../../http/response/reply.ts';
+import { createCachedLists } from '../../http/cache/index.ts';
+import { createEndpoint, type Endpoint, type RequestUrl } from '../../http/endpoint.ts';
+import { createFieldError, HttpError } from '../../http/errors.ts';
+import { formatEnvelope } from '../../http/paginate.ts';
+import { replyOk } from '../../http/response/reply.ts';
 import type { Condition, ListRequest } from '../../storage/list/request.ts';
 import { type SearchType, searchCollection, searchTypes } from '../../storage/search/index.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
 import { attributeDefinitions, type DefinitionStore, type Definitions } from '../attributes/store.ts';
 import { may } from '../context.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { conditionsOf } from '../products/list.ts';
+import { buildConditions } from '../products/list.ts';
 import { sortColumns } from '../products/schema.ts';
 import { synonymCollection } from '../synonyms/store.ts';
 import type { VariantStore } from '../variants/store.ts';
@@ -38,11 +38,11 @@ export interface SearchParts {
   readonly variants: Pick<VariantStore, 'productOfSku'>;
 }
 
-export function searchEndpoints(
+export function createSearchEndpoints(
   { database, paginator }: Dependencies,
   { search: store, suggest, definitions, facets, variants }: SearchParts,
 ): Endpoint[] {
-  const cached = cachedLists(database, [
+  const cached = createCachedLists(database, [
     { name: searchCollection },
     // Any change: facets count products that do not meet their own filter, and rarity depends on all.
     { name: 'products' },
@@ -51,7 +51,7 @@ export function searchEndpoints(
     { name: 'categories' },
   ]);
   return [
-    endpoint({
+    createEndpoint({
       method: 'GET',
       path: '/search/suggest',
       operationId: 'suggest',
@@ -74,14 +74,14 @@ export function searchEndpoints(
             const body = JSON.stringify({
               words: found.words,
               categories: found.categories.map(row => ({ ...row, url: `${root}/categories/${row.id}` })),
-              products: found.products.map(hit => shown(hit, url)),
+              products: found.products.map(hit => toShownHit(hit, url)),
             });
             return { body, rows: [] };
           },
         );
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'GET',
       path: '/search',
       operationId: 'search',
@@ -94,7 +94,7 @@ export function searchEndpoints(
       responses: { 200: { description: 'One page of hits, best first.', schema: schema.searchResults } },
       errors: ['FORBIDDEN', 'INVALID_CURSOR'],
       async handle({ query, caller, url }) {
-        const { visible, types } = typesFor(query, caller);
+        const { visible, types } = resolveTypes(query, caller);
         const isPlain = query.attributes === undefined && query.facets === undefined;
         const defined: Definitions = isPlain ? new Map() : await definitions.current();
         const names = await facets.names(query.facets, defined);
@@ -102,12 +102,12 @@ export function searchEndpoints(
         // A product's or a variant's.
         const id =
           query.sku === undefined ? undefined : await variants.productOfSku(database.read, query.sku);
-        const conditions = conditionsOf(id === undefined ? filters : { ...filters, id }, defined);
-        const requestOf = () => {
-          const bound = [...boundTo(query, types, visible), ...conditions];
+        const conditions = buildConditions(id === undefined ? filters : { ...filters, id }, defined);
+        const buildRequest = () => {
+          const bound = [...buildBoundConditions(query, types, visible), ...conditions];
           return paginator.request(query, bound, sortColumns, 'search');
         };
-        const pageOf = async (request: ListRequest) => {
+        const readPage = async (request: ListRequest) => {
           const found = await store.search({
             query: query.q,
             visible,
@@ -122,16 +122,20 @@ export function searchEndpoints(
             names.length === 0
               ? undefined
               : await facets.members({ facets: names, conditions, within: found.unfiltered });
-          const texts = found.rows.map(({ hit }) => JSON.stringify(shown(hit, url)));
-          const page = paginator.page(found, request, 'search', url, texts, metaOf(found, counted));
-          return { body: await envelope(page), rows: [] };
+          const texts = found.rows.map(({ hit }) => JSON.stringify(toShownHit(hit, url)));
+          const page = paginator.page(found, request, 'search', url, texts, formatMeta(found, counted));
+          return { body: await formatEnvelope(page), rows: [] };
         };
         // The events of a product do not say that the sku of one of its variants has changed.
         if (query.sku !== undefined) {
           await database.changes.check();
-          return ok((await pageOf(requestOf())).body);
+          return replyOk((await readPage(buildRequest())).body);
         }
-        return cached.respond(`${visible.join()} ${url.base}${url.path}?${url.search}`, requestOf, pageOf);
+        return cached.respond(
+          `${visible.join()} ${url.base}${url.path}?${url.search}`,
+          buildRequest,
+          readPage,
+        );
       },
     }),
   ];
@@ -159,11 +163,11 @@ const ofProducts = [
 ] as const;
 
 /** What the caller may find, and what of it is requested. @throws HttpError 400, 403 */
-function typesFor(query: Query, caller: Caller): { visible: SearchType[]; types: SearchType[] } {
+function resolveTypes(query: Query, caller: Caller): { visible: SearchType[]; types: SearchType[] } {
   const visible = searchTypes.filter(candidate => mayRead(caller, candidate));
   const named = ofProducts.find(name => query[name] !== undefined);
   if (named !== undefined && query.type !== undefined && query.type !== 'product')
-    throw invalid(named, 'product', `is about products: it does not go with type=${query.type}`);
+    throw createFieldError(named, 'product', `is about products: it does not go with type=${query.type}`);
   const type = named === undefined ? query.type : 'product';
   if (type !== undefined && !visible.includes(type)) {
     throw new HttpError('FORBIDDEN', { message: `These credentials do not permit reading ${type}s.` });
@@ -176,7 +180,11 @@ function typesFor(query: Query, caller: Caller): { visible: SearchType[]; types:
 }
 
 /** What a cursor belongs to besides the filters. */
-const boundTo = ({ q, status }: Query, types: readonly string[], visible: readonly string[]): Condition[] => [
+const buildBoundConditions = (
+  { q, status }: Query,
+  types: readonly string[],
+  visible: readonly string[],
+): Condition[] => [
   { column: 'q', operator: '=', value: q },
   { column: 'type', operator: '=', value: types.join() },
   { column: 'visible', operator: '=', value: visible.join() },
@@ -184,7 +192,7 @@ const boundTo = ({ q, status }: Query, types: readonly string[], visible: readon
 ];
 
 /** @param counted members of `meta` as JSON text: facets of products */
-function metaOf(found: Found, counted: string | undefined): string {
+function formatMeta(found: Found, counted: string | undefined): string {
   const types = JSON.stringify(Object.fromEntries(found.facets)).slice(1, -1);
   const relaxed = found.relaxed.length === 0 ? '' : `,"relaxed":${JSON.stringify(found.relaxed)}`;
   const start = '"facets":{';
@@ -197,7 +205,7 @@ function mayRead(caller: Caller, type: SearchType): boolean {
   return may(caller, readers, scope);
 }
 
-function shown({ type, document, snippet, score, missing }: Hit, { base, path }: RequestUrl) {
+function toShownHit({ type, document, snippet, score, missing }: Hit, { base, path }: RequestUrl) {
   const url = `${base}${path.replace(/\/search(\/suggest)?$/, '')}/${places[type].path}/${document.id}`;
   const hit = { type, id: document.id, title: document.title, snippet, score, missing, url };
   if (document.product === undefined) return hit;

@@ -1,49 +1,49 @@
 /** The page that a request names of what its query finds, and the hits on it as they are shown. */
-import { slices } from '../../slices.ts';
+import { createSlices } from '../../slices.ts';
 import type { Listed, Order, PageRequest } from '../../storage/list/request.ts';
-import { positionOf, typeAt } from '../../storage/search/index.ts';
+import { getDocumentType, toPosition } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
-import { shownFields } from '../../storage/search/text/words.ts';
-import { allHits, productsAt } from './ranking/filtered.ts';
-import { type Place, sliceOf } from './ranking/ranked.ts';
+import { getShownFields } from '../../storage/search/text/words.ts';
+import { readAllHits, toProductIds } from './ranking/filtered.ts';
+import { type Place, readSlice } from './ranking/ranked.ts';
 import type { ReadyRequest, Results, Tools } from './results.ts';
-import { snippetOf } from './snippet.ts';
-import { type Hit, isProduct, searchTypeOf } from './sources.ts';
+import { buildSnippet } from './snippet.ts';
+import { type Hit, isProduct, toSearchType } from './sources.ts';
 
 type Page = Listed<{ readonly hit: Hit }>;
 
 /** In the order of the request, else the best first. */
-export async function pageOf(
+export async function readPage(
   tools: Tools,
   session: SearchSession,
   results: Results,
   { page, order }: Pick<ReadyRequest, 'page' | 'order'>,
 ): Promise<Page> {
   if (order !== undefined)
-    return pageInOrder(tools, session, results, { ids: await idsOf(session, results), order, page });
+    return readPageInOrder(tools, session, results, { ids: await readIds(session, results), order, page });
   return page.kind === 'offset'
-    ? pageByOffset(session, results, page, tools)
-    : pageByKey(session, results, page, tools);
+    ? readPageByOffset(session, results, page, tools)
+    : readPageByKey(session, results, page, tools);
 }
 
 /** The ids of all products found. */
-async function idsOf(session: SearchSession, { reader, ranking }: Results): Promise<number[]> {
+async function readIds(session: SearchSession, { reader, ranking }: Results): Promise<number[]> {
   const { all, head, types } = ranking;
-  if (all === undefined) return productsAt(head.map(({ position }) => position));
-  return productsAt(await allHits(reader, { session, expression: all, types }));
+  if (all === undefined) return toProductIds(head.map(({ position }) => position));
+  return toProductIds(await readAllHits(reader, { session, expression: all, types }));
 }
 
 /** The same, whether they meet the filters or not. */
-export async function unfilteredIds(
+export async function readUnfilteredIds(
   { reader }: Pick<Tools, 'reader'>,
   session: SearchSession,
   { unfiltered, ranking }: Results,
 ): Promise<number[]> {
   const { expression, positions } = unfiltered;
   const { types } = ranking;
-  const found = expression === undefined ? [] : await allHits(reader, { session, expression, types });
+  const found = expression === undefined ? [] : await readAllHits(reader, { session, expression, types });
   for (const position of positions) found.push(position);
-  return productsAt(found);
+  return toProductIds(found);
 }
 
 interface Sorting {
@@ -52,7 +52,7 @@ interface Sorting {
   readonly page: PageRequest;
 }
 
-async function pageInOrder(
+async function readPageInOrder(
   tools: Tools,
   session: SearchSession,
   results: Results,
@@ -63,18 +63,18 @@ async function pageInOrder(
   const listed = await tools.sorted(session, ids, order, page);
   const ranked = new Map(head.map(place => [place.position, place]));
   const places = listed.rows.map(({ id }) => {
-    const position = positionOf(type, id);
+    const position = toPosition(type, id);
     return ranked.get(position) ?? { position, score: 0, missing: [] };
   });
-  const hits = new Map((await hitsAt(tools, session, places, results)).map(row => [row.id, row.hit]));
+  const hits = new Map((await readHits(tools, session, places, results)).map(row => [row.id, row.hit]));
   const rows = listed.rows.flatMap(({ id, sort_value }) => {
-    const hit = hits.get(positionOf(type, id));
+    const hit = hits.get(toPosition(type, id));
     return hit === undefined ? [] : [{ id, sort_value, hit }];
   });
   return { ...listed, rows };
 }
 
-async function pageByOffset(
+async function readPageByOffset(
   session: SearchSession,
   results: Results,
   page: PageRequest & { kind: 'offset' },
@@ -83,12 +83,12 @@ async function pageByOffset(
   const { ranking } = results;
   const skip = (page.page - 1) * page.perPage;
   const limit = Math.max(0, Math.min(page.perPage, ranking.total - skip));
-  const places = await sliceOf({ reader: results.reader, session, ranking }, { limit, skip });
-  const rows = await hitsAt(tools, session, places, results);
+  const places = await readSlice({ reader: results.reader, session, ranking }, { limit, skip });
+  const rows = await readHits(tools, session, places, results);
   return { rows, total: ranking.total, hasPrevious: skip > 0, hasNext: skip + places.length < ranking.total };
 }
 
-async function pageByKey(
+async function readPageByKey(
   session: SearchSession,
   results: Results,
   page: PageRequest & { kind: 'key' },
@@ -98,19 +98,19 @@ async function pageByKey(
   const backwards = page.before !== undefined;
   const start = page.before ?? page.after;
   const slice = { limit: page.limit + 1, start, backwards };
-  const places = await sliceOf({ reader: results.reader, session, ranking }, slice);
+  const places = await readSlice({ reader: results.reader, session, ranking }, slice);
   const more = places.length > page.limit;
   if (more) places.length = page.limit;
   if (backwards) places.reverse();
   return {
-    rows: await hitsAt(tools, session, places, results),
+    rows: await readHits(tools, session, places, results),
     total: page.count ? ranking.total : undefined,
     hasPrevious: backwards ? more : start !== undefined,
     hasNext: backwards || more,
   };
 }
 
-export async function hitsAt(
+export async function readHits(
   { documentsOf }: Pick<Tools, 'documentsOf'>,
   session: SearchSession,
   places: readonly Place[],
@@ -121,13 +121,13 @@ export async function hitsAt(
     places.map(({ position }) => position),
   );
   const rows: { readonly id: number; readonly sort_value: number; readonly hit: Hit }[] = [];
-  const { turn } = slices();
+  const { turn } = createSlices();
   for (const { score, position, missing } of places) {
     const document = documents.get(position);
     if (document === undefined) continue;
     await turn();
-    const type = searchTypeOf(typeAt(position));
-    const snippet = snippetOf({ ...document, fields: shownFields(document) }, marks);
+    const type = toSearchType(getDocumentType(position));
+    const snippet = buildSnippet({ ...document, fields: getShownFields(document) }, marks);
     const hit = { type, document, snippet, score: Math.max(0, score), missing };
     rows.push({ id: position, sort_value: score, hit });
   }

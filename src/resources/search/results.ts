@@ -1,20 +1,20 @@
 /** What a query finds: the hits that are ranked, how all others are found, and how many there are of each type. */
 import type { Condition, Order, PageRequest } from '../../storage/list/request.ts';
-import { type DocumentType, idAt, type SearchType } from '../../storage/search/index.ts';
+import { type DocumentType, getDocumentId, type SearchType } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
-import type { sortedReader } from '../../storage/search/sorted.ts';
+import type { createSortedReader } from '../../storage/search/sorted.ts';
 import type { Synonyms } from '../synonyms/store.ts';
 import { understand } from './query/understand.ts';
 import type { QueryTools, QueryWord } from './query/word.ts';
-import { type Candidates, candidatesAmong, candidatesFor, negligible } from './ranking/candidates.ts';
-import { type codedProducts, rankedAlike } from './ranking/codes.ts';
-import { filteredReader, type HitReader } from './ranking/filtered.ts';
-import type { scorableReader } from './ranking/known.ts';
-import { narrowedCandidates, type Unfiltered } from './ranking/narrowed.ts';
-import { inOrder, lastPlace, type Place, type Ranking, rankedHead } from './ranking/ranked.ts';
-import { weighed } from './ranking/score.ts';
-import { typedHits } from './ranking/typed.ts';
-import { testOf, type WordTest } from './snippet.ts';
+import { type Candidates, filterCandidates, findCandidates, negligible } from './ranking/candidates.ts';
+import { type createCodeLookup, rankAlike } from './ranking/codes.ts';
+import { createFilteredReader, type HitReader } from './ranking/filtered.ts';
+import type { createScorableReader } from './ranking/known.ts';
+import { narrowCandidates, type Unfiltered } from './ranking/narrowed.ts';
+import { computeLastPlace, type Place, type Ranking, rankDocuments, rankHead } from './ranking/ranked.ts';
+import { weighWord } from './ranking/score.ts';
+import { rankTypedHits } from './ranking/typed.ts';
+import { createWordTest, type WordTest } from './snippet.ts';
 import type { DocumentReader } from './sources.ts';
 
 export interface SearchRequest {
@@ -44,9 +44,9 @@ export interface ReadyRequest extends SearchRequest {
 
 export interface Tools extends QueryTools {
   readonly documentsOf: DocumentReader;
-  readonly scorablesOf: ReturnType<typeof scorableReader>;
-  readonly sorted: ReturnType<typeof sortedReader>;
-  readonly coded: ReturnType<typeof codedProducts>;
+  readonly scorablesOf: ReturnType<typeof createScorableReader>;
+  readonly sorted: ReturnType<typeof createSortedReader>;
+  readonly coded: ReturnType<typeof createCodeLookup>;
 }
 
 /** What a query finds, before it is put in pages. */
@@ -60,7 +60,7 @@ export interface Results {
   readonly marks: WordTest;
 }
 
-export async function resultsOf(
+export async function readResults(
   tools: Tools,
   session: SearchSession,
   {
@@ -76,35 +76,45 @@ export async function resultsOf(
     ids = false,
   }: ReadyRequest,
 ): Promise<Results> {
-  const placesOf = (types: readonly SearchType[]): readonly DocumentType[] =>
+  const toDocumentTypes = (types: readonly SearchType[]): readonly DocumentType[] =>
     archived ? types.map(type => (type === 'product' ? 'archived' : type)) : types;
-  const [visible, types] = [placesOf(readable), placesOf(wanted)];
-  const reader = meets === undefined ? tools.reader : filteredReader(tools.reader, meets);
+  const [visible, types] = [toDocumentTypes(readable), toDocumentTypes(wanted)];
+  const reader = meets === undefined ? tools.reader : createFilteredReader(tools.reader, meets);
   const coded = await tools.coded(session, query, types);
   if (coded.length > 0) {
-    const met = coded.filter(at => meets?.(idAt(at)) ?? true);
+    const met = coded.filter(at => meets?.(getDocumentId(at)) ?? true);
     const unfiltered = { expression: undefined, positions: coded };
-    return { reader, unfiltered, ...rankedAlike(met, visible, types), marks: testOf([]) };
+    return { reader, unfiltered, ...rankAlike(met, visible, types), marks: createWordTest([]) };
   }
   const words = await understand(tools, session, { query, types: visible, synonyms, completions });
   const documents = await tools.reader.documents(session);
   const few = completions !== undefined;
   const request = { reader: tools.reader, session, words, visible, types, documents, few };
-  const weights = words.map(word => weighed(word, documents));
-  const scored = async (some: readonly number[]) =>
-    inOrder(await tools.scorablesOf(session, some, tools.documentsOf), weights);
-  const found = { reader, marks: testOf(words) };
-  if (few) return { ...found, unfiltered: nothing, ...(await typedHits(request, scored, lastPlace(page))) };
+  const weights = words.map(word => weighWord(word, documents));
+  const rankSome = async (some: readonly number[]) =>
+    rankDocuments(await tools.scorablesOf(session, some, tools.documentsOf), weights);
+  const found = { reader, marks: createWordTest(words) };
+  if (few)
+    return {
+      ...found,
+      unfiltered: nothing,
+      ...(await rankTypedHits(request, rankSome, computeLastPlace(page))),
+    };
   const isNarrow = meets !== undefined || order !== undefined || ids;
   const { candidates, unfiltered } = isNarrow
-    ? await narrowedCandidates(request, {
+    ? await narrowCandidates(request, {
         filtered: reader,
-        meets: meets && (position => meets(idAt(position))),
-        wholeOf: order && (complete => wholeOf(complete, types, { words, scored })),
+        meets: meets && (position => meets(getDocumentId(position))),
+        wholeOf: order && (complete => selectWhole(complete, types, { words, scored: rankSome })),
       })
-    : { candidates: await candidatesFor(request), unfiltered: nothing };
+    : { candidates: await findCandidates(request), unfiltered: nothing };
   const { positions, likely, all, counts } = candidates;
-  const head = await rankedHead(positions, scored, likely, order === undefined ? lastPlace(page) : undefined);
+  const head = await rankHead(
+    positions,
+    rankSome,
+    likely,
+    order === undefined ? computeLastPlace(page) : undefined,
+  );
   const total = types.reduce((sum, type) => sum + (counts.get(type) ?? 0), 0);
   return { ...found, unfiltered, ranking: { head, all, types, total }, counts };
 }
@@ -117,7 +127,7 @@ interface Scoring {
 }
 
 /** Those that lack no word but some that says nothing. */
-async function wholeOf(
+async function selectWhole(
   candidates: Candidates,
   types: readonly DocumentType[],
   { words, scored }: Scoring,
@@ -129,5 +139,5 @@ async function wholeOf(
     for (const { position, missing } of await scored(positions.slice(whole)))
       if (missing.every(word => fillers.includes(word))) accepted.add(position);
   }
-  return candidatesAmong(candidates, types, position => accepted.has(position));
+  return filterCandidates(candidates, types, position => accepted.has(position));
 }

@@ -1,6 +1,6 @@
 /** The schema of search: its query parameters, and the hits. */
 import { z } from 'zod';
-import { collectionOf, pageParameters } from '../../http/paginate.ts';
+import { buildCollectionSchema, pageParameters } from '../../http/paginate.ts';
 import { anyText, identifier, prose, text } from '../../http/schema.ts';
 import { searchTypes } from '../../storage/search/index.ts';
 import { facetMeta } from '../attributes/facets.ts';
@@ -69,7 +69,7 @@ const relaxed = queryWords
   .describe('Where nothing has all the words: those that the best hit does not have.')
   .meta({ examples: [['woman']] });
 
-export const searchResults = collectionOf(searchHit, 'SearchResults', {
+export const searchResults = buildCollectionSchema(searchHit, 'SearchResults', {
   facets,
   moreValues: facetMeta.moreValues,
   relaxed,

@@ -1,9 +1,9 @@
 /** The piece of a text that shows why it was found: HTML in which nothing is markup but `<mark>`. */
 
 import type { Term } from '../../storage/search/expression.ts';
-import { folded, type Run } from '../../storage/search/text/folded.ts';
+import { foldText, type Run } from '../../storage/search/text/folded.ts';
 import { addParts, isTight, mostParts } from '../../storage/search/text/joined.ts';
-import { isPlain, runsOf } from '../../storage/search/text/split.ts';
+import { isPlain, splitRuns } from '../../storage/search/text/split.ts';
 import type { QueryWord } from './query/word.ts';
 
 /** Characters before the first word found, and in all; words are not cut unless they are longer themselves. */
@@ -40,31 +40,31 @@ interface Shown {
  * The piece of the body around the first word found; where it has none, with the fields that have it; else the title. Where no
  * word is found by itself, what is written apart and found as one: `18V-55` by `18v55`.
  */
-export function snippetOf({ title, body, fields }: Shown, found: WordTest): string {
-  const inBody = pieceOf(body, found);
+export function buildSnippet({ title, body, fields }: Shown, found: WordTest): string {
+  const inBody = findPiece(body, found);
   if (inBody !== undefined) return inBody;
-  const finding = fields.filter(field => pieceOf(field, found) !== undefined);
+  const finding = fields.filter(field => findPiece(field, found) !== undefined);
   const parts = body === '' ? finding : [body, ...finding];
   const shown = body === '' ? title : body;
   return (
-    (finding.length === 0 ? undefined : pieceOf(parts.join(' · '), found)) ??
-    pieceOf(title, found) ??
-    joinedPieceOf([title, body, ...fields], found) ??
-    Bun.escapeHTML(shown.slice(0, cutAt(shown, length)))
+    (finding.length === 0 ? undefined : findPiece(parts.join(' · '), found)) ??
+    findPiece(title, found) ??
+    findJoinedPiece([title, body, ...fields], found) ??
+    Bun.escapeHTML(shown.slice(0, findCut(shown, length)))
   );
 }
 
 /** Undefined when none of the words is there. */
-const pieceOf = (text: string, found: WordTest): string | undefined =>
-  hasNone(text, found) ? undefined : pieceAround(text, wordsIn(found));
+const findPiece = (text: string, found: WordTest): string | undefined =>
+  hasNone(text, found) ? undefined : findPieceAround(text, createWordMarker(found));
 
 /** The same of words that stand apart in the first of some texts that has them. */
-function joinedPieceOf(texts: readonly string[], found: WordTest): string | undefined {
+function findJoinedPiece(texts: readonly string[], found: WordTest): string | undefined {
   // As for what is found by the code of a variant.
   if (found.beginnings.length === 0) return undefined;
   for (const text of texts) {
-    const beginning = text.slice(0, cutAt(text, longestJoined));
-    const piece = pieceAround(beginning, joinedIn(found, beginning));
+    const beginning = text.slice(0, findCut(text, longestJoined));
+    const piece = findPieceAround(beginning, createJoinedMarker(found, beginning));
     if (piece !== undefined) return piece;
   }
   return undefined;
@@ -73,13 +73,13 @@ function joinedPieceOf(texts: readonly string[], found: WordTest): string | unde
 /** What is marked with a run of a text, which is given in its order: it ends there. */
 type Marker = (run: Run) => Marked | undefined;
 
-const wordsIn =
+const createWordMarker =
   (found: WordTest): Marker =>
   run =>
     run.words.some(word => found(word) || hasPart(word, found)) ? run : undefined;
 
 /** Finds what several runs are together, with one character between each, or what is part of that. */
-function joinedIn(found: WordTest, text: string): Marker {
+function createJoinedMarker(found: WordTest, text: string): Marker {
   let group: Run[] = [];
   return run => {
     const isNext = group.at(-1)?.end === run.start - 1 && run.words.length === 1;
@@ -95,13 +95,13 @@ function joinedIn(found: WordTest, text: string): Marker {
   };
 }
 
-function pieceAround(text: string, marker: Marker): string | undefined {
+function findPieceAround(text: string, marker: Marker): string | undefined {
   let first: Marked | undefined;
   const starts: number[] = [];
   const marks: Marked[] = [];
   let end = 0;
   let left = isPlain(text) ? Number.POSITIVE_INFINITY : mostFolded;
-  for (const run of runsOf(text)) {
+  for (const run of splitRuns(text)) {
     if (first === undefined) {
       starts.push(run.start);
       left -= run.words.length;
@@ -119,7 +119,7 @@ function pieceAround(text: string, marker: Marker): string | undefined {
   if (first === undefined) return undefined;
   const { start: firstStart } = first;
   const begin = firstStart <= before ? 0 : (starts.find(at => at >= firstStart - before) ?? firstStart);
-  const last = Math.min(end, cutAt(text, begin + 2 * length));
+  const last = Math.min(end, findCut(text, begin + 2 * length));
   // What follows the last word of a text that fits belongs to it.
   const stop = text.length - begin <= length ? text.length : last;
   return `${begin > 0 ? '…' : ''}${markWords(text, begin, stop, marks)}${stop < text.length ? '…' : ''}`;
@@ -133,7 +133,7 @@ function hasPart(word: string, found: WordTest): boolean {
 
 /** Whether a text certainly has none of the words: most fields of most hits, which need not be split for that. */
 function hasNone(text: string, { beginnings }: WordTest): boolean {
-  const small = isPlain(text) ? text.toLowerCase() : folded(text);
+  const small = isPlain(text) ? text.toLowerCase() : foldText(text);
   return !beginnings.some(word => small.includes(word));
 }
 
@@ -150,16 +150,16 @@ function markWords(text: string, begin: number, stop: number, marks: readonly Ma
 }
 
 /** This place, or the one before when it would part a surrogate pair. */
-function cutAt(text: string, place: number): number {
+function findCut(text: string, place: number): number {
   const code = text.charCodeAt(place);
   return code >= 0xdc00 && code <= 0xdfff ? place - 1 : Math.min(place, text.length);
 }
 
 /** Finds the words of a text that are marked. */
-export const testOf = (words: readonly QueryWord[]): WordTest =>
-  testOfTerms(words.flatMap(({ alternatives }) => alternatives.flatMap(({ choice }) => choice)));
+export const createWordTest = (words: readonly QueryWord[]): WordTest =>
+  createTermTest(words.flatMap(({ alternatives }) => alternatives.flatMap(({ choice }) => choice)));
 
-export function testOfTerms(terms: readonly Term[]): WordTest {
+export function createTermTest(terms: readonly Term[]): WordTest {
   const whole = new Set(terms.map(({ word }) => word));
   const prefixes = terms.filter(({ prefix }) => prefix).map(({ word }) => word);
   const test = (word: string) => whole.has(word) || prefixes.some(prefix => word.startsWith(prefix));

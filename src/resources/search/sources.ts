@@ -1,20 +1,25 @@
 /** The texts of what is in the index, read from the tables of the resources themselves. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
-import { mapInSlices, slices } from '../../slices.ts';
-import { productsWithPaths, type ReadProduct, readColumns, shownOf } from '../../storage/categories/shown.ts';
+import { createSlices, mapInSlices } from '../../slices.ts';
+import {
+  buildReadColumns,
+  productsWithPaths,
+  type ReadProduct,
+  toShownRow,
+} from '../../storage/categories/shown.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import {
   type DocumentType,
-  idAt,
-  positionOf,
+  getDocumentId,
+  getDocumentType,
   type SearchDocument,
   type SearchType,
-  typeAt,
+  toPosition,
 } from '../../storage/search/index.ts';
 import { storedProduct } from '../products/members/stored.ts';
 import type { Product, Rating } from '../products/schema.ts';
-import { searchTextOf } from '../products/search-text.ts';
-import { type Article, articleText, type Item, orderText, type User, userText } from './texts.ts';
+import { toSearchText } from '../products/search-text.ts';
+import { type Article, type Item, toArticleText, toOrderText, toUserText, type User } from './texts.ts';
 
 /** A document with what a hit is ranked by besides its words. */
 interface FoundDocument extends SearchDocument {
@@ -45,10 +50,10 @@ const bestRating = 5;
 const unrated = { rating: 0, available: true } as const;
 
 /** From 0 to 1. */
-export const ratingOf = ({ average, count }: Rating): number =>
+export const computeRating = ({ average, count }: Rating): number =>
   ((average ?? 0) / bestRating) * Math.min(1, count / manyReviews);
 
-function productDocument({
+function toProductDocument({
   id,
   document,
 }: {
@@ -56,23 +61,23 @@ function productDocument({
   readonly document: string;
 }): FoundDocument {
   const product = storedProduct.membersOf(document);
-  const rating = ratingOf(product.rating);
+  const rating = computeRating(product.rating);
   return {
     id,
     size: document.length,
-    ...searchTextOf(product),
+    ...toSearchText(product),
     product,
     rating,
     available: product.available,
   };
 }
 
-function searchSources({
+function createSearchSources({
   build,
   dialect,
 }: Pick<Database, 'build' | 'dialect'>): Readonly<Record<DocumentType, Source>> {
   /** @param rows reads the rows that say something of these ids */
-  function rowsOf<Row>(rows: (ids: RawBuilder<unknown>) => RawBuilder<Row>) {
+  function createRowReader<Row>(rows: (ids: RawBuilder<unknown>) => RawBuilder<Row>) {
     // One statement for each number of ids that is requested: a page's hits, or fewer.
     const statements = new Map<number, CompiledQuery<Row>>();
     return (session: Session, ids: readonly number[]): Promise<Row[]> => {
@@ -81,34 +86,34 @@ function searchSources({
       return session.all<Row>({ ...statement, parameters: ids });
     };
   }
-  function reading<Row extends { readonly id: number }>(
+  function createSource<Row extends { readonly id: number }>(
     select: RawBuilder<Row>,
     documentOf: (row: Row) => FoundDocument,
   ): Source {
-    const read = rowsOf(ids => sql<Row>`${select} where id in (${ids})`);
+    const read = createRowReader(ids => sql<Row>`${select} where id in (${ids})`);
     return async (session, ids) => (await read(session, ids)).map(documentOf);
   }
   // One row for each item, in the order in which the store has given them to the index; of an order without items a row of nulls.
-  const items = rowsOf<{ readonly id: number } & (Item | { readonly name: null })>(
+  const items = createRowReader<{ readonly id: number } & (Item | { readonly name: null })>(
     ids => sql`select orders.id, name, sku from orders left join order_items on order_items.order_id = orders.id
       where orders.id in (${ids}) order by orders.id, order_items.id`,
   );
-  const productRows = rowsOf<ReadProduct>(
+  const productRows = createRowReader<ReadProduct>(
     ids =>
-      sql`select products.id, ${readColumns(dialect)} from ${productsWithPaths} where products.id in (${ids})`,
+      sql`select products.id, ${buildReadColumns(dialect)} from ${productsWithPaths} where products.id in (${ids})`,
   );
   // Markup takes long to be taken out of long descriptions.
-  const products: Source = async (session, ids) =>
-    mapInSlices(await productRows(session, ids), row => productDocument(shownOf(row)));
+  const readProducts: Source = async (session, ids) =>
+    mapInSlices(await productRows(session, ids), row => toProductDocument(toShownRow(row)));
   return {
-    product: products,
-    archived: products,
-    article: reading(sql<Article>`select id, title, body, tags from articles`, row => ({
+    product: readProducts,
+    archived: readProducts,
+    article: createSource(sql<Article>`select id, title, body, tags from articles`, row => ({
       id: row.id,
-      ...articleText(row),
+      ...toArticleText(row),
       ...unrated,
     })),
-    post: reading(
+    post: createSource(
       sql<{ id: number; title: string; body: string }>`select id, title, body from posts`,
       row => ({
         ...row,
@@ -120,15 +125,15 @@ function searchSources({
       return [...byOrder].map(([id, rows]) => ({
         id,
         ...unrated,
-        ...orderText(
+        ...toOrderText(
           { id },
           rows.filter(row => row.name !== null),
         ),
       }));
     },
-    user: reading(sql<User>`select id, name, email from users`, row => ({
+    user: createSource(sql<User>`select id, name, email from users`, row => ({
       id: row.id,
-      ...userText(row),
+      ...toUserText(row),
       ...unrated,
     })),
   };
@@ -141,9 +146,9 @@ type Documents = ReadonlyMap<number, FoundDocument>;
 export const isProduct = (type: DocumentType): boolean => type === 'product' || type === 'archived';
 
 /** As callers know types: archived products are products. */
-export const searchTypeOf = (type: DocumentType): SearchType => (type === 'archived' ? 'product' : type);
-export const countsByType = (counts: ReadonlyMap<DocumentType, number>): Map<SearchType, number> =>
-  new Map([...counts].map(([type, count]) => [searchTypeOf(type), count]));
+export const toSearchType = (type: DocumentType): SearchType => (type === 'archived' ? 'product' : type);
+export const toCountsByType = (counts: ReadonlyMap<DocumentType, number>): Map<SearchType, number> =>
+  new Map([...counts].map(([type, count]) => [toSearchType(type), count]));
 
 export type DocumentReader = (session: Session, positions: readonly number[]) => Promise<Documents>;
 
@@ -163,21 +168,21 @@ export function readOnce(read: DocumentReader): DocumentReader {
 }
 
 /** @returns what reads the documents at these positions; those that are gone are left out */
-export function documentReader(database: Pick<Database, 'build' | 'dialect'>): DocumentReader {
-  const sources = searchSources(database);
+export function createDocumentReader(database: Pick<Database, 'build' | 'dialect'>): DocumentReader {
+  const sources = createSearchSources(database);
   /** Fewer where texts are long: also of later searches, since they are long in all of a catalog. */
   let pace = mostAtOnce;
   return async (session, positions) => {
     const documents = new Map<number, FoundDocument>();
-    const { turn } = slices();
-    for (const type of new Set(positions.map(typeAt))) {
-      const own = positions.filter(position => typeAt(position) === type);
+    const { turn } = createSlices();
+    for (const type of new Set(positions.map(getDocumentType))) {
+      const own = positions.filter(position => getDocumentType(position) === type);
       for (let first = 0; first < own.length; ) {
         const some = own.slice(first, first + pace);
         first += some.length;
-        const found = await sources[type](session, some.map(idAt));
-        for (const document of found) documents.set(positionOf(type, document.id), document);
-        if (found.length > 0) pace = paceOf(found);
+        const found = await sources[type](session, some.map(getDocumentId));
+        for (const document of found) documents.set(toPosition(type, document.id), document);
+        if (found.length > 0) pace = computePace(found);
         await turn();
       }
     }
@@ -190,7 +195,7 @@ const mostAtOnce = 32;
 const lengthAtOnce = 400_000;
 
 /** @returns how many documents as long as these are read in one piece */
-function paceOf(documents: readonly FoundDocument[]): number {
+function computePace(documents: readonly FoundDocument[]): number {
   const length = documents.reduce((sum, { body, size }) => sum + (size ?? body.length), 1);
   return Math.max(1, Math.min(mostAtOnce, Math.floor((lengthAtOnce * documents.length) / length)));
 }

@@ -1,23 +1,23 @@
 /** Searches: which documents a query finds, best first, with the texts they are shown by. */
 
-import { rowFinder } from '../../storage/columns/counted.ts';
+import { createRowFinder } from '../../storage/columns/counted.ts';
 import type { Columns } from '../../storage/columns/index.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Listed } from '../../storage/list/request.ts';
-import { positionOf, type SearchType } from '../../storage/search/index.ts';
+import { type SearchType, toPosition } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import { LongRead, type SearchReader } from '../../storage/search/reading/index.ts';
-import { sortedReader } from '../../storage/search/sorted.ts';
+import { createSortedReader } from '../../storage/search/sorted.ts';
 import type { Stems } from '../../storage/search/text/stems.ts';
-import { vocabulary } from '../../storage/search/vocabulary.ts';
+import { createVocabulary } from '../../storage/search/vocabulary.ts';
 import type { SynonymStore } from '../synonyms/store.ts';
-import { hitsAt, pageOf, unfilteredIds } from './page.ts';
-import { queryCaches } from './query/word.ts';
-import { codedProducts } from './ranking/codes.ts';
-import { scorableReader } from './ranking/known.ts';
-import { type ReadyRequest, resultsOf, type SearchRequest, type Tools } from './results.ts';
+import { readHits, readPage, readUnfilteredIds } from './page.ts';
+import { createQueryCaches } from './query/word.ts';
+import { createCodeLookup } from './ranking/codes.ts';
+import { createScorableReader } from './ranking/known.ts';
+import { type ReadyRequest, readResults, type SearchRequest, type Tools } from './results.ts';
 import type { WordTest } from './snippet.ts';
-import { countsByType, documentReader, type Hit, readOnce } from './sources.ts';
+import { createDocumentReader, type Hit, readOnce, toCountsByType } from './sources.ts';
 
 export interface Found extends Listed<{ readonly hit: Hit }> {
   /** Hits of each visible type. */
@@ -37,35 +37,35 @@ export interface SearchStore {
   ): Promise<Hit[]>;
 }
 
-export function searchStore(
+export function createSearchStore(
   database: Database,
   columns: Columns,
   stems: Stems,
   synonyms: Pick<SynonymStore, 'current'>,
   reader: SearchReader,
 ): SearchStore {
-  const documentsOf = documentReader(database);
-  const scorablesOf = scorableReader(database, reader, stems);
-  const sorted = sortedReader(database);
-  const rowsMeeting = rowFinder(database, columns);
+  const documentsOf = createDocumentReader(database);
+  const scorablesOf = createScorableReader(database, reader, stems);
+  const sorted = createSortedReader(database);
+  const rowsMeeting = createRowFinder(database, columns);
   const tools = {
     sorted,
     reader,
     stems,
-    vocabulary: vocabulary(database),
+    vocabulary: createVocabulary(database),
     documentsOf,
     scorablesOf,
-    coded: codedProducts(database),
-    ...queryCaches(),
+    coded: createCodeLookup(database),
+    ...createQueryCaches(),
   };
   return {
     async shown(found, marks) {
       const places = found.map(({ id, score }) => ({
-        position: positionOf('product', id),
+        position: toPosition('product', id),
         score,
         missing: [],
       }));
-      return (await hitsAt(tools, database.read, places, { marks })).map(({ hit }) => hit);
+      return (await readHits(tools, database.read, places, { marks })).map(({ hit }) => hit);
     },
 
     async search(given) {
@@ -87,11 +87,11 @@ export function searchStore(
 
 async function find(all: Tools, session: SearchSession, request: ReadyRequest): Promise<Found> {
   const tools = { ...all, documentsOf: readOnce(all.documentsOf) };
-  const results = await resultsOf(tools, session, request);
-  const unfiltered = request.ids === true ? await unfilteredIds(tools, session, results) : [];
+  const results = await readResults(tools, session, request);
+  const unfiltered = request.ids === true ? await readUnfilteredIds(tools, session, results) : [];
   return {
-    ...(await pageOf(tools, session, results, request)),
-    facets: countsByType(results.counts),
+    ...(await readPage(tools, session, results, request)),
+    facets: toCountsByType(results.counts),
     relaxed: results.ranking.head[0]?.missing ?? [],
     unfiltered,
   };

@@ -1,22 +1,22 @@
 /** Suggestions while a query is typed: words, categories and products. */
 import { sql } from 'kysely';
-import { slices } from '../../slices.ts';
-import { followedValue } from '../../storage/changes/value.ts';
+import { createSlices } from '../../slices.ts';
+import { createFollowedValue } from '../../storage/changes/value.ts';
 import type { Database } from '../../storage/database.ts';
 import type { SearchType } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../storage/search/reading/index.ts';
 import { hasDigit } from '../../storage/search/text/joined.ts';
-import { wordsOf } from '../../storage/search/text/split.ts';
+import { splitWords } from '../../storage/search/text/split.ts';
 import type { Stems } from '../../storage/search/text/stems.ts';
-import { vocabulary } from '../../storage/search/vocabulary.ts';
+import { createVocabulary } from '../../storage/search/vocabulary.ts';
 import type { SynonymStore } from '../synonyms/store.ts';
-import { cachedWords } from './cached.ts';
-import { productNames } from './names/index.ts';
-import { nameSource } from './names/source.ts';
-import { beginningOf, piecesOf } from './query/pieces.ts';
-import { synonymsAt } from './query/synonyms.ts';
-import { testOfTerms } from './snippet.ts';
+import { createCachedWords } from './cached.ts';
+import { createProductNames } from './names/index.ts';
+import { createNameSource } from './names/source.ts';
+import { parseBeginning, parsePieces } from './query/pieces.ts';
+import { findSynonyms } from './query/synonyms.ts';
+import { createTermTest } from './snippet.ts';
 import type { Hit } from './sources.ts';
 import type { SearchStore } from './store.ts';
 
@@ -56,28 +56,28 @@ interface Suggestions {
 /** To be called after a check for changes. */
 export type Suggester = (query: string, visible: readonly SearchType[]) => Promise<Suggestions>;
 
-export function suggester(
+export function createSuggester(
   database: Database,
   search: Pick<SearchStore, 'search' | 'shown'>,
   reader: SearchReader,
   stems: Stems,
   synonyms: Pick<SynonymStore, 'current'>,
 ): Suggester {
-  const names = productNames(database, stems, nameSource(database));
-  const words = vocabulary(database);
-  const completed = cachedWords<readonly string[]>(mostBeginnings);
+  const names = createProductNames(database, stems, createNameSource(database));
+  const words = createVocabulary(database);
+  const completed = createCachedWords<readonly string[]>(mostBeginnings);
   const categoriesQuery = sql<CategoryRow>`select id, name, path from categories order by id
     limit ${sql.lit(categoriesRead)}`.compile(database.build);
   /** All categories with their words. */
-  const allCategories = followedValue(
+  const allCategories = createFollowedValue(
     database.changes,
     categoryCollection,
     async (): Promise<readonly KnownCategory[]> =>
-      (await database.read.all(categoriesQuery)).map(row => ({ row, words: wordsOf(row.name) })),
+      (await database.read.all(categoriesQuery)).map(row => ({ row, words: splitWords(row.name) })),
   );
 
   /** What the last of these words may become beside the last before it: what most documents have first. */
-  async function completions(
+  async function findCompletions(
     session: SearchSession,
     wanted: readonly string[],
     types: readonly SearchType[],
@@ -87,7 +87,7 @@ export function suggester(
     const found = await words.beginning(session, last, last.length + longestEnding, wordsCompared);
     const counted: { word: string; total: number }[] = [];
     const before = [...new Set(wanted.slice(0, -1))].slice(-wordsBefore);
-    const { turn } = slices();
+    const { turn } = createSlices();
     for (const word of found) {
       await turn();
       const all = [...before, word];
@@ -102,7 +102,7 @@ export function suggester(
   }
 
   /** Those whose name has all words, the last as a beginning: the shortest paths first. */
-  async function categoriesFor(wanted: readonly string[]): Promise<CategoryRow[]> {
+  async function findCategories(wanted: readonly string[]): Promise<CategoryRow[]> {
     const [last, ...before] = wanted.toReversed();
     if (last === undefined) return [];
     const isMeant = ({ words: own }: KnownCategory) =>
@@ -115,27 +115,27 @@ export function suggester(
   }
 
   /** Products that have all words in name or brand; undefined where there are none, or others may be meant. */
-  async function byName(query: string): Promise<Hit[] | undefined> {
-    const pieces = piecesOf(query);
+  async function findByName(query: string): Promise<Hit[] | undefined> {
+    const pieces = parsePieces(query);
     const [first, second] = pieces;
     // What is one piece with digits may be the code of a variant.
     if (first === undefined || (second === undefined && /\d/.test(first.word))) return undefined;
     const all = await synonyms.current();
-    if (pieces.some((_, at) => synonymsAt(pieces, at, all, stems).length > 0)) return undefined;
+    if (pieces.some((_, at) => findSynonyms(pieces, at, all, stems).length > 0)) return undefined;
     const wanted = pieces.map(({ word }) => word);
     const hits = (await names.find(wanted, mostProducts)) ?? [];
     if (hits.length === 0) return undefined;
     const last = wanted.length - 1;
-    return search.shown(hits, testOfTerms(wanted.map((word, at) => ({ word, prefix: at === last }))));
+    return search.shown(hits, createTermTest(wanted.map((word, at) => ({ word, prefix: at === last }))));
   }
 
   return async (query, visible) => {
     const types = visible.filter(type => type !== 'order' && type !== 'user');
-    const wanted = wordsOf(query);
+    const wanted = splitWords(query);
     const last = wanted.at(-1) ?? '';
-    const { text: before, isComplete } = beginningOf(query);
+    const { text: before, isComplete } = parseBeginning(query);
     const session = { ...database.read, seen: reader.seen() };
-    const found = visible.includes('product') ? await byName(query) : undefined;
+    const found = visible.includes('product') ? await findByName(query) : undefined;
     const isWord = last !== '' && !hasDigit(last) && !isComplete;
     // Of all words of documents, which are pieces of codes too, only where no name goes on so.
     const common = isWord && visible.includes('product') ? await names.completions(wanted, mostWords) : [];
@@ -143,8 +143,8 @@ export function suggester(
     const longer =
       !isWord || common.length > 0
         ? common
-        : await completed(session.seen, key, () => completions(session, wanted, types));
-    const categories = visible.includes('product') ? await categoriesFor(wanted) : [];
+        : await completed(session.seen, key, () => findCompletions(session, wanted, types));
+    const categories = visible.includes('product') ? await findCategories(wanted) : [];
     const words = longer.map(word => before + word);
     if (found !== undefined) return { words, categories, products: found };
     const products = visible.filter(type => type === 'product');

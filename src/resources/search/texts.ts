@@ -22,16 +22,16 @@ export interface User {
   readonly email: string;
 }
 
-export function articleText({ title, body, tags }: Pick<Article, 'title' | 'body' | 'tags'>): SearchText {
+export function toArticleText({ title, body, tags }: Pick<Article, 'title' | 'body' | 'tags'>): SearchText {
   return { title, body: [body, ...parseStored<string[]>(tags)].join(' · ') };
 }
 
 /** An order's number, and what was ordered. Whose it is does not belong to an order as it is read. */
-export function orderText({ id }: { readonly id: number }, items: readonly Item[]): SearchText {
+export function toOrderText({ id }: { readonly id: number }, items: readonly Item[]): SearchText {
   const parts = items.flatMap(({ name, sku }) => (sku === null ? [name] : [name, sku]));
   return { title: `Order ${id}`, body: parts.join(' · ') };
 }
 
-export function userText({ name, email }: Pick<User, 'name' | 'email'>): SearchText {
+export function toUserText({ name, email }: Pick<User, 'name' | 'email'>): SearchText {
   return { title: name, body: email };
 }

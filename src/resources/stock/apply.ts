@@ -15,7 +15,7 @@ export interface KnownPlaces {
 }
 
 /** What a line names; undefined where that is known not to exist, as for a variant of another product. */
-export function placeOf(
+export function findPlace(
   { productId, variantId, sku }: Line,
   { bySku, byVariant }: KnownPlaces,
 ): Place | undefined {

@@ -1,17 +1,17 @@
 /** Stock adjustments over HTTP: making and listing them. */
 import { allow } from '../../http/access.ts';
-import { type Endpoint, endpoint, type RequestUrl } from '../../http/endpoint.ts';
-import { addressOf } from '../../http/hal/addresses.ts';
-import { hal, isHal } from '../../http/hal/index.ts';
-import { ok } from '../../http/response/reply.ts';
-import { equal } from '../../storage/list/request.ts';
-import { listEndpoint } from '../crud/list.ts';
+import { createEndpoint, type Endpoint, type RequestUrl } from '../../http/endpoint.ts';
+import { buildAddress } from '../../http/hal/addresses.ts';
+import { isHal, toHal } from '../../http/hal/index.ts';
+import { replyOk } from '../../http/response/reply.ts';
+import { createEqualConditions } from '../../storage/list/request.ts';
+import { createListEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { mostWritten, refuseLongTexts } from '../products/rules.ts';
-import { apply, placeOf } from './apply.ts';
+import { apply, findPlace } from './apply.ts';
 import type { StockLocks } from './locked.ts';
 import * as schema from './schema.ts';
-import { type AdjustmentStore, adjustmentOf, type StoredAdjustment } from './store.ts';
+import { type AdjustmentStore, type StoredAdjustment, toAdjustment } from './store.ts';
 
 const tag = 'Stock';
 const path = '/stock/adjustments';
@@ -21,9 +21,12 @@ interface StockStores {
   readonly stock: StockLocks;
 }
 
-export function stockEndpoints({ paginator }: Dependencies, { adjustments, stock }: StockStores): Endpoint[] {
+export function createStockEndpoints(
+  { paginator }: Dependencies,
+  { adjustments, stock }: StockStores,
+): Endpoint[] {
   return [
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path,
       operationId: 'adjustStock',
@@ -51,7 +54,7 @@ export function stockEndpoints({ paginator }: Dependencies, { adjustments, stock
               lines.flatMap(({ variantId }) => variantId ?? []),
             ),
           };
-          const places = lines.map(line => placeOf(line, known));
+          const places = lines.map(line => findPlace(line, known));
           const locked = await stock.lock(
             session,
             places.filter(place => place !== undefined),
@@ -61,11 +64,11 @@ export function stockEndpoints({ paginator }: Dependencies, { adjustments, stock
           const made = apply(lines, places, locked).map(one => ({ ...one, actor, created_at: at }));
           await locked.save(session, cause());
           const stored = await adjustments.insert(session, made);
-          return ok({ data: stored.map(adjustmentOf) });
+          return replyOk({ data: stored.map(toAdjustment) });
         });
       },
     }),
-    listEndpoint(paginator, {
+    createListEndpoint(paginator, {
       path,
       operationId: 'listStockAdjustments',
       summary: 'List stock adjustments',
@@ -81,22 +84,22 @@ export function stockEndpoints({ paginator }: Dependencies, { adjustments, stock
       sortColumns: schema.sortColumns,
       requested({ query }) {
         const { productId, variantId } = query;
-        return { query, conditions: equal({ product_id: productId, variant_id: variantId }) };
+        return { query, conditions: createEqualConditions({ product_id: productId, variant_id: variantId }) };
       },
       textsOf:
         ({ url, mediaType }) =>
         row =>
-          JSON.stringify(isHal(mediaType) ? adjustmentHal(url, row) : adjustmentOf(row)),
+          JSON.stringify(isHal(mediaType) ? toAdjustmentHal(url, row) : toAdjustment(row)),
     }),
   ];
 }
 
-function adjustmentHal(url: RequestUrl, row: StoredAdjustment): object {
-  const adjustment = adjustmentOf(row);
+function toAdjustmentHal(url: RequestUrl, row: StoredAdjustment): object {
+  const adjustment = toAdjustment(row);
   const { productId, variantId } = adjustment;
   const variant =
     variantId === null
       ? {}
-      : { variant: { href: addressOf(url, 'products', productId, 'variants', variantId) } };
-  return hal(adjustment, { product: { href: addressOf(url, 'products', productId) }, ...variant });
+      : { variant: { href: buildAddress(url, 'products', productId, 'variants', variantId) } };
+  return toHal(adjustment, { product: { href: buildAddress(url, 'products', productId) }, ...variant });
 }

@@ -4,12 +4,19 @@
  * belong to, so that no two transactions wait for each other; whatever changes a variant has locked its product.
  */
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import { slices } from '../../slices.ts';
+import { createSlices } from '../../slices.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { momentOfChange } from '../../storage/moments.ts';
-import { prepared } from '../../storage/prepared.ts';
-import { keptStock, type Stock, writtenStock } from '../products/members/stock.ts';
-import { fieldsOf, keptOf, type LockedProduct, productInEvent, productOf, rowOf } from '../products/row.ts';
+import { computeChangeMoment } from '../../storage/moments.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
+import { type Stock, toKeptStock, toStockFields } from '../products/members/stock.ts';
+import {
+  type LockedProduct,
+  productInEvent,
+  productOf,
+  toKeptProduct,
+  toProductFields,
+  toProductRow,
+} from '../products/row.ts';
 import type { Product } from '../products/schema.ts';
 import type { ProductStore } from '../products/store.ts';
 import { type StoredVariant, variantOf } from '../variants/row.ts';
@@ -57,16 +64,16 @@ interface Held extends Stocked {
 /** Rows per round trip on PostgreSQL; on SQLite the event loop has its turn between them. */
 const atOnce = 6;
 
-const keyOf = ({ productId, variantId }: Place) => `${productId} ${variantId ?? ''}`;
+const toPlaceKey = ({ productId, variantId }: Place) => `${productId} ${variantId ?? ''}`;
 
-export function stockLocks(
+export function createStockLocks(
   { build }: Pick<Database, 'build'>,
   outbox: Outbox,
   products: Pick<ProductStore, 'lockMany'>,
   variants: Pick<VariantStore, 'findMany' | 'update'>,
 ): StockLocks {
   type Values = { document: string; available: number; updated_at: number; id: number };
-  const update = prepared<Values, unknown>(build, argument =>
+  const update = prepareQuery<Values, unknown>(build, argument =>
     build
       .updateTable('products')
       .set({
@@ -78,12 +85,12 @@ export function stockLocks(
   );
 
   /** What is written of a product, and what its event says. */
-  function changed({ row, product, stock }: Held, { at: now }: Cause) {
+  function buildChange({ row, product, stock }: Held, { at: now }: Cause) {
     const { id } = product;
-    const at = momentOfChange(now, row.updated_at);
-    const fields = { ...fieldsOf(product, row.base_price), stock: writtenStock(stock) };
-    const kept = { ...keptOf(product), stock: keptStock(stock) };
-    const { document, available } = rowOf(fields, at, kept);
+    const at = computeChangeMoment(now, row.updated_at);
+    const fields = { ...toProductFields(product, row.base_price), stock: toStockFields(stock) };
+    const kept = { ...toKeptProduct(product), stock: toKeptStock(stock) };
+    const { document, available } = toProductRow(fields, at, kept);
     const documents = { before: productInEvent(row), after: productInEvent({ id, document }) };
     return {
       values: { id, document, available, updated_at: at },
@@ -92,10 +99,10 @@ export function stockLocks(
   }
 
   async function writeProducts(session: Transaction, held: readonly Held[], cause: Cause): Promise<void> {
-    const { turn } = slices();
+    const { turn } = createSlices();
     for (let start = 0; start < held.length; start += atOnce) {
       await turn();
-      const changes = held.slice(start, start + atOnce).map(one => changed(one, cause));
+      const changes = held.slice(start, start + atOnce).map(one => buildChange(one, cause));
       await Promise.all(changes.map(({ values }) => session.run(update(values))));
       await turn();
       await outbox.recordAll(
@@ -125,7 +132,7 @@ export function stockLocks(
       );
       const held = new Map<string, Held>();
       const parsed = new Map<number, Pick<Held, 'row' | 'product'>>();
-      const { turn } = slices();
+      const { turn } = createSlices();
       for (const row of rows) {
         await turn();
         parsed.set(row.id, { row, product: productOf(row) });
@@ -135,7 +142,7 @@ export function stockLocks(
         if (found === undefined) return;
         const { stock } = variant ?? found.product;
         const basePrice = found.row.base_price ?? found.product.price;
-        held.set(keyOf(place), { ...found, basePrice, variantRow, variant, stock, isChanged: false });
+        held.set(toPlaceKey(place), { ...found, basePrice, variantRow, variant, stock, isChanged: false });
       };
       for (const { productId, variantId } of places) if (variantId == null) hold({ productId });
       for (const row of variantRows) {
@@ -144,10 +151,10 @@ export function stockLocks(
       }
       return {
         characters: rows.reduce((sum, { document }) => sum + document.length, 0),
-        get: place => held.get(keyOf(place)),
+        get: place => held.get(toPlaceKey(place)),
         set(place, stock) {
-          const one = held.get(keyOf(place));
-          if (one === undefined) throw new Error(`${keyOf(place)} is not locked`);
+          const one = held.get(toPlaceKey(place));
+          if (one === undefined) throw new Error(`${toPlaceKey(place)} is not locked`);
           one.stock = stock;
           one.isChanged = true;
         },

@@ -3,7 +3,7 @@
  * reserved, cancellation gives it back. Pure.
  */
 import { largestId } from '../../storage/database.ts';
-import { type Stock, withOwed } from '../products/members/stock.ts';
+import { type Stock, setOwed } from '../products/members/stock.ts';
 
 /** A stock of which pieces are counted. */
 export type Counted = Stock & { readonly tracked: true };
@@ -11,7 +11,7 @@ export type Counted = Stock & { readonly tracked: true };
 export const isCounted = (stock: Stock | null): stock is Counted => stock?.tracked === true;
 
 /** How many pieces can be ordered now. */
-export function obtainable({ onHand, reserved, backorder }: Counted): number {
+export function countObtainable({ onHand, reserved, backorder }: Counted): number {
   return backorder ? Number.POSITIVE_INFINITY : Math.max(0, onHand - reserved);
 }
 
@@ -34,7 +34,7 @@ export const giveBack = <S extends Stock>(stock: S, quantity: number): S => ({
 export function take(stock: Stock, quantity: number): Stock {
   const missing = stock.tracked ? Math.max(0, quantity - stock.onHand) : 0;
   const after = { ...giveBack(stock, quantity), onHand: Math.max(0, stock.onHand - quantity) };
-  return withOwed(after, (stock.owed ?? 0) + missing);
+  return setOwed(after, (stock.owed ?? 0) + missing);
 }
 
 /** Why a change cannot be made: a stable word, and what is wrong. */
@@ -54,5 +54,5 @@ export function adjust(stock: Counted, delta: number): Counted | Obstacle {
     return { rule: 'maximum', message: `${said}; there cannot be more than ${largestId}` };
   if (delta < 0 && after < reserved && !backorder)
     return { rule: 'reserved', message: `${said}; orders have reserved ${reserved}` };
-  return { ...withOwed(stock, owed - sent), tracked: true, onHand: after };
+  return { ...setOwed(stock, owed - sent), tracked: true, onHand: after };
 }

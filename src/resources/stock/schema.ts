@@ -1,7 +1,7 @@
 /** THE schema of stock adjustments: how many pieces came or went, and why. */
 
 import { z } from 'zod';
-import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
 import { largestId } from '../../storage/database.ts';
@@ -70,10 +70,10 @@ const adjustment = z
   .meta({ id: 'StockAdjustment' });
 
 /** Without an address of its own. */
-const adjustmentHal = halOf(
+const adjustmentHal = buildHalSchema(
   adjustment,
   'StockAdjustmentHal',
-  linksOf(['product'], ['variant']).describe(
+  buildLinksSchema(['product'], ['variant']).describe(
     'Where the product, and the variant, were; they may be gone by now.',
   ),
   z.object({}),
@@ -83,7 +83,12 @@ export const adjusted = z
   .object({ data: z.array(adjustment).max(mostAdjustments).describe('In the order they were sent in.') })
   .meta({ id: 'AdjustedStock' });
 
-export const adjustmentPage = pageSchemas(adjustment, adjustmentHal, 'adjustments', 'StockAdjustmentList');
+export const adjustmentPage = buildPageSchemas(
+  adjustment,
+  adjustmentHal,
+  'adjustments',
+  'StockAdjustmentList',
+);
 export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
 
 export const listAdjustments = z.object({

@@ -1,8 +1,8 @@
 /** The queries of stock adjustments: they are written with the quantities they led to, and never changed. */
-import { bulkInsert, type ColumnType } from '../../storage/bulk.ts';
+import { type ColumnType, createBulkInsert } from '../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list/index.ts';
-import { dateOf } from '../../storage/moments.ts';
+import { createLister, type Lister } from '../../storage/list/index.ts';
+import { toIsoDate } from '../../storage/moments.ts';
 import type { Row } from '../../storage/tables.ts';
 import type { Place } from './locked.ts';
 import type { Adjustment } from './schema.ts';
@@ -36,7 +36,7 @@ const types = {
 const columns = Object.keys(types) as readonly (keyof NewAdjustment)[];
 
 /** The representation. */
-export function adjustmentOf(row: StoredAdjustment): Adjustment {
+export function toAdjustment(row: StoredAdjustment): Adjustment {
   return {
     id: row.id,
     productId: row.product_id,
@@ -47,16 +47,16 @@ export function adjustmentOf(row: StoredAdjustment): Adjustment {
     onHand: row.on_hand,
     reserved: row.reserved,
     actor: row.actor,
-    createdAt: dateOf(row.created_at),
+    createdAt: toIsoDate(row.created_at),
   };
 }
 
-export function adjustmentStore(database: Database): AdjustmentStore {
+export function createAdjustmentStore(database: Database): AdjustmentStore {
   const { build } = database;
-  const into = bulkInsert(database, 'stock_adjustments', types);
+  const into = createBulkInsert(database, 'stock_adjustments', types);
   const variants = build.selectFrom('product_variants').select(['id', 'product_id']);
   return {
-    list: lister<StoredAdjustment>(database, { table: 'stock_adjustments', columns }),
+    list: createLister<StoredAdjustment>(database, { table: 'stock_adjustments', columns }),
 
     async placesBySku(session, skus) {
       const places = new Map<string, Place>();

@@ -3,31 +3,31 @@ import { allow } from '../../http/access.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { changeLinks } from '../../http/hal/index.ts';
-import { documentJson, type StoredDocument } from '../crud/documents.ts';
-import { byId, crudEndpoints, foundById } from '../crud/index.ts';
-import { presenter } from '../crud/presenter.ts';
+import { type StoredDocument, toDocumentJson } from '../crud/documents.ts';
+import { byId, createCrudEndpoints, createFindersById } from '../crud/index.ts';
+import { createPresenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as schema from './schema.ts';
-import { type SynonymStore, synonymOf } from './store.ts';
+import { type SynonymStore, toSynonym } from './store.ts';
 
 const tag = 'Search';
 const path = '/search/synonyms';
 const access = allow.admin('products:write');
 
-export function synonymEndpoints(
+export function createSynonymEndpoints(
   { database, paginator }: Dependencies,
   { synonyms: store }: { synonyms: SynonymStore },
 ): Endpoint[] {
-  const present = presenter<StoredDocument>({
+  const present = createPresenter<StoredDocument>({
     placeOf: ({ id }) => ['search', 'synonyms', id],
-    representationOf: synonymOf,
-    representationText: documentJson,
+    representationOf: toSynonym,
+    representationText: toDocumentJson,
     linksOf: (_context, _row, self) => changeLinks(self, true),
     changedAt: row => row.updated_at,
   });
   const body = { schema: schema.replaceSynonym, example: schema.synonymBodyExample };
   const now = 'The synonyms as they are now.';
-  const crud = crudEndpoints(database, paginator, {
+  const crud = createCrudEndpoints(database, paginator, {
     name: 'synonym',
     object: 'synonyms',
     path: `${path}/{id}`,
@@ -40,7 +40,7 @@ export function synonymEndpoints(
     replace: body,
     patch: { schema: schema.patchSynonym, example: schema.synonymBodyExample },
     presenter: present,
-    rows: { ...store, ...foundById('synonym', store) },
+    rows: { ...store, ...createFindersById('synonym', store) },
   });
 
   return [

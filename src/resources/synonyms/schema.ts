@@ -1,6 +1,6 @@
 /** THE schema of synonyms: words that a search takes for each other. */
 import { z } from 'zod';
-import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 
@@ -29,7 +29,11 @@ export const synonymBodyExample = { words: example.words };
 export const synonym = z
   .object({ id: identifier(), words, createdAt: timestamp(), updatedAt: timestamp() })
   .meta({ id: 'Synonym', example });
-export const synonymHal = halOf(synonym, 'SynonymHal', linksOf(['self', 'edit', 'delete'], []));
+export const synonymHal = buildHalSchema(
+  synonym,
+  'SynonymHal',
+  buildLinksSchema(['self', 'edit', 'delete'], []),
+);
 
 /** POST and PUT. */
 export const replaceSynonym = z.object({ words }).meta({ id: 'WriteSynonym' });
@@ -37,7 +41,7 @@ export const replaceSynonym = z.object({ words }).meta({ id: 'WriteSynonym' });
 /** PATCH with application/json: only the fields to change. */
 export const patchSynonym = replaceSynonym.partial().meta({ id: 'PatchSynonym' });
 
-export const synonymPage = pageSchemas(synonym, synonymHal, 'synonyms', 'SynonymList');
+export const synonymPage = buildPageSchemas(synonym, synonymHal, 'synonyms', 'SynonymList');
 export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
 export const listSynonyms = z.object(listParameters(sortColumns));
 

@@ -1,35 +1,35 @@
 /** Todos over HTTP. They have the specification's own envelopes, and its `{error}` for 400 and 404. */
-import { allow, type Caller, unauthorized } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { found, HttpError } from '../../http/errors.ts';
-import { ok } from '../../http/response/reply.ts';
-import { byId, crudEndpoints } from '../crud/index.ts';
-import { presenter } from '../crud/presenter.ts';
+import { allow, type Caller, createUnauthorizedError } from '../../http/access.ts';
+import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
+import { HttpError, requireFound } from '../../http/errors.ts';
+import { replyOk } from '../../http/response/reply.ts';
+import { byId, createCrudEndpoints } from '../crud/index.ts';
+import { createPresenter } from '../crud/presenter.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { UserStore } from '../users/store.ts';
 import * as schema from './schema.ts';
-import { type StoredTodo, type TodoStore, todoOf } from './store.ts';
+import { type StoredTodo, type TodoStore, toTodo } from './store.ts';
 
 const path = '/todos';
 /** What all operations have in common. */
 const common = { tag: 'Todos', access: allow.everyone(), plainErrors: true } as const;
 
-export function todoEndpoints(
+export function createTodoEndpoints(
   { database, paginator }: Dependencies,
   { todos, users }: { todos: TodoStore; users: UserStore },
 ): Endpoint[] {
   /** No API key gets here: todos belong to people. */
-  const userIdOf = (caller: Caller): number => {
-    if (caller.kind !== 'user') throw unauthorized('UNAUTHORIZED');
+  const requireUserId = (caller: Caller): number => {
+    if (caller.kind !== 'user') throw createUnauthorizedError('UNAUTHORIZED');
     return caller.userId;
   };
-  const present = presenter<StoredTodo>({
+  const present = createPresenter<StoredTodo>({
     placeOf: ({ id }) => ['todos', id],
-    representationOf: todoOf,
-    textOf: row => JSON.stringify({ data: todoOf(row) }),
+    representationOf: toTodo,
+    textOf: row => JSON.stringify({ data: toTodo(row) }),
     changedAt: row => row.updated_at,
   });
-  const crud = crudEndpoints(database, paginator, {
+  const crud = createCrudEndpoints(database, paginator, {
     ...common,
     name: 'todo',
     path: `${path}/{id}`,
@@ -42,16 +42,16 @@ export function todoEndpoints(
     presenter: present,
     rows: {
       find: async (session, { id }, caller) =>
-        found('todo', id, await todos.find(session, userIdOf(caller), id)),
+        requireFound('todo', id, await todos.find(session, requireUserId(caller), id)),
       lock: async (session, { id }, caller) =>
-        found('todo', id, await todos.lock(session, userIdOf(caller), id)),
+        requireFound('todo', id, await todos.lock(session, requireUserId(caller), id)),
       update: (session, before, fields, cause) => todos.update(session, before, fields, cause.at),
       remove: (session, before) => todos.remove(session, before.id),
     },
   });
 
   return [
-    endpoint({
+    createEndpoint({
       ...common,
       method: 'GET',
       path,
@@ -63,8 +63,8 @@ export function todoEndpoints(
       },
       async handle({ query, caller }) {
         const done = query.done === undefined ? undefined : query.done === 'true';
-        const rows = await todos.list(database.read, userIdOf(caller), done);
-        return ok({ data: rows.map(todoOf), total: rows.length });
+        const rows = await todos.list(database.read, requireUserId(caller), done);
+        return replyOk({ data: rows.map(toTodo), total: rows.length });
       },
     }),
     crud.create({
@@ -74,9 +74,9 @@ export function todoEndpoints(
       body: { schema: schema.createTodo },
       errors: ['LIMIT_REACHED'],
       async insert(session, { body, caller, cause }) {
-        const userId = userIdOf(caller);
+        const userId = requireUserId(caller);
         // The token is good but its user may be gone. Locked, so that two at once are counted one after the other.
-        if ((await users.lock(session, userId)) === undefined) throw unauthorized('UNAUTHORIZED');
+        if ((await users.lock(session, userId)) === undefined) throw createUnauthorizedError('UNAUTHORIZED');
         if ((await todos.count(session, userId)) >= schema.todosLimit) {
           throw new HttpError('LIMIT_REACHED', {
             message: `You have ${schema.todosLimit} todos; delete some before you make another.`,

@@ -1,8 +1,8 @@
 /** The queries of todos: each names the user whose they are, so that none shows another's. */
 import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { dateOf, momentOfChange } from '../../storage/moments.ts';
-import { tableRows } from '../../storage/table-rows.ts';
+import { computeChangeMoment, toIsoDate } from '../../storage/moments.ts';
+import { createTableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
 import type { Todo, TodoFields } from './schema.ts';
 
@@ -20,21 +20,21 @@ export interface TodoStore {
   remove(session: Session, id: number): Promise<void>;
 }
 
-export function todoOf(row: StoredTodo): Todo {
+export function toTodo(row: StoredTodo): Todo {
   return {
     id: row.id,
     title: row.title,
     done: row.done === 1,
-    createdAt: dateOf(row.created_at),
+    createdAt: toIsoDate(row.created_at),
   };
 }
 
 const columns = ['user_id', 'title', 'done', 'created_at', 'updated_at'] as const;
 
-export function todoStore(database: Database): TodoStore {
+export function createTodoStore(database: Database): TodoStore {
   const { build } = database;
-  const rows = tableRows<StoredTodo>(database, 'todos', columns);
-  const ownedBy = (userId: number, row: StoredTodo | undefined) =>
+  const rows = createTableRows<StoredTodo>(database, 'todos', columns);
+  const keepOwned = (userId: number, row: StoredTodo | undefined) =>
     row?.user_id === userId ? row : undefined;
   return {
     list(session, userId, done) {
@@ -46,14 +46,14 @@ export function todoStore(database: Database): TodoStore {
       const query = build.selectFrom('todos').select(total).where('user_id', '=', userId);
       return (await session.first(query.compile()))?.total ?? 0;
     },
-    find: async (session, userId, id) => ownedBy(userId, await rows.find(session, id)),
-    lock: async (session, userId, id) => ownedBy(userId, await rows.lock(session, id)),
+    find: async (session, userId, id) => keepOwned(userId, await rows.find(session, id)),
+    lock: async (session, userId, id) => keepOwned(userId, await rows.lock(session, id)),
     async insert(session, userId, title, now) {
       const values = { user_id: userId, title, done: 0, created_at: now, updated_at: now };
       return { id: await rows.insert(session, values), ...values };
     },
     async update(session, before, { title, done }, now) {
-      const change = { title, done: done ? 1 : 0, updated_at: momentOfChange(now, before.updated_at) };
+      const change = { title, done: done ? 1 : 0, updated_at: computeChangeMoment(now, before.updated_at) };
       await rows.update(session, before.id, change);
       return { ...before, ...change };
     },

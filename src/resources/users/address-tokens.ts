@@ -42,14 +42,14 @@ export interface AddressTokens {
   sweep(session: Session, now: number): Promise<number>;
 }
 
-const hashOf = (token: string) => new Bun.CryptoHasher('sha256').update(token).digest('hex');
+const hashToken = (token: string) => new Bun.CryptoHasher('sha256').update(token).digest('hex');
 
-export function addressTokens({ build }: Pick<Database, 'build'>): AddressTokens {
+export function createAddressTokens({ build }: Pick<Database, 'build'>): AddressTokens {
   return {
     async issue(session, purpose, { user_id, email, user_version }, now, lifetime) {
       const token = randomBytes(32).toString('base64url');
       const times = { created_at: now, expires_at: now + lifetime };
-      const row = { token_hash: hashOf(token), user_id, purpose, email, user_version, ...times };
+      const row = { token_hash: hashToken(token), user_id, purpose, email, user_version, ...times };
       await session.run(build.insertInto('address_tokens').values(row).compile());
       return token;
     },
@@ -57,13 +57,13 @@ export function addressTokens({ build }: Pick<Database, 'build'>): AddressTokens
       const query = build
         .selectFrom('address_tokens')
         .select(['user_id', 'email', 'user_version'])
-        .where('token_hash', '=', hashOf(token))
+        .where('token_hash', '=', hashToken(token))
         .where('purpose', '=', purpose)
         .where('expires_at', '>', now);
       return session.first(query.compile());
     },
     async use(session, token) {
-      const query = build.deleteFrom('address_tokens').where('token_hash', '=', hashOf(token));
+      const query = build.deleteFrom('address_tokens').where('token_hash', '=', hashToken(token));
       return (await session.run(query.compile())) > 0;
     },
     async withdraw(session, userId, afterVersion) {

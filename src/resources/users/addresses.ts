@@ -12,7 +12,7 @@ import type { SessionStore } from '../auth/store.ts';
 import type { AddressTokens } from './address-tokens.ts';
 import type { MailTemplates } from './mail-templates.ts';
 import type { MailTokens } from './mail-tokens.ts';
-import { emailKey, type StoredUser, type UserStore } from './store.ts';
+import { type StoredUser, toEmailKey, type UserStore } from './store.ts';
 
 export interface AddressStores {
   readonly users: UserStore;
@@ -59,7 +59,7 @@ export interface Addresses {
   ): Promise<StoredUser | undefined>;
 }
 
-export function userAddresses(stores: AddressStores): Addresses {
+export function createUserAddresses(stores: AddressStores): Addresses {
   const { users, sessions, mailTokens, addressTokens, mailTemplates, knownAddresses } = stores;
 
   /** Ends what the address before has given: sessions, and the tokens of mails to it. */
@@ -108,7 +108,7 @@ export function userAddresses(stores: AddressStores): Addresses {
       const isAwaited =
         before.pending_email !== null &&
         found?.user_id === before.id &&
-        emailKey(found.email) === emailKey(before.pending_email);
+        toEmailKey(found.email) === toEmailKey(before.pending_email);
       if (!isAwaited || !(await addressTokens.use(session, token))) return undefined;
       const after = await users.moveTo(session, before, found.email, cause);
       await leave(session, before, cause.at);
@@ -124,7 +124,7 @@ export function userAddresses(stores: AddressStores): Addresses {
       await leave(session, before, cause.at);
       // What was given up since then may have been a thief's; the ways back to earlier addresses stay.
       await addressTokens.withdraw(session, before.id, found.user_version);
-      if (emailKey(before.email) !== emailKey(after.email))
+      if (toEmailKey(before.email) !== toEmailKey(after.email))
         await mailTemplates.addressChanged(session, before, cause);
       return after;
     },

@@ -1,17 +1,17 @@
 /** The one way to change a user over HTTP, by PUT and by PATCH. */
-import { type Caller, outdated } from '../../http/access.ts';
+import { type Caller, createOutdatedTokenError } from '../../http/access.ts';
 import type { Input } from '../../http/endpoint.ts';
-import { invalid } from '../../http/errors.ts';
+import { createFieldError } from '../../http/errors.ts';
 import { isHal } from '../../http/hal/index.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { type PasswordProof, wrongPassword } from '../auth/current-password.ts';
+import { createWrongPasswordError, type PasswordProof } from '../auth/current-password.ts';
 import type { SessionStore } from '../auth/store.ts';
 import type { Addresses } from './addresses.ts';
 import { present, type View } from './representation.ts';
-import { refusal, visible } from './rules.ts';
+import { findRefusal, requireVisible } from './rules.ts';
 import type * as schema from './schema.ts';
-import { emailKey, type UserStore, userOf } from './store.ts';
+import { toEmailKey, toUser, type UserStore } from './store.ts';
 
 export interface ChangeStores {
   readonly users: UserStore;
@@ -25,7 +25,7 @@ type Changing = RequestContext &
   Pick<Input<unknown, unknown, unknown>, 'precondition' | 'cause' | 'write' | 'showQuota' | 'address'>;
 
 /** Reads what the links of a representation depend on. */
-export async function viewFor(
+export async function readView(
   session: Session,
   users: UserStore,
   { caller, url, mediaType }: RequestContext,
@@ -35,7 +35,7 @@ export async function viewFor(
 }
 
 /** The administrators there are, kept as they are. @throws HttpError 401 when the one who calls is none any more */
-export async function lockedAdministrators(
+export async function lockAdministrators(
   session: Session,
   users: UserStore,
   caller: Caller,
@@ -43,14 +43,15 @@ export async function lockedAdministrators(
   if (caller.kind !== 'user' || caller.role !== 'admin') return [];
   const administrators = await users.lockAdministrators(session);
   // They were locked after the caller was confirmed: another administrator may have been faster.
-  if (!administrators.includes(caller.userId)) throw outdated();
+  if (!administrators.includes(caller.userId)) throw createOutdatedTokenError();
   return administrators;
 }
 
 /** @returns a function that changes the user of an id to what `fieldsOf` makes of the user as it is */
-export function userChange(database: Pick<Database, 'read'>, stores: ChangeStores) {
+export function createUserChange(database: Pick<Database, 'read'>, stores: ChangeStores) {
   const { users, sessions, addresses, proof } = stores;
-  const moves = (email: string, fields: schema.ChangedFields) => emailKey(fields.email) !== emailKey(email);
+  const hasNewEmail = (email: string, fields: schema.ChangedFields) =>
+    toEmailKey(fields.email) !== toEmailKey(email);
   const isOwner = (caller: Caller, id: number) => caller.kind === 'user' && caller.userId === id;
 
   /**
@@ -59,18 +60,18 @@ export function userChange(database: Pick<Database, 'read'>, stores: ChangeStore
    * @returns the hash that the password was compared with; undefined when none was needed
    * @throws HttpError 400 without a password, 403 for a wrong one, and what the change itself would throw
    */
-  async function proven(
+  async function requirePassword(
     id: number,
     context: Changing,
     fieldsOf: (current: schema.User) => schema.ChangedFields,
   ): Promise<string | null | undefined> {
     const user = isOwner(context.caller, id) ? await users.find(database.read, id) : undefined;
     if (user === undefined) return undefined;
-    const view = await viewFor(database.read, users, context);
+    const view = await readView(database.read, users, context);
     context.precondition(() => present.body(view, user), user.updated_at);
-    const fields = fieldsOf(userOf(user));
-    if (!moves(user.email, fields)) return undefined;
-    if (fields.currentPassword === undefined) throw passwordRequired();
+    const fields = fieldsOf(toUser(user));
+    if (!hasNewEmail(user.email, fields)) return undefined;
+    if (fields.currentPassword === undefined) throw createPasswordRequiredError();
     await proof(context, user, fields.currentPassword);
     return user.password_hash;
   }
@@ -80,29 +81,30 @@ export function userChange(database: Pick<Database, 'read'>, stores: ChangeStore
     context: Changing,
     fieldsOf: (current: schema.User) => schema.ChangedFields,
   ): Promise<Reply> => {
-    const provenHash = await proven(id, context, fieldsOf);
+    const provenHash = await requirePassword(id, context, fieldsOf);
     return context.write(async session => {
       const { caller } = context;
-      const administrators = await lockedAdministrators(session, users, caller);
-      const before = visible(await users.lock(session, id), id, caller);
-      const view = await viewFor(session, users, context);
+      const administrators = await lockAdministrators(session, users, caller);
+      const before = requireVisible(await users.lock(session, id), id, caller);
+      const view = await readView(session, users, context);
       context.precondition(() => present.body(view, before), before.updated_at);
-      const fields = fieldsOf(userOf(before));
-      const refused = refusal(caller, before, fields.role, administrators);
+      const fields = fieldsOf(toUser(before));
+      const refused = findRefusal(caller, before, fields.role, administrators);
       if (refused !== undefined) throw refused;
       const cause = context.cause();
-      const isPending = isOwner(caller, id) && moves(before.email, fields);
+      const isPending = isOwner(caller, id) && hasNewEmail(before.email, fields);
       // Another password meanwhile: what was compared is not the current one any more.
-      if (isPending && provenHash !== before.password_hash) throw wrongPassword();
+      if (isPending && provenHash !== before.password_hash) throw createWrongPasswordError();
       const set = isPending ? { ...fields, email: before.email, pendingEmail: fields.email } : fields;
       const after = await users.update(session, before, set, cause);
       if (after.role !== before.role) await sessions.removeAllOf(session, id, cause.at);
       if (isPending) await addresses.request(session, after, cause);
-      else if (moves(before.email, fields)) await addresses.replaced(session, before, after, caller, cause);
-      return present.shown(await viewFor(session, users, context), after);
+      else if (hasNewEmail(before.email, fields))
+        await addresses.replaced(session, before, after, caller, cause);
+      return present.shown(await readView(session, users, context), after);
     });
   };
 }
 
-const passwordRequired = () =>
-  invalid('currentPassword', 'required', 'is required to change one’s own e-mail address');
+const createPasswordRequiredError = () =>
+  createFieldError('currentPassword', 'required', 'is required to change one’s own e-mail address');

@@ -1,22 +1,22 @@
 /** Users over HTTP. */
 import type { z } from 'zod';
-import { allow, unauthorized } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { checkResult, patched } from '../../http/patch/index.ts';
-import { noContent } from '../../http/response/reply.ts';
-import { type Condition, equal } from '../../storage/list/request.ts';
+import { allow, createUnauthorizedError } from '../../http/access.ts';
+import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
+import { checkResult, patchRepresentation } from '../../http/patch/index.ts';
+import { replyNoContent } from '../../http/response/reply.ts';
+import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import type { CommentStore } from '../comments/store.ts';
 import { byId } from '../crud/index.ts';
-import { listEndpoint } from '../crud/list.ts';
+import { createListEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { ReviewStore } from '../reviews/store.ts';
-import { type ChangeStores, lockedAdministrators, userChange, viewFor } from './change.ts';
+import { type ChangeStores, createUserChange, lockAdministrators, readView } from './change.ts';
 import type { MailTemplates } from './mail-templates.ts';
 import { present } from './representation.ts';
-import { refusal, requireCreation, visible } from './rules.ts';
+import { findRefusal, requireCreation, requireVisible } from './rules.ts';
 import * as schema from './schema.ts';
-import { emailKey } from './store.ts';
+import { toEmailKey } from './store.ts';
 
 export interface UserOptions extends ChangeStores {
   readonly mailTemplates: MailTemplates;
@@ -29,14 +29,18 @@ const path = '/users';
 const readOnly = ['id', 'version', 'pendingEmail', 'verifiedAt', 'createdAt', 'updatedAt'];
 /** The first administrator’s own address, which needs no password to stay what it is. */
 const replacement = { name: 'Ada Winter', email: 'admin@catalog.example', role: 'admin', tags: [] };
-const oneUser = (description: string) => ({ description, schema: schema.user, hal: schema.userHal });
+const buildUserResponse = (description: string) => ({
+  description,
+  schema: schema.user,
+  hal: schema.userHal,
+});
 
-export function userEndpoints({ database, paginator }: Dependencies, options: UserOptions): Endpoint[] {
+export function createUserEndpoints({ database, paginator }: Dependencies, options: UserOptions): Endpoint[] {
   const { users, mailTemplates, reviews, comments } = options;
-  const change = userChange(database, options);
+  const change = createUserChange(database, options);
 
   return [
-    listEndpoint(paginator, {
+    createListEndpoint(paginator, {
       path,
       operationId: 'listUsers',
       tag,
@@ -46,12 +50,12 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       name: 'users',
       list: users.list,
       sortColumns: schema.sortColumns,
-      requested: ({ query }) => ({ query, conditions: conditionsOf(query) }),
+      requested: ({ query }) => ({ query, conditions: buildConditions(query) }),
       async textsOf(context) {
-        return present.textsOf(await viewFor(database.read, users, context));
+        return present.textsOf(await readView(database.read, users, context));
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path,
       operationId: 'createUser',
@@ -61,7 +65,7 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       tag,
       access: allow.admin('users:write'),
       body: { kind: 'json', schema: schema.createUser, example: schema.createUserExample },
-      responses: { 201: oneUser('The user was created.') },
+      responses: { 201: buildUserResponse('The user was created.') },
       errors: ['DUPLICATE'],
       async handle(context) {
         const { body, caller, write, cause } = context;
@@ -70,17 +74,17 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
         const passwordHash = password == null ? null : await hashPassword(password);
         return write(async session => {
           const fields = { name, email, role: role ?? 'user', tags: tags ?? [] } as const;
-          await lockedAdministrators(session, users, caller);
+          await lockAdministrators(session, users, caller);
           requireCreation(caller, fields.role);
           const now = cause();
           const row = await users.insert(session, { ...fields, passwordHash, verifiedAt: null }, now);
           // Requested is what is still missing: the password, or proof that the address is the user's.
           await (row.password_hash === null ? mailTemplates.invite : mailTemplates.verify)(session, row, now);
-          return present.created(await viewFor(session, users, context), row);
+          return present.created(await readView(session, users, context), row);
         });
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'GET',
       path: `${path}/{id}`,
       operationId: 'getUser',
@@ -89,16 +93,16 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       tag,
       access: allow.everyone('users:read'),
       params: byId,
-      responses: { 200: oneUser('The user.') },
+      responses: { 200: buildUserResponse('The user.') },
       errors: ['NOT_FOUND'],
       async handle(context) {
         const { params, caller } = context;
         const { id } = params;
-        const row = visible(await users.find(database.read, id), id, caller);
-        return present.shown(await viewFor(database.read, users, context), row);
+        const row = requireVisible(await users.find(database.read, id), id, caller);
+        return present.shown(await readView(database.read, users, context), row);
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'PUT',
       path: `${path}/{id}`,
       operationId: 'replaceUser',
@@ -109,11 +113,11 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       access: allow.everyone('users:write'),
       params: byId,
       body: { kind: 'json', schema: schema.replaceUser, example: replacement },
-      responses: { 200: oneUser('The user as it is now.') },
+      responses: { 200: buildUserResponse('The user as it is now.') },
       errors: ['NOT_FOUND', 'DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED', 'WRONG_PASSWORD'],
       handle: context => change(context.params.id, context, () => context.body),
     }),
-    endpoint({
+    createEndpoint({
       method: 'PATCH',
       path: `${path}/{id}`,
       operationId: 'patchUser',
@@ -124,16 +128,16 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
       access: allow.everyone('users:write'),
       params: byId,
       body: { kind: 'patch', schema: schema.patchUser, example: { name: 'Ada Summer' } },
-      responses: { 200: oneUser('The user as it is now.') },
+      responses: { 200: buildUserResponse('The user as it is now.') },
       errors: ['NOT_FOUND', 'DUPLICATE', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED', 'WRONG_PASSWORD'],
       handle: context =>
         checkResult(context.body, () =>
           change(context.params.id, context, current =>
-            patched(current, context.body, schema.replaceUser, readOnly),
+            patchRepresentation(current, context.body, schema.replaceUser, readOnly),
           ),
         ),
     }),
-    endpoint({
+    createEndpoint({
       method: 'DELETE',
       path: `${path}/{id}`,
       operationId: 'deleteUser',
@@ -148,38 +152,38 @@ export function userEndpoints({ database, paginator }: Dependencies, options: Us
         const { params, caller, precondition, write, cause } = context;
         const { id } = params;
         return write(async session => {
-          const administrators = await lockedAdministrators(session, users, caller);
-          const before = visible(await users.lock(session, id), id, caller);
-          const view = await viewFor(session, users, context);
+          const administrators = await lockAdministrators(session, users, caller);
+          const before = requireVisible(await users.lock(session, id), id, caller);
+          const view = await readView(session, users, context);
           precondition(() => present.body(view, before), before.updated_at);
-          const refused = refusal(caller, before, null, administrators);
+          const refused = findRefusal(caller, before, null, administrators);
           if (refused !== undefined) throw refused;
           // Before the database deletes them with the account: each has its event, and ratings follow.
           await reviews.removeAllOf(session, before.id, cause());
           await comments.removeAll(session, { column: 'user_id', value: before.id }, cause());
           await users.remove(session, before, cause());
-          return noContent();
+          return replyNoContent();
         });
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'GET',
       path: '/me',
       operationId: 'getMe',
       summary: 'Read the user who is signed in',
       tag,
       access: allow.everyone(),
-      responses: { 200: oneUser('The current user.') },
+      responses: { 200: buildUserResponse('The current user.') },
       async handle(context) {
         const { caller } = context;
         const row = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
         // The token is good but its user is gone.
-        if (row === undefined) throw unauthorized('UNAUTHORIZED');
-        return present.shown(await viewFor(database.read, users, context), row);
+        if (row === undefined) throw createUnauthorizedError('UNAUTHORIZED');
+        return present.shown(await readView(database.read, users, context), row);
       },
     }),
   ];
 }
 
-const conditionsOf = ({ role, email }: z.output<typeof schema.listUsers>): Condition[] =>
-  equal({ role, email_key: email === undefined ? undefined : emailKey(email) });
+const buildConditions = ({ role, email }: z.output<typeof schema.listUsers>): Condition[] =>
+  createEqualConditions({ role, email_key: email === undefined ? undefined : toEmailKey(email) });

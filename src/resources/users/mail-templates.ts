@@ -50,14 +50,14 @@ export function createMailTemplates(
   const restorePage = `${base}/restore-address`;
 
   const send = (session: Session, user: UserRow, text: MailText, cause: Cause) => {
-    const to = { name: nameOf(user) ?? '', address: user.email };
+    const to = { name: findName(user) ?? '', address: user.email };
     const isConfirmed = user.verified_at !== null;
     // To others than themselves only administrators and keys write.
     const isByStaff = cause.actor !== `user:${user.id}`;
     return mails.add(session, { to, attachments: [], ...text, isConfirmed, isByStaff }, cause);
   };
 
-  const withLink =
+  const createLinkSender =
     (
       text: (template: texts.TemplateWithLink) => MailText,
       page: string,
@@ -66,19 +66,19 @@ export function createMailTemplates(
     ): Send =>
     async (session, user, cause) => {
       const token = await tokens.issue(session, user.id, purpose, cause.at, lifetime);
-      return send(session, user, text({ shop, name: nameOf(user), link: linkTo(page, token) }), cause);
+      return send(session, user, text({ shop, name: findName(user), link: linkTo(page, token) }), cause);
     };
 
   return {
-    invite: withLink(texts.invitationMail, passwordPage, 'password', week),
-    resetPassword: withLink(texts.passwordResetMail, passwordPage, 'password', hour),
-    verify: withLink(texts.verificationMail, verifyPage, 'verification', week),
+    invite: createLinkSender(texts.composeInvitationMail, passwordPage, 'password', week),
+    resetPassword: createLinkSender(texts.composePasswordResetMail, passwordPage, 'password', hour),
+    verify: createLinkSender(texts.composeVerificationMail, verifyPage, 'verification', week),
     addressChanged: (session, user, cause) =>
-      send(session, user, texts.addressChangedMail({ shop, name: nameOf(user) }), cause),
+      send(session, user, texts.composeAddressChangedMail({ shop, name: findName(user) }), cause),
     async addressChangedWithWayBack(session, { id, name, email, version }, cause) {
       const given = { user_id: id, email, user_version: version };
       const token = await addressTokens.issue(session, 'restoration', given, cause.at, week);
-      const text = texts.addressChangedWithWayBackMail({ shop, name, link: linkTo(restorePage, token) });
+      const text = texts.composeAddressRestoreMail({ shop, name, link: linkTo(restorePage, token) });
       const mail = { to: { name, address: email }, attachments: [], ...text, isConfirmed: true };
       // Beyond any limit: a thief would use it up before.
       return mails.add(session, { ...mail, isUnlimited: true }, cause);
@@ -88,15 +88,15 @@ export function createMailTemplates(
       const wanted = { user_id: id, email, user_version: version };
       const token = await addressTokens.issue(session, 'confirmation', wanted, cause.at, week);
       const text = isTaken
-        ? texts.addressTakenMail({ shop })
-        : texts.addressConfirmationMail({ shop, link: linkTo(verifyPage, token) });
+        ? texts.composeAddressTakenMail({ shop })
+        : texts.composeAddressConfirmationMail({ shop, link: linkTo(verifyPage, token) });
       await mails.add(session, { to: { name: '', address: email }, attachments: [], ...text }, cause);
     },
   };
 }
 
 /** The name to greet with. Users choose their names, and may claim the address of a stranger. */
-const nameOf = ({ name, verified_at }: UserRow) => (verified_at === null ? undefined : name);
+const findName = ({ name, verified_at }: UserRow) => (verified_at === null ? undefined : name);
 
 function linkTo(page: string, token: string): string {
   const link = new URL(page);

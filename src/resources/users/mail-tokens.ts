@@ -25,9 +25,9 @@ export interface MailTokens {
   sweep(session: Session, now: number): Promise<number>;
 }
 
-const hashOf = (token: string) => new Bun.CryptoHasher('sha256').update(token).digest('hex');
+const hashToken = (token: string) => new Bun.CryptoHasher('sha256').update(token).digest('hex');
 
-export function mailTokens({ build }: Pick<Database, 'build'>): MailTokens {
+export function createMailTokens({ build }: Pick<Database, 'build'>): MailTokens {
   async function withdraw(session: Session, userId: number, purpose?: Purpose): Promise<void> {
     const all = build.deleteFrom('user_tokens').where('user_id', '=', userId);
     await session.run((purpose === undefined ? all : all.where('purpose', '=', purpose)).compile());
@@ -37,7 +37,7 @@ export function mailTokens({ build }: Pick<Database, 'build'>): MailTokens {
       await withdraw(session, userId, purpose);
       const token = randomBytes(32).toString('base64url');
       const times = { created_at: now, expires_at: now + lifetime };
-      const row = { token_hash: hashOf(token), user_id: userId, purpose, ...times };
+      const row = { token_hash: hashToken(token), user_id: userId, purpose, ...times };
       await session.run(build.insertInto('user_tokens').values(row).compile());
       return token;
     },
@@ -46,13 +46,13 @@ export function mailTokens({ build }: Pick<Database, 'build'>): MailTokens {
       const query = build
         .selectFrom('user_tokens')
         .select('user_id')
-        .where('token_hash', '=', hashOf(token))
+        .where('token_hash', '=', hashToken(token))
         .where('purpose', '=', purpose)
         .where('expires_at', '>', now);
       return (await session.first(query.compile()))?.user_id;
     },
     async use(session, token) {
-      const query = build.deleteFrom('user_tokens').where('token_hash', '=', hashOf(token));
+      const query = build.deleteFrom('user_tokens').where('token_hash', '=', hashToken(token));
       return (await session.run(query.compile())) > 0;
     },
     withdraw,

@@ -2,27 +2,27 @@
 import { admins, roles } from '../../http/access.ts';
 import type { Links } from '../../http/hal/index.ts';
 import { may, type RequestContext } from '../context.ts';
-import { presenter } from '../crud/presenter.ts';
-import { refusal } from './rules.ts';
-import { type UserRow, userOf } from './store.ts';
+import { createPresenter } from '../crud/presenter.ts';
+import { findRefusal } from './rules.ts';
+import { toUser, type UserRow } from './store.ts';
 
 export interface View extends RequestContext {
   /** All there are; needed for HAL only. */
   readonly administrators: readonly number[];
 }
 
-export const present = presenter<UserRow, View>({
+export const present = createPresenter<UserRow, View>({
   placeOf: ({ id }) => ['users', id],
-  representationOf: userOf,
-  linksOf,
+  representationOf: toUser,
+  linksOf: buildLinks,
   changedAt: row => row.updated_at,
 });
 
-function linksOf({ caller, administrators }: View, row: UserRow, self: string): Links {
+function buildLinks({ caller, administrators }: View, row: UserRow, self: string): Links {
   const writes = may(caller, admins, 'users:write', row.id);
-  const mayEdit = writes && refusal(caller, row, row.role, administrators) === undefined;
+  const mayEdit = writes && findRefusal(caller, row, row.role, administrators) === undefined;
   const mayRemove = may(caller, admins, 'users:write');
-  const removable = mayRemove && refusal(caller, row, null, administrators) === undefined;
+  const removable = mayRemove && findRefusal(caller, row, null, administrators) === undefined;
   return {
     ...(may(caller, roles, 'orders:read') ? { orders: { href: `${self}/orders` } } : {}),
     ...(mayEdit ? { edit: { href: self, method: 'PATCH' } as const } : {}),

@@ -3,8 +3,8 @@
  * others themselves, but not their role; API keys only accounts of the role `user`, so that a key is no way to
  * become a user with more rights.
  */
-import { admins, type Caller, outdated, unauthorized } from '../../http/access.ts';
-import { HttpError, notFound } from '../../http/errors.ts';
+import { admins, type Caller, createOutdatedTokenError, createUnauthorizedError } from '../../http/access.ts';
+import { createNotFoundError, HttpError } from '../../http/errors.ts';
 import { may } from '../context.ts';
 import type { StoredUser, UserRow } from './store.ts';
 
@@ -13,10 +13,10 @@ import type { StoredUser, UserRow } from './store.ts';
  * no user whom the token stands for.
  * @throws HttpError 401, 404
  */
-export function visible(row: StoredUser | undefined, id: number, caller: Caller): StoredUser {
+export function requireVisible(row: StoredUser | undefined, id: number, caller: Caller): StoredUser {
   if (row !== undefined && may(caller, admins, undefined, id)) return row;
-  if (caller.kind === 'user' && caller.userId === id) throw unauthorized('UNAUTHORIZED');
-  throw notFound('user', id);
+  if (caller.kind === 'user' && caller.userId === id) throw createUnauthorizedError('UNAUTHORIZED');
+  throw createNotFoundError('user', id);
 }
 
 /** Whether a change would leave the service without an administrator. @param role null when the user goes */
@@ -34,7 +34,7 @@ export function leavesNoAdministrator(
  * @param role the user's role afterwards; null when the user goes
  * @param administrators those there are now
  */
-export function refusal(
+export function findRefusal(
   caller: Caller,
   before: Pick<UserRow, 'id' | 'role'>,
   role: string | null,
@@ -43,26 +43,26 @@ export function refusal(
   const keepsRole = role === before.role;
   if (caller.kind === 'key') {
     if (before.role === 'user' && (keepsRole || role === null)) return undefined;
-    return forbidden('An API key may change users of the role user only, and no roles.');
+    return createForbiddenError('An API key may change users of the role user only, and no roles.');
   }
-  if (caller.kind !== 'user') return forbidden('Only users may do this.');
+  if (caller.kind !== 'user') return createForbiddenError('Only users may do this.');
   if (caller.role !== 'admin') {
-    return keepsRole ? undefined : forbidden('Only an administrator may change a role.');
+    return keepsRole ? undefined : createForbiddenError('Only an administrator may change a role.');
   }
   if (leavesNoAdministrator(before, role, administrators)) return new HttpError('LAST_ADMINISTRATOR');
-  return administrators.includes(caller.userId) ? undefined : outdated();
+  return administrators.includes(caller.userId) ? undefined : createOutdatedTokenError();
 }
 
 /** @throws HttpError 403 when the caller may not make a user of this role */
 export function requireCreation(caller: Caller, role: string): void {
   if (caller.kind === 'key' && role !== 'user')
-    throw forbidden('An API key may make users of the role user only.');
+    throw createForbiddenError('An API key may make users of the role user only.');
 }
 
 /** 400: the same for a token that is wrong, was used and has expired. */
-export const invalidToken = () =>
+export const createInvalidTokenError = () =>
   new HttpError('INVALID_TOKEN', {
     details: [{ field: 'token', pointer: '#/token', code: 'token', message: 'is not valid (any more)' }],
   });
 
-const forbidden = (message: string) => new HttpError('FORBIDDEN', { message });
+const createForbiddenError = (message: string) => new HttpError('FORBIDDEN', { message });

@@ -1,7 +1,7 @@
 /** THE schema of users. */
 import { z } from 'zod';
 import { roles } from '../../http/access.ts';
-import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, oneOf, prose, text, timestamp } from '../../http/schema.ts';
 
@@ -101,9 +101,9 @@ export const addressRestoration = z
   .meta({ id: 'AddressRestoration' });
 export const verified = z.object({ verifiedAt: timestamp() }).meta({ id: 'Verified' });
 
-const links = linksOf(['self'], ['orders', 'edit', 'delete', 'passwordReset', 'verify']);
-export const userHal = halOf(user, 'UserHal', links);
-export const userPage = pageSchemas(user, userHal, 'users', 'UserList');
+const links = buildLinksSchema(['self'], ['orders', 'edit', 'delete', 'passwordReset', 'verify']);
+export const userHal = buildHalSchema(user, 'UserHal', links);
+export const userPage = buildPageSchemas(user, userHal, 'users', 'UserList');
 
 /** Public names of the sorts → columns. */
 export const sortColumns = { id: 'id', name: 'name', email: 'email', createdAt: 'created_at' } as const;

@@ -1,16 +1,16 @@
 /** The queries of users. Every change is written down as an event; no event holds a password or its hash. */
-import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
+import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import type { Role } from '../../http/access.ts';
 import { parseStored } from '../../storage/damage.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list/index.ts';
-import { dateOf, datesOf, momentOfChange } from '../../storage/moments.ts';
-import { prepared } from '../../storage/prepared.ts';
-import { searchIndex } from '../../storage/search/index.ts';
-import { tableRows } from '../../storage/table-rows.ts';
+import { createLister, type Lister } from '../../storage/list/index.ts';
+import { computeChangeMoment, toDates, toIsoDate } from '../../storage/moments.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
+import { createSearchIndex } from '../../storage/search/index.ts';
+import { createTableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
-import { type EndedSessions, endedSessions } from '../auth/ended-sessions.ts';
-import { userText } from '../search/texts.ts';
+import { createEndedSessions, type EndedSessions } from '../auth/ended-sessions.ts';
+import { toUserText } from '../search/texts.ts';
 import type { User, UserFields } from './schema.ts';
 
 /** `email_key` is what makes the address unique; without a password hash the user has yet to set a password. */
@@ -75,9 +75,9 @@ export interface UserStore {
 }
 
 /** What makes two addresses the same. */
-export const emailKey = (email: string) => email.trim().toLowerCase();
+export const toEmailKey = (email: string) => email.trim().toLowerCase();
 
-export function userOf(row: UserRow): User {
+export function toUser(row: UserRow): User {
   return {
     id: row.id,
     name: row.name,
@@ -87,8 +87,8 @@ export function userOf(row: UserRow): User {
     tags: parseStored(row.tags),
     version: row.version,
     pendingEmail: row.pending_email,
-    verifiedAt: dateOf(row.verified_at),
-    ...datesOf(row),
+    verifiedAt: toIsoDate(row.verified_at),
+    ...toDates(row),
   };
 }
 
@@ -102,27 +102,27 @@ type Changes = Partial<
 >;
 
 /** @param ended what this process verifies access tokens with, where it verifies any */
-export function userStore(
+export function createUserStore(
   database: Database,
   outbox: Outbox,
-  ended: Pick<EndedSessions, 'end'> = endedSessions(database),
+  ended: Pick<EndedSessions, 'end'> = createEndedSessions(database),
 ): UserStore {
   const { build, dialect } = database;
-  const search = searchIndex(database);
-  const rows = tableRows<StoredUser>(database, 'users', [
+  const search = createSearchIndex(database);
+  const rows = createTableRows<StoredUser>(database, 'users', [
     ...columns,
     'email_key',
     'password_hash',
     'session_generation',
   ]);
-  const byEmail = prepared<{ key: string }, StoredUser>(build, argument =>
+  const byEmail = prepareQuery<{ key: string }, StoredUser>(build, argument =>
     build.selectFrom('users').selectAll().where('email_key', '=', argument.key),
   );
   const administrators = build.selectFrom('users').select('id').where('role', '=', 'admin').orderBy('id');
-  const idsOf = async (session: Session, query: typeof administrators) =>
+  const readIds = async (session: Session, query: typeof administrators) =>
     (await session.all(query.compile())).map(({ id }) => id);
 
-  const changeOf = changesOf<StoredUser>('user', row => JSON.stringify(userOf(row)));
+  const changeOf = createChangeBuilder<StoredUser>('user', row => JSON.stringify(toUser(row)));
 
   async function change(
     session: Transaction,
@@ -131,12 +131,15 @@ export function userStore(
     action: string,
     cause: Cause,
   ): Promise<StoredUser> {
-    const stamps = { version: before.version + 1, updated_at: momentOfChange(cause.at, before.updated_at) };
-    const key = changes.email === undefined ? {} : { email_key: emailKey(changes.email) };
+    const stamps = {
+      version: before.version + 1,
+      updated_at: computeChangeMoment(cause.at, before.updated_at),
+    };
+    const key = changes.email === undefined ? {} : { email_key: toEmailKey(changes.email) };
     const set = { ...changes, ...key, ...stamps };
-    await namingEmail(rows.update(session, before.id, set));
+    await nameEmailInError(rows.update(session, before.id, set));
     const after = { ...before, ...set };
-    await search.change(session, 'user', userText(before), { id: before.id, ...userText(after) });
+    await search.change(session, 'user', toUserText(before), { id: before.id, ...toUserText(after) });
     await outbox.record(session, changeOf(action, before, after), cause);
     return after;
   }
@@ -145,18 +148,18 @@ export function userStore(
     find: rows.find,
     lock: rows.lock,
     keep: rows.keep,
-    findByEmail: (session, email) => session.first(byEmail({ key: emailKey(email) })),
-    administrators: session => idsOf(session, administrators),
-    lockAdministrators: session => idsOf(session, administrators.modifyEnd(dialect.forUpdate)),
+    findByEmail: (session, email) => session.first(byEmail({ key: toEmailKey(email) })),
+    administrators: session => readIds(session, administrators),
+    lockAdministrators: session => readIds(session, administrators.modifyEnd(dialect.forUpdate)),
     count: rows.count,
     all: rows.all,
-    list: lister<UserRow>(database, { table: 'users', columns }),
+    list: createLister<UserRow>(database, { table: 'users', columns }),
 
     async insert(session, user, cause) {
       const values = {
         name: user.name,
         email: user.email,
-        email_key: emailKey(user.email),
+        email_key: toEmailKey(user.email),
         password_hash: user.passwordHash,
         role: user.role,
         tags: JSON.stringify(user.tags ?? []),
@@ -167,15 +170,15 @@ export function userStore(
         created_at: cause.at,
         updated_at: cause.at,
       };
-      const id = await namingEmail(rows.insert(session, values));
+      const id = await nameEmailInError(rows.insert(session, values));
       const stored = { ...values, id };
-      await search.add(session, 'user', { id, ...userText(stored) });
+      await search.add(session, 'user', { id, ...toUserText(stored) });
       await outbox.record(session, changeOf('created', undefined, stored), cause);
       return stored;
     },
 
     update(session, before, { name, email, role, tags, pendingEmail = before.pending_email }, cause) {
-      const isSameAddress = emailKey(email) === before.email_key;
+      const isSameAddress = toEmailKey(email) === before.email_key;
       const address = isSameAddress
         ? { pending_email: pendingEmail }
         : { verified_at: null, pending_email: null };
@@ -190,14 +193,14 @@ export function userStore(
     async remove(session, before, cause) {
       await rows.remove(session, before.id);
       await ended.end(session, before.id, before.session_generation + 1, cause.at);
-      await search.remove(session, 'user', { id: before.id, ...userText(before) });
+      await search.remove(session, 'user', { id: before.id, ...toUserText(before) });
       await outbox.record(session, changeOf('deleted', before, undefined), cause);
     },
   };
 }
 
 /** The column that makes addresses unique is not one that callers know. */
-async function namingEmail<T>(work: Promise<T>): Promise<T> {
+async function nameEmailInError<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

@@ -1,8 +1,8 @@
 /** Proving that an e-mail address is the user's, with the token of a mail that was sent to it. */
 import { admins, allow, type Caller } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { invalid } from '../../http/errors.ts';
-import { noContent, secret } from '../../http/response/reply.ts';
+import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
+import { createFieldError } from '../../http/errors.ts';
+import { replyNoContent, replySecret } from '../../http/response/reply.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Guards } from '../auth/guard.ts';
 import { hashPassword } from '../auth/passwords.ts';
@@ -13,9 +13,9 @@ import type { AddressTokens } from './address-tokens.ts';
 import type { Addresses } from './addresses.ts';
 import type { MailTokens } from './mail-tokens.ts';
 import { present } from './representation.ts';
-import { invalidToken, refusal, visible } from './rules.ts';
+import { createInvalidTokenError, findRefusal, requireVisible } from './rules.ts';
 import * as schema from './schema.ts';
-import { type UserStore, userOf } from './store.ts';
+import { toUser, type UserStore } from './store.ts';
 
 export interface VerificationOptions {
   readonly users: UserStore;
@@ -32,12 +32,12 @@ const example = { token: schema.mailTokenExample };
 /** An administrator or API key vouches for an address; a user has to show the token. */
 const vouches = (caller: Caller) => may(caller, admins, undefined);
 
-export function verificationEndpoints(
+export function createVerificationEndpoints(
   { clock, database }: Pick<Dependencies, 'clock' | 'database'>,
   { users, mailTokens, addressTokens, addresses, guards }: VerificationOptions,
 ): Endpoint[] {
   return [
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path: '/users/{id}/verify',
       operationId: 'verifyUser',
@@ -55,8 +55,8 @@ export function verificationEndpoints(
         const confirm = () =>
           write(async session => {
             const administrators = vouches(caller) ? await users.lockAdministrators(session) : [];
-            const before = visible(await users.lock(session, id), id, caller);
-            const refused = refusal(caller, before, before.role, administrators);
+            const before = requireVisible(await users.lock(session, id), id, caller);
+            const refused = findRefusal(caller, before, before.role, administrators);
             if (refused !== undefined) throw refused;
             const view = { caller, url, mediaType, administrators };
             const moved =
@@ -64,9 +64,9 @@ export function verificationEndpoints(
             if (moved !== undefined) return present.shown(view, moved);
             if (before.verified_at !== null) return present.shown(view, before);
             if (token !== undefined) {
-              if (token === '') throw invalid('token', 'required', 'is required');
+              if (token === '') throw createFieldError('token', 'required', 'is required');
               const owner = await mailTokens.ownerOf(session, token, purpose, clock.now());
-              if (owner !== id) throw invalidToken();
+              if (owner !== id) throw createInvalidTokenError();
             }
             await mailTokens.withdraw(session, id, purpose);
             return present.shown(view, await users.verify(session, before, cause()));
@@ -74,7 +74,7 @@ export function verificationEndpoints(
         return token === undefined ? confirm() : guards.token({ showQuota, address }, token, confirm);
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path: '/auth/verify',
       operationId: 'verifyAddress',
@@ -94,21 +94,21 @@ export function verificationEndpoints(
             const owner =
               context?.user_id ?? (await mailTokens.ownerOf(session, token, purpose, clock.now()));
             const before = owner === undefined ? undefined : await users.lock(session, owner);
-            if (before === undefined) throw invalidToken();
+            if (before === undefined) throw createInvalidTokenError();
             if (context !== undefined) {
               const moved = await addresses.confirm(session, before, token, cause());
-              if (moved === undefined) throw invalidToken();
-              return secret(200, { verifiedAt: userOf(moved).verifiedAt });
+              if (moved === undefined) throw createInvalidTokenError();
+              return replySecret(200, { verifiedAt: toUser(moved).verifiedAt });
             }
             // Read again: another request may have used it while this one waited for the user.
-            if (!(await mailTokens.use(session, token))) throw invalidToken();
+            if (!(await mailTokens.use(session, token))) throw createInvalidTokenError();
             const after = before.verified_at === null ? await users.verify(session, before, cause()) : before;
-            return secret(200, { verifiedAt: userOf(after).verifiedAt });
+            return replySecret(200, { verifiedAt: toUser(after).verifiedAt });
           });
         });
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'POST',
       path: '/auth/restore-address',
       operationId: 'restoreAddress',
@@ -128,7 +128,7 @@ export function verificationEndpoints(
       handle({ body: { token, password }, address, showQuota, write, cause }) {
         return guards.token({ showQuota, address }, token, async () => {
           const find = (session: Session) => addressTokens.find(session, token, 'restoration', clock.now());
-          if ((await find(database.read)) === undefined) throw invalidToken();
+          if ((await find(database.read)) === undefined) throw createInvalidTokenError();
           // Slow on purpose, so done before the transaction.
           const passwordHash = await hashPassword(password);
           return write(async session => {
@@ -138,8 +138,8 @@ export function verificationEndpoints(
               before === undefined
                 ? undefined
                 : await addresses.restore(session, before, token, passwordHash, cause());
-            if (restored === undefined) throw invalidToken();
-            return noContent();
+            if (restored === undefined) throw createInvalidTokenError();
+            return replyNoContent();
           });
         });
       },

@@ -1,9 +1,9 @@
 /** Variants of products that an import creates: many products' at once, with their events. */
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import { bulkInsert } from '../../storage/bulk.ts';
+import { createBulkInsert } from '../../storage/bulk.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { keptStock } from '../products/members/stock.ts';
-import { rowOf, variantColumns, variantInEvent, variantNames } from './row.ts';
+import { toKeptStock } from '../products/members/stock.ts';
+import { toVariantRow, variantColumns, variantInEvent, variantNames } from './row.ts';
 import type { VariantFields } from './schema.ts';
 
 /** Variants of a product that has none yet, each of a combination of its own. */
@@ -13,14 +13,14 @@ export interface NewVariants {
 }
 
 /** @returns a function that writes variants of products whose rows say already what they come to */
-export function variantInserter(database: Pick<Database, 'build' | 'dialect'>, outbox: Outbox) {
-  const insert = bulkInsert(database, 'product_variants', variantColumns);
+export function createVariantInserter(database: Pick<Database, 'build' | 'dialect'>, outbox: Outbox) {
+  const insert = createBulkInsert(database, 'product_variants', variantColumns);
   /** @throws StorageError `unique` when a sku is taken */
   return async (session: Transaction, products: readonly NewVariants[], cause: Cause): Promise<void> => {
-    const stock = keptStock(null);
+    const stock = toKeptStock(null);
     const rows = products.flatMap(({ productId, variants }) =>
       variants.map((fields, index) =>
-        rowOf(fields, cause.at, { productId, createdAt: cause.at, position: index + 1, stock }),
+        toVariantRow(fields, cause.at, { productId, createdAt: cause.at, position: index + 1, stock }),
       ),
     );
     if (rows.length === 0) return;

@@ -1,22 +1,22 @@
 /** Variants of products over HTTP. */
 import { z } from 'zod';
 import { allow, staff } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
-import { found, notFound } from '../../http/errors.ts';
-import { addressOf } from '../../http/hal/addresses.ts';
+import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
+import { createNotFoundError, requireFound } from '../../http/errors.ts';
+import { buildAddress } from '../../http/hal/addresses.ts';
 import { changeLinks, type Links } from '../../http/hal/index.ts';
-import { patched } from '../../http/patch/index.ts';
+import { patchRepresentation } from '../../http/patch/index.ts';
 import { bulkResult, identifier } from '../../http/schema.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { type Condition, equal } from '../../storage/list/request.ts';
+import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
 import { changeTogether } from '../crud/bulk.ts';
-import { byId, crudEndpoints } from '../crud/index.ts';
-import { presenter } from '../crud/presenter.ts';
+import { byId, createCrudEndpoints } from '../crud/index.ts';
+import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { comparableGtin } from '../products/members/gtin.ts';
-import { withWholeStock } from '../products/members/stock.ts';
+import { toComparableGtin } from '../products/members/gtin.ts';
+import { completeStockChange } from '../products/members/stock.ts';
 import { type LockedProduct, productOf } from '../products/row.ts';
 import type { ProductStore } from '../products/store.ts';
 import { type StoredVariant, variantJson, variantOf } from './row.ts';
@@ -31,31 +31,31 @@ const ofOne = z.object({ id: identifier(), variantId: identifier() });
 /** A variant whose product is locked as well. */
 type LockedVariant = StoredVariant & { readonly product: LockedProduct };
 
-export function variantEndpoints(
+export function createVariantEndpoints(
   { database, paginator }: Dependencies,
   { products, variants: store }: { products: ProductStore; variants: VariantStore },
 ): Endpoint[] {
   const read = allow.everyoneAlike('products:read');
   const lockProduct = async (session: Transaction, id: number): Promise<LockedProduct> =>
-    found('product', id, await products.lock(session, id));
-  const present = presenter<StoredVariant>({
+    requireFound('product', id, await products.lock(session, id));
+  const present = createPresenter<StoredVariant>({
     placeOf: row => ['products', variantOf(row).productId, 'variants', row.id],
     representationOf: variantOf,
     representationText: variantJson,
-    linksOf,
+    linksOf: buildLinks,
     changedAt: row => row.updated_at,
   });
   const rows: Rows<z.output<typeof ofOne>, StoredVariant, LockedVariant, schema.VariantFields> = {
     /** A variant of this product: those of others are not there. */
     async find(session, { id, variantId }) {
-      const row = found('variant', variantId, await store.find(session, variantId));
-      if (variantOf(row).productId !== id) throw notFound('variant', variantId);
+      const row = requireFound('variant', variantId, await store.find(session, variantId));
+      if (variantOf(row).productId !== id) throw createNotFoundError('variant', variantId);
       return row;
     },
     async lock(session, { id, variantId }) {
       const product = await lockProduct(session, id);
       const [before] = await store.lockMany(session, id, [variantId]);
-      return { ...found('variant', variantId, before), product };
+      return { ...requireFound('variant', variantId, before), product };
     },
     async update(session, before, fields, cause) {
       refuseUnfit(productOf(before.product), variantOf(before), fields);
@@ -65,7 +65,7 @@ export function variantEndpoints(
     },
     remove: (session, before, cause) => store.remove(session, before.product, before, cause),
   };
-  const crud = crudEndpoints(database, paginator, {
+  const crud = createCrudEndpoints(database, paginator, {
     name: 'variant',
     path: `${path}/{variantId}`,
     params: ofOne,
@@ -76,7 +76,7 @@ export function variantEndpoints(
     hal: schema.variantHal,
     replace: { schema: schema.replaceVariant, example: schema.variantBodyExample },
     patch: { schema: schema.patchVariant, example: { price: 19.9 } },
-    meaning: (before, body) => withWholeStock(variantOf(before), body),
+    meaning: (before, body) => completeStockChange(variantOf(before), body),
     presenter: present,
     touches: ({ id }) => [`product ${id}`],
     rows,
@@ -96,8 +96,11 @@ export function variantEndpoints(
       list: store.list,
       sortColumns: schema.sortColumns,
       async requested({ params: { id }, query }) {
-        found('product', id, await products.find(database.read, id));
-        return { query: { ...query, sort: query.sort ?? 'position' }, conditions: conditionsOf(id, query) };
+        requireFound('product', id, await products.find(database.read, id));
+        return {
+          query: { ...query, sort: query.sort ?? 'position' },
+          conditions: buildConditions(id, query),
+        };
       },
     }),
     crud.create({
@@ -118,7 +121,7 @@ export function variantEndpoints(
         return row;
       },
     }),
-    endpoint({
+    createEndpoint({
       method: 'PATCH',
       path,
       operationId: 'bulkPatchVariants',
@@ -150,7 +153,7 @@ export function variantEndpoints(
             ...{ name: 'variant', rows, update: body.update, unique: ['sku', 'options'] },
             read: variantOf,
             changeOf(before, old) {
-              const fields = patched(old, withWholeStock(old, patch), schema.replaceVariant);
+              const fields = patchRepresentation(old, completeStockChange(old, patch), schema.replaceVariant);
               refuseUnfit(product, old, fields);
               return { before, fields };
             },
@@ -169,12 +172,12 @@ export function variantEndpoints(
   ];
 }
 
-function linksOf({ url, caller }: RequestContext, row: StoredVariant, self: string): Links {
-  const product = { href: addressOf(url, 'products', variantOf(row).productId) };
+function buildLinks({ url, caller }: RequestContext, row: StoredVariant, self: string): Links {
+  const product = { href: buildAddress(url, 'products', variantOf(row).productId) };
   return { product, ...changeLinks(self, may(caller, staff, 'products:write')) };
 }
 
-function conditionsOf(
+function buildConditions(
   productId: number,
   { sku, gtin, available }: z.output<typeof schema.listVariants>,
 ): Condition[] {
@@ -185,10 +188,10 @@ function conditionsOf(
     literal: true,
   };
   return [
-    ...equal({
+    ...createEqualConditions({
       product_id: productId,
       sku,
-      gtin: gtin === undefined ? undefined : comparableGtin(gtin),
+      gtin: gtin === undefined ? undefined : toComparableGtin(gtin),
     }),
     ...(available === undefined ? [] : [isAvailable]),
   ];

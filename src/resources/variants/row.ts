@@ -1,11 +1,11 @@
 /** A variant as a row: all of it in one text (stored.ts), and beside it what SQL filters, sorts and keeps unique. */
 import type { ColumnType } from '../../storage/bulk.ts';
 import type { Collection } from '../../storage/changes/change.ts';
-import { codeOf } from '../../storage/search/text/words.ts';
+import { toComparedCode } from '../../storage/search/text/words.ts';
 import type { VariantsTable } from '../../storage/tables/products.ts';
-import { comparableGtin } from '../products/members/gtin.ts';
-import { inStock, type KeptStock, keptStock, stockOf, writtenStock } from '../products/members/stock.ts';
-import { type StoredRow, shownRows } from '../short-form.ts';
+import { toComparableGtin } from '../products/members/gtin.ts';
+import { isBuyable, type KeptStock, toKeptStock, toStock, toStockFields } from '../products/members/stock.ts';
+import { createShownRows, type StoredRow } from '../short-form.ts';
 import type { Variant, VariantFields } from './schema.ts';
 import { storedVariant } from './stored.ts';
 
@@ -35,7 +35,7 @@ export const {
   shown: shownVariantRow,
   inEvent: variantInEvent,
   fromEvent: storedVariantOf,
-} = shownRows(storedVariant);
+} = createShownRows(storedVariant);
 
 /** How events say which lists of variants have changed. */
 export const variants: Collection = {
@@ -48,7 +48,7 @@ export const variants: Collection = {
       const { productId, sku, gtin, position, available, createdAt } = variant;
       return {
         ...{ id, product_id: productId, sku, position },
-        gtin: gtin === null ? null : comparableGtin(gtin),
+        gtin: gtin === null ? null : toComparableGtin(gtin),
         available: Number(available),
         created_at: Date.parse(createdAt),
       };
@@ -57,7 +57,7 @@ export const variants: Collection = {
 };
 
 /** What no two variants of a product have in common: a digest, since the values may be longer than a key of an index. */
-function combinationOf(options: VariantFields['options']): string {
+function computeCombination(options: VariantFields['options']): string {
   const entries = Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1));
   return new Bun.CryptoHasher('sha256').update(JSON.stringify(entries)).digest('base64url');
 }
@@ -72,20 +72,20 @@ export interface KeptVariant {
 }
 
 /** What is kept of a variant that exists. */
-export function keptOf({ productId, createdAt, position, stock }: Variant): KeptVariant {
-  return { productId, createdAt: Date.parse(createdAt), position, stock: keptStock(stock) };
+export function toKeptVariant({ productId, createdAt, position, stock }: Variant): KeptVariant {
+  return { productId, createdAt: Date.parse(createdAt), position, stock: toKeptStock(stock) };
 }
 
 /** What clients have written of a variant. */
-export function fieldsOf({ id: _id, productId: _product, ...variant }: Variant): VariantFields {
+export function toVariantFields({ id: _id, productId: _product, ...variant }: Variant): VariantFields {
   const { createdAt: _created, updatedAt: _updated, available: _available, stock, ...written } = variant;
-  return { ...written, stock: writtenStock(stock) };
+  return { ...written, stock: toStockFields(stock) };
 }
 
 /** The row of a variant. @param now epoch milliseconds */
-export function rowOf(fields: VariantFields, now: number, kept: KeptVariant): VariantRow {
+export function toVariantRow(fields: VariantFields, now: number, kept: KeptVariant): VariantRow {
   const { productId, createdAt } = kept;
-  const stock = stockOf(fields.stock, kept.stock);
+  const stock = toStock(fields.stock, kept.stock);
   const members: Omit<Variant, 'id'> = {
     productId,
     sku: fields.sku,
@@ -97,16 +97,16 @@ export function rowOf(fields: VariantFields, now: number, kept: KeptVariant): Va
     stock,
     imageId: fields.imageId,
     position: fields.position ?? kept.position,
-    available: inStock(stock),
+    available: isBuyable(stock),
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(now).toISOString(),
   };
   return {
     product_id: productId,
     sku: members.sku,
-    code: members.sku === null ? null : codeOf(members.sku),
-    gtin: members.gtin === null ? null : comparableGtin(members.gtin),
-    combination: combinationOf(members.options),
+    code: members.sku === null ? null : toComparedCode(members.sku),
+    gtin: members.gtin === null ? null : toComparableGtin(members.gtin),
+    combination: computeCombination(members.options),
     price: members.price,
     available: Number(members.available),
     position: members.position,

@@ -1,5 +1,5 @@
 /** What a variant of a product cannot be, whatever its schema allows: the product says which options there are. */
-import { HttpError, invalid } from '../../http/errors.ts';
+import { createFieldError, HttpError } from '../../http/errors.ts';
 import { refuseBelowReserved } from '../products/rules.ts';
 import type { Product } from '../products/schema.ts';
 import type { Variant, VariantFields } from './schema.ts';
@@ -12,7 +12,7 @@ export function refuseUnfit(product: Product, before: Variant | undefined, field
   refuseOptions(product, fields.options);
   const { imageId, stock } = fields;
   if (imageId !== null && imageId !== before?.imageId && !product.images.some(({ id }) => id === imageId)) {
-    throw invalid(
+    throw createFieldError(
       'imageId',
       'unknown',
       `must be the id of an image of product ${product.id}, not ${imageId}`,
@@ -22,7 +22,7 @@ export function refuseUnfit(product: Product, before: Variant | undefined, field
 }
 
 /** Another variant of the product has this combination. */
-export function combinationTaken(id: number, options: VariantFields['options']): HttpError {
+export function createCombinationTakenError(id: number, options: VariantFields['options']): HttpError {
   const shown = Object.entries(options).map(([name, value]) => `${name} "${value}"`);
   const message = `must be unique: variant ${id} of the product has ${shown.join(', ')}`;
   const details = [{ field: 'options', pointer: '#/options', code: 'unique', message }];
@@ -32,18 +32,22 @@ export function combinationTaken(id: number, options: VariantFields['options']):
 function refuseOptions(product: Product, chosen: VariantFields['options']): void {
   if (product.options.length === 0) {
     const reason = `product ${product.id} has no options: give it some, with their values, before its variants`;
-    throw invalid('options', 'noOptions', reason);
+    throw createFieldError('options', 'noOptions', reason);
   }
   const names = product.options.map(({ name }) => `"${name}"`).join(', ');
   for (const name of Object.keys(chosen)) {
     if (product.options.some(option => option.name === name)) continue;
-    throw invalid(['options', name], 'unknown', `is no option of product ${product.id}, which has ${names}`);
+    throw createFieldError(
+      ['options', name],
+      'unknown',
+      `is no option of product ${product.id}, which has ${names}`,
+    );
   }
   for (const { name, values } of product.options) {
     const value = Object.hasOwn(chosen, name) ? chosen[name] : undefined;
-    if (value === undefined) throw invalid(['options', name], 'required', 'is required');
+    if (value === undefined) throw createFieldError(['options', name], 'required', 'is required');
     if (values.includes(value)) continue;
     const listed = values.map(one => `"${one}"`).join(', ');
-    throw invalid(['options', name], 'enum', `must be one of ${listed}, not "${value}"`);
+    throw createFieldError(['options', name], 'enum', `must be one of ${listed}, not "${value}"`);
   }
 }

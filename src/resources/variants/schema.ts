@@ -1,7 +1,7 @@
 /** THE schema of variants: what is sold of a product, in one combination of its options each. */
 
 import { z } from 'zod';
-import { halOf, linksOf, pageSchemas } from '../../http/hal/index.ts';
+import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { bulkIds, identifier, text, timestamp } from '../../http/schema.ts';
 import { largestId } from '../../storage/database.ts';
@@ -72,7 +72,11 @@ export const variant = z
   })
   .meta({ id: 'Variant', example });
 
-export const variantHal = halOf(variant, 'VariantHal', linksOf(['self', 'product'], ['edit', 'delete']));
+export const variantHal = buildHalSchema(
+  variant,
+  'VariantHal',
+  buildLinksSchema(['self', 'product'], ['edit', 'delete']),
+);
 
 export const createVariant = z
   .object({
@@ -116,7 +120,7 @@ export const bulkPatchVariants = z
   })
   .meta({ id: 'BulkPatchVariants' });
 
-export const variantPage = pageSchemas(variant, variantHal, 'variants', 'VariantList');
+export const variantPage = buildPageSchemas(variant, variantHal, 'variants', 'VariantList');
 
 /** Public names of the sorts → columns. */
 export const sortColumns = { id: 'id', position: 'position', createdAt: 'created_at' } as const;

@@ -1,64 +1,64 @@
 /** The statements of variants, each prepared once. */
 import { sql } from 'kysely';
-import { bulkInsert } from '../../storage/bulk.ts';
-import { versionOf } from '../../storage/changes/versions.ts';
+import { createBulkInsert } from '../../storage/bulk.ts';
+import { buildVersion } from '../../storage/changes/versions.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Total } from '../../storage/list/request.ts';
-import { prepared } from '../../storage/prepared.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
 import { type StoredVariant, type VariantRow, variantColumns, variantNames, variants } from './row.ts';
 
 export const storedColumns = ['id', 'document', 'updated_at'] as const;
 /** Rows read or deleted at once, where all variants of a product are. */
 const rowsAtOnce = 500;
 
-export function variantStatements(database: Pick<Database, 'build' | 'dialect'>) {
+export function buildVariantStatements(database: Pick<Database, 'build' | 'dialect'>) {
   const { build, dialect } = database;
   return {
-    byId: prepared<{ id: number }, StoredVariant>(build, argument =>
+    byId: prepareQuery<{ id: number }, StoredVariant>(build, argument =>
       build.selectFrom('product_variants').select(storedColumns).where('id', '=', argument.id),
     ),
-    bySku: prepared<{ sku: string }, { product_id: number }>(build, argument =>
+    bySku: prepareQuery<{ sku: string }, { product_id: number }>(build, argument =>
       build.selectFrom('product_variants').select('product_id').where('sku', '=', argument.sku),
     ),
-    insert: bulkInsert(database, 'product_variants', variantColumns),
-    updateOne: prepared<{ [Column in keyof VariantRow]: VariantRow[Column] } & { id: number }, unknown>(
+    insert: createBulkInsert(database, 'product_variants', variantColumns),
+    updateOne: prepareQuery<{ [Column in keyof VariantRow]: VariantRow[Column] } & { id: number }, unknown>(
       build,
       argument =>
         sql`update product_variants set ${sql.join(
           variantNames.map(name => sql`${sql.ref(name)} = ${argument[name]}`),
         )} where id = ${argument.id}`,
     ),
-    sameCombination: prepared<{ productId: number; combination: string }, { id: number }>(
+    sameCombination: prepareQuery<{ productId: number; combination: string }, { id: number }>(
       build,
       argument => sql`select id from product_variants
         where product_id = ${argument.productId} and combination = ${argument.combination}`,
     ),
-    lastPosition: prepared<{ productId: number }, { position: number }>(
+    lastPosition: prepareQuery<{ productId: number }, { position: number }>(
       build,
       argument => sql`select position from product_variants where product_id = ${argument.productId}
         order by position desc, id desc limit 1`,
     ),
-    someAfter: prepared<{ productId: number; after: number }, StoredVariant>(
+    someAfter: prepareQuery<{ productId: number; after: number }, StoredVariant>(
       build,
       argument => sql`select id, document, updated_at from product_variants
         where product_id = ${argument.productId} and id > ${argument.after}
         order by id limit ${sql.lit(rowsAtOnce)}`,
     ),
-    allOf: prepared<{ productId: number }, StoredVariant>(
+    allOf: prepareQuery<{ productId: number }, StoredVariant>(
       build,
       argument => sql`select id, document, updated_at from product_variants
         where product_id = ${argument.productId} order by position, id`,
     ),
-    removeUpTo: prepared<{ productId: number; last: number }, unknown>(build, argument =>
+    removeUpTo: prepareQuery<{ productId: number; last: number }, unknown>(build, argument =>
       build
         .deleteFrom('product_variants')
         .where('product_id', '=', argument.productId)
         .where('id', '<=', argument.last),
     ),
-    total: prepared<{ productId: number }, Total>(
+    total: prepareQuery<{ productId: number }, Total>(
       build,
       argument => sql`select coalesce((select variant_count from products where id = ${argument.productId}), 0) as total,
-        ${versionOf(dialect, variants.name)} as version`,
+        ${buildVersion(dialect, variants.name)} as version`,
     ),
   };
 }

@@ -2,11 +2,11 @@
  * The queries of variants. Whatever changes a variant locks its product first, and the variant after it; what the
  * variants come to (products/writes/variant-summary.ts) is written to the product where it has changed.
  */
-import { type Cause, changesOf, type Outbox } from '../../events/outbox.ts';
+import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import { slices } from '../../slices.ts';
-import { type CachedRows, cachedRows } from '../../storage/changes/rows.ts';
-import { collectionVersions } from '../../storage/changes/versions.ts';
+import { createSlices } from '../../slices.ts';
+import { type CachedRows, createCachedRows } from '../../storage/changes/rows.ts';
+import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import {
   type Database,
   largestId,
@@ -14,21 +14,21 @@ import {
   StorageError,
   type Transaction,
 } from '../../storage/database.ts';
-import { type Lister, lister } from '../../storage/list/index.ts';
+import { createLister, type Lister } from '../../storage/list/index.ts';
 import type { Condition } from '../../storage/list/request.ts';
-import { momentOfChange } from '../../storage/moments.ts';
+import { computeChangeMoment } from '../../storage/moments.ts';
 import { searchCollection } from '../../storage/search/index.ts';
-import { keptStock, type Stock, writtenStock } from '../products/members/stock.ts';
+import { type Stock, toKeptStock, toStockFields } from '../products/members/stock.ts';
 import type { LockedProduct } from '../products/row.ts';
 import type { OptionValue } from '../products/rules.ts';
 import type { ProductStore } from '../products/store.ts';
 import {
-  fieldsOf,
-  keptOf,
-  rowOf,
   type StoredVariant,
   shownVariantRow,
   storedVariantOf,
+  toKeptVariant,
+  toVariantFields,
+  toVariantRow,
   variantInEvent,
   variantJson,
   variantNames,
@@ -36,8 +36,8 @@ import {
   variants,
 } from './row.ts';
 import type { VariantFields } from './schema.ts';
-import { storedColumns, variantStatements } from './statements.ts';
-import { takenVariants, type WrittenVariant } from './taken.ts';
+import { buildVariantStatements, storedColumns } from './statements.ts';
+import { createTakenVariants, type WrittenVariant } from './taken.ts';
 
 export interface VariantChange {
   readonly before: StoredVariant;
@@ -85,16 +85,16 @@ export interface VariantStore {
   ): Promise<OptionValue | undefined>;
 }
 
-export function variantStore(
+export function createVariantStore(
   database: Database,
   outbox: Outbox,
   products: Pick<ProductStore, 'settle'>,
 ): VariantStore {
   const { build, dialect } = database;
-  const versions = collectionVersions(database);
-  const statements = variantStatements(database);
-  const { refuseTaken, makeRoom } = takenVariants(database, statements);
-  const rows = cachedRows<StoredVariant, Reply>(database, {
+  const versions = createCollectionVersions(database);
+  const statements = buildVariantStatements(database);
+  const { refuseTaken, makeRoom } = createTakenVariants(database, statements);
+  const rows = createCachedRows<StoredVariant, Reply>(database, {
     collection: variants,
     rowOf: storedVariantOf,
     shownRow: shownVariantRow,
@@ -109,17 +109,17 @@ export function variantStore(
     versions.advance(session, searchCollection);
   }
 
-  const changeOf = changesOf<Pick<StoredVariant, 'id' | 'document'>>('variant', variantInEvent);
+  const changeOf = createChangeBuilder<Pick<StoredVariant, 'id' | 'document'>>('variant', variantInEvent);
 
   return {
     rows,
-    list: lister<StoredVariant>(database, {
+    list: createLister<StoredVariant>(database, {
       table: 'product_variants',
       columns: ['document', 'updated_at'],
       collection: variants,
       rows,
       keptTotal: conditions => {
-        const productId = onlyProduct(conditions);
+        const productId = findOnlyProduct(conditions);
         return productId === undefined ? undefined : statements.total({ productId });
       },
       countedColumns: ['available'],
@@ -145,9 +145,9 @@ export function variantStore(
     async insert(session, product, all, cause) {
       const last = await session.first(statements.lastPosition({ productId: product.id }));
       let next = (last?.position ?? 0) + 1;
-      const kept = { productId: product.id, createdAt: cause.at, stock: keptStock(null) };
+      const kept = { productId: product.id, createdAt: cause.at, stock: toKeptStock(null) };
       const made = all.map(fields => {
-        const row = rowOf(fields, cause.at, { ...kept, position: Math.min(next, largestId) });
+        const row = toVariantRow(fields, cause.at, { ...kept, position: Math.min(next, largestId) });
         next = Math.max(next, row.position + 1);
         return row;
       });
@@ -176,11 +176,11 @@ export function variantStore(
     },
 
     async update(session, product, changes, cause) {
-      const { turn } = slices();
+      const { turn } = createSlices();
       const all: WrittenVariant[] = [];
       for (const change of changes) {
         await turn();
-        all.push(writtenOf(change, cause.at));
+        all.push(toWrittenVariant(change, cause.at));
       }
       await makeRoom(session, all);
       const stored: StoredVariant[] = [];
@@ -218,7 +218,7 @@ export function variantStore(
     },
 
     async usedOption(session, productId, values) {
-      const { turn } = slices();
+      const { turn } = createSlices();
       for (let after = 0; values.length > 0; ) {
         const some = await session.all(statements.someAfter({ productId, after }));
         for (const row of some) {
@@ -236,22 +236,22 @@ export function variantStore(
   };
 }
 
-function writtenOf({ before, fields, stock }: VariantChange, now: number): WrittenVariant {
-  const at = momentOfChange(now, before.updated_at);
+function toWrittenVariant({ before, fields, stock }: VariantChange, now: number): WrittenVariant {
+  const at = computeChangeMoment(now, before.updated_at);
   const old = variantOf(before);
-  const kept = keptOf(old);
-  const written = fields ?? fieldsOf(old);
+  const kept = toKeptVariant(old);
+  const written = fields ?? toVariantFields(old);
   const row =
     stock === undefined
-      ? rowOf(written, at, kept)
-      : rowOf({ ...written, stock: writtenStock(stock) }, at, { ...kept, stock: keptStock(stock) });
+      ? toVariantRow(written, at, kept)
+      : toVariantRow({ ...written, stock: toStockFields(stock) }, at, { ...kept, stock: toKeptStock(stock) });
   return { before, old, fields: written, row };
 }
 
 type Codes = Pick<VariantFields, 'sku' | 'gtin'>;
 
 /** The product whose variants these conditions mean, where they require nothing else. */
-function onlyProduct(conditions: readonly Condition[]): number | undefined {
+function findOnlyProduct(conditions: readonly Condition[]): number | undefined {
   const [only, ...others] = conditions;
   if (only?.column !== 'product_id' || others.length > 0) return undefined;
   return typeof only.value === 'number' ? only.value : undefined;

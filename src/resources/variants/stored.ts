@@ -1,6 +1,6 @@
 /** The members of a variant as they are stored: see short-form.ts. */
-import { inStock } from '../products/members/stock.ts';
-import { shortForm } from '../short-form.ts';
+import { isBuyable } from '../products/members/stock.ts';
+import { createShortForm } from '../short-form.ts';
 import type { Variant } from './schema.ts';
 
 /** A member, or null where it has its default. */
@@ -23,7 +23,7 @@ type List = readonly [
   available: Stored<'available'>,
 ];
 
-export const storedVariant = shortForm<Omit<Variant, 'id'>, List>({
+export const storedVariant = createShortForm<Omit<Variant, 'id'>, List>({
   listOf: variant => [
     variant.productId,
     variant.options,
@@ -37,7 +37,7 @@ export const storedVariant = shortForm<Omit<Variant, 'id'>, List>({
     variant.imageId,
     variant.compareAtPrice,
     variant.weight,
-    variant.available === inStock(variant.stock) ? null : variant.available,
+    variant.available === isBuyable(variant.stock) ? null : variant.available,
   ],
   membersOf(list) {
     const [productId, options, position, createdAt, sku, price, stored, updatedAt] = list;
@@ -53,7 +53,7 @@ export const storedVariant = shortForm<Omit<Variant, 'id'>, List>({
       stock,
       imageId: list[9] ?? null,
       position,
-      available: list[12] ?? inStock(stock),
+      available: list[12] ?? isBuyable(stock),
       createdAt,
       updatedAt: updatedAt ?? createdAt,
     };

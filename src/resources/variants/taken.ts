@@ -1,10 +1,17 @@
 /** What no two variants have in common, a sku and within a product a combination of options, while some change together. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { fieldsOf, keptOf, rowOf, type StoredVariant, type VariantRow, variantOf } from './row.ts';
-import { combinationTaken } from './rules.ts';
+import {
+  type StoredVariant,
+  toKeptVariant,
+  toVariantFields,
+  toVariantRow,
+  type VariantRow,
+  variantOf,
+} from './row.ts';
+import { createCombinationTakenError } from './rules.ts';
 import type { Variant, VariantFields } from './schema.ts';
-import type { variantStatements } from './statements.ts';
+import type { buildVariantStatements } from './statements.ts';
 
 /** A change of a variant, ready to be written. */
 export interface WrittenVariant {
@@ -14,11 +21,11 @@ export interface WrittenVariant {
   readonly row: VariantRow;
 }
 
-type Statements = Pick<ReturnType<typeof variantStatements>, 'sameCombination'>;
+type Statements = Pick<ReturnType<typeof buildVariantStatements>, 'sameCombination'>;
 
 const none: ReadonlySet<number> = new Set();
 
-export function takenVariants({ build }: Pick<Database, 'build'>, { sameCombination }: Statements) {
+export function createTakenVariants({ build }: Pick<Database, 'build'>, { sameCombination }: Statements) {
   /**
    * A combination is taken where another variant has it: no other transaction changes variants of a product that is locked.
    * @param changing variants whose combinations are settled with that of the row
@@ -28,7 +35,7 @@ export function takenVariants({ build }: Pick<Database, 'build'>, { sameCombinat
     const { product_id: productId, combination } = row;
     const other = await session.first(sameCombination({ productId, combination }));
     if (other === undefined || changing.has(other.id)) return;
-    throw combinationTaken(other.id, variantOf({ id: other.id, document: row.document }).options);
+    throw createCombinationTakenError(other.id, variantOf({ id: other.id, document: row.document }).options);
   }
 
   /**
@@ -42,7 +49,7 @@ export function takenVariants({ build }: Pick<Database, 'build'>, { sameCombinat
     refuseSame(all);
     const changing = new Set(all.map(({ before }) => before.id));
     for (const { row } of moved) await refuseTaken(session, row, changing);
-    for (const id of givenUpFirst(moved)) {
+    for (const id of findGivenUpFirst(moved)) {
       // No combination is as short as an id.
       const free = { sku: null, combination: String(id) };
       await session.run(build.updateTable('product_variants').set(free).where('id', '=', id).compile());
@@ -59,23 +66,23 @@ function refuseSame(all: readonly WrittenVariant[]): void {
   const had = new Map<string, number>();
   for (const { before, fields, row } of all) {
     const other = had.get(row.combination);
-    if (other !== undefined) throw combinationTaken(other, fields.options);
+    if (other !== undefined) throw createCombinationTakenError(other, fields.options);
     had.set(row.combination, before.id);
   }
 }
 
 /** The variants that have what another one takes before they are written themselves. */
-function givenUpFirst(moved: readonly WrittenVariant[]): number[] {
+function findGivenUpFirst(moved: readonly WrittenVariant[]): number[] {
   const taken = new Set<string>();
   const first: number[] = [];
   for (const { before, old, row } of moved) {
-    const has = keysOf(rowOf(fieldsOf(old), before.updated_at, keptOf(old)));
+    const has = getKeys(toVariantRow(toVariantFields(old), before.updated_at, toKeptVariant(old)));
     if (has.some(key => taken.has(key))) first.push(before.id);
-    for (const key of keysOf(row)) taken.add(key);
+    for (const key of getKeys(row)) taken.add(key);
   }
   return first;
 }
 
 /** No sku holds U+0000. */
-const keysOf = ({ sku, combination }: VariantRow): string[] =>
+const getKeys = ({ sku, combination }: VariantRow): string[] =>
   sku === null ? [combination] : [combination, `\0${sku}`];

@@ -1,14 +1,14 @@
 /** Weather over HTTP: for programs, which come with an API key. */
 import { allow } from '../../http/access.ts';
-import { type Endpoint, endpoint } from '../../http/endpoint.ts';
+import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
-import { ok } from '../../http/response/reply.ts';
+import { replyOk } from '../../http/response/reply.ts';
 import type { Observations } from './observations.ts';
 import * as schema from './schema.ts';
 
-export function weatherEndpoints(observations: Observations): Endpoint[] {
+export function createWeatherEndpoints(observations: Observations): Endpoint[] {
   return [
-    endpoint({
+    createEndpoint({
       method: 'GET',
       path: '/data/weather',
       operationId: 'getWeather',
@@ -28,7 +28,7 @@ export function weatherEndpoints(observations: Observations): Endpoint[] {
         if (found === 'unavailable') {
           throw new HttpError('WEATHER_UNAVAILABLE', { headers: { 'Retry-After': '30' } });
         }
-        return ok(found);
+        return replyOk(found);
       },
     }),
   ];

@@ -40,7 +40,7 @@ interface Cached {
 }
 
 /** Two spellings of a city's name that differ in case, accents or spaces are the same. */
-function keyOf(city: string): string {
+function toCityKey(city: string): string {
   return city
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
@@ -65,13 +65,13 @@ export function createWeather({ config, clock, log }: Dependencies): Observation
 }
 
 function createObservations({ provider, circuit, clock }: ObservationsOptions): Observations {
-  const bundled = new Map(knownCities.map(city => [keyOf(city.name), city]));
+  const bundled = new Map(knownCities.map(city => [toCityKey(city.name), city]));
   const observed = new LRUCache<string, Cached>({ max: cached });
   const places = new LRUCache<string, Place>({ max: cached });
   const absent = new LRUCache<string, { readonly since: number }>({ max: cached });
   const asking = new Map<string, Promise<Found>>();
 
-  async function placeOf(city: string, key: string): Promise<Place | undefined> {
+  async function findPlace(city: string, key: string): Promise<Place | undefined> {
     const known = bundled.get(key) ?? places.get(key);
     if (known !== undefined) return known;
     const since = absent.get(key)?.since;
@@ -84,31 +84,31 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
 
   async function observe(city: string, key: string): Promise<Found> {
     try {
-      const place = await placeOf(city, key);
+      const place = await findPlace(city, key);
       if (place === undefined) return 'unknown';
       const observation = await circuit.run(() => provider.observe(place));
       observed.set(key, { place, observation, since: clock.now() });
-      return shown(place, observation, provider.name, false);
+      return toWeather(place, observation, provider.name, false);
     } catch {
-      return withoutProvider(key);
+      return findWithoutProvider(key);
     }
   }
 
   /** The circuit has seen the reason; the response says so in `stale` and `source`. */
-  function withoutProvider(key: string): Found {
+  function findWithoutProvider(key: string): Found {
     const last = observed.get(key);
-    if (last !== undefined) return shown(last.place, last.observation, provider.name, true);
+    if (last !== undefined) return toWeather(last.place, last.observation, provider.name, true);
     const city = bundled.get(key);
-    if (city !== undefined) return shown(city, usual(city, clock.now()), 'bundled', false);
+    if (city !== undefined) return toWeather(city, computeUsual(city, clock.now()), 'bundled', false);
     return places.has(key) ? 'unavailable' : 'unknown';
   }
 
   return {
     of(city) {
-      const key = keyOf(city);
+      const key = toCityKey(city);
       const last = observed.get(key);
       if (last !== undefined && clock.now() < last.since + freshMs) {
-        return Promise.resolve(shown(last.place, last.observation, provider.name, false));
+        return Promise.resolve(toWeather(last.place, last.observation, provider.name, false));
       }
       let observing = asking.get(key);
       if (observing === undefined) {
@@ -120,7 +120,7 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
   };
 }
 
-function shown(place: Place, observation: Observation, source: string, stale: boolean): Weather {
+function toWeather(place: Place, observation: Observation, source: string, stale: boolean): Weather {
   return {
     city: place.name,
     temperature: observation.temperature,
@@ -135,7 +135,7 @@ function shown(place: Place, observation: Observation, source: string, stale: bo
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** What is usual on this day: the year swings between the means of mid-January and mid-July. */
-function usual({ january, july, conditions }: KnownCity, now: number): Observation {
+function computeUsual({ january, july, conditions }: KnownCity, now: number): Observation {
   const day = Math.floor(now / dayMs) * dayMs;
   const fromMidJanuary = (day - Date.UTC(new Date(day).getUTCFullYear(), 0, 15)) / dayMs;
   const swing = Math.cos((2 * Math.PI * fromMidJanuary) / 365.25);

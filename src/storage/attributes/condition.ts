@@ -1,7 +1,7 @@
 /** Filters by products' attributes: what they require, as SQL, and of a row that an event shows. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Values } from '../changes/change.ts';
-import { type IndexedValue, kinds, ofToken } from './values.ts';
+import { type IndexedValue, kinds, parseToken } from './values.ts';
 
 /** One value between bounds. */
 export interface Bound {
@@ -28,28 +28,28 @@ export interface AttributeCondition {
   readonly through?: never;
 }
 
-export function attributeCondition(key: string, test: AttributeTest): AttributeCondition {
+export function createAttributeCondition(key: string, test: AttributeTest): AttributeCondition {
   return { column: `attr.${key}`, operator: 'attribute', value: JSON.stringify(test), key, test };
 }
 
 /** Statements are prepared for these numbers of texts; shorter lists are filled up. */
 const sizes = [1, 2, 4, 8, 16, 32, 64, 128] as const;
-const sizeOf = (count: number): number => sizes.find(size => size >= count) ?? count;
+const chooseSize = (count: number): number => sizes.find(size => size >= count) ?? count;
 
 /** What of a condition its statement's text depends on: neither key nor values. */
-export function shapeOfAttribute({ test }: AttributeCondition): string {
-  if (test.of === 'equal') return `attribute=${sizeOf(test.texts.length)}`;
+export function toAttributeShape({ test }: AttributeCondition): string {
+  if (test.of === 'equal') return `attribute=${chooseSize(test.texts.length)}`;
   return `attribute ${test.of}${test.bounds.map(({ operator }) => operator).join()}`;
 }
 
 /** The arguments of its statement, named by its place among the conditions. */
-export function argumentsOfAttribute(
+export function buildAttributeArguments(
   { key, test }: AttributeCondition,
   index: number,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = { [`c${index}k`]: key };
   if (test.of === 'equal') {
-    const size = sizeOf(test.texts.length);
+    const size = chooseSize(test.texts.length);
     for (let at = 0; at < size; at++) values[`c${index}v${at}`] = test.texts[at] ?? test.texts[0];
   } else {
     for (const [at, { value }] of test.bounds.entries()) values[`c${index}v${at}`] = value;
@@ -58,17 +58,17 @@ export function argumentsOfAttribute(
 }
 
 /** Those whose attribute meets the test, found in the index of values. */
-export function attributeSql(
+export function buildAttributeSql(
   { test }: AttributeCondition,
   index: number,
   argument: Readonly<Record<string, RawBuilder<unknown>>>,
 ): RawBuilder<unknown> {
-  const at = (place: number) => argument[`c${index}v${place}`];
+  const getArgument = (place: number) => argument[`c${index}v${place}`];
   const meets =
     test.of === 'equal'
-      ? sql`value in (${sql.join(Array.from({ length: sizeOf(test.texts.length) }, (_, place) => at(place)))})`
+      ? sql`value in (${sql.join(Array.from({ length: chooseSize(test.texts.length) }, (_, place) => getArgument(place)))})`
       : sql`kind = ${sql.lit(kinds[test.of])} and ${sql.join(
-          test.bounds.map(({ operator }, place) => sql`number ${sql.raw(operator)} ${at(place)}`),
+          test.bounds.map(({ operator }, place) => sql`number ${sql.raw(operator)} ${getArgument(place)}`),
           sql` and `,
         )}`;
   return sql`id in (select product_id from product_attributes
@@ -78,10 +78,12 @@ export function attributeSql(
 /** Whether a value meets a test. */
 export function meetsTest(test: AttributeTest, { kind, text, number }: IndexedValue): boolean {
   if (test.of === 'equal') return test.texts.includes(text);
-  return kind === kinds[test.of] && number !== null && test.bounds.every(bound => withinBound(bound, number));
+  return (
+    kind === kinds[test.of] && number !== null && test.bounds.every(bound => isWithinBound(bound, number))
+  );
 }
 
-export function withinBound({ operator, value }: Bound, number: number): boolean {
+export function isWithinBound({ operator, value }: Bound, number: number): boolean {
   if (operator === '<') return number < value;
   if (operator === '<=') return number <= value;
   return operator === '>' ? number > value : number >= value;
@@ -90,5 +92,5 @@ export function withinBound({ operator, value }: Bound, number: number): boolean
 /** Whether some value of a row that an event shows meets a condition. */
 export function meetsAttribute({ column, test }: AttributeCondition, values: Values): boolean {
   const tokens = values[column];
-  return Array.isArray(tokens) && tokens.some(token => meetsTest(test, ofToken(token)));
+  return Array.isArray(tokens) && tokens.some(token => meetsTest(test, parseToken(token)));
 }

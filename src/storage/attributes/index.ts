@@ -1,8 +1,8 @@
 /** The rows that products are found by their attributes with: each value of each product once. */
 import { sql } from 'kysely';
-import { bulk, bulkInsert } from '../bulk.ts';
+import { createBulk, createBulkInsert } from '../bulk.ts';
 import type { Database, Transaction } from '../database.ts';
-import { type AttributeValues, type IndexedValue, indexedValues } from './values.ts';
+import { type AttributeValues, type IndexedValue, toIndexedValues } from './values.ts';
 
 /** A product's attributes before and after a change; none before it is made and after it is deleted. */
 export interface AttributeChange {
@@ -15,11 +15,11 @@ type Row = readonly [key: string, value: string, id: number];
 type FullRow = readonly [...Row, kind: number, number: number | null];
 
 /** @returns a function that writes what has changed, in one order for all transactions */
-export function attributeIndex(database: Pick<Database, 'build' | 'dialect'>) {
+export function createAttributeIndex(database: Pick<Database, 'build' | 'dialect'>) {
   const table = 'product_attributes';
   const key = { key: 'text', value: 'text', product_id: 'integer' } as const;
-  const added = bulkInsert(database, table, { ...key, kind: 'integer', number: 'double precision' });
-  const removed = bulk(
+  const added = createBulkInsert(database, table, { ...key, kind: 'integer', number: 'double precision' });
+  const removed = createBulk(
     database,
     table,
     key,
@@ -29,29 +29,35 @@ export function attributeIndex(database: Pick<Database, 'build' | 'dialect'>) {
   return (session: Transaction, changes: readonly AttributeChange[]): void => {
     const [gone, fresh]: [Row[], FullRow[]] = [[], []];
     for (const { id, before, after } of changes) {
-      for (const [key, value] of differing(before, after)) gone.push([key, value.text, id]);
-      for (const [key, value] of differing(after, before))
+      for (const [key, value] of selectDifferingValues(before, after)) gone.push([key, value.text, id]);
+      for (const [key, value] of selectDifferingValues(after, before))
         fresh.push([key, value.text, id, value.kind, value.number]);
     }
-    if (gone.length > 0) session.writeDeferred(removed, gone.sort(byValue));
-    if (fresh.length > 0) session.writeDeferred(added, fresh.sort(byValue));
+    if (gone.length > 0) session.writeDeferred(removed, gone.sort(compareRows));
+    if (fresh.length > 0) session.writeDeferred(added, fresh.sort(compareRows));
   };
 }
 
 /** The values that the one has and the other has not, of the same kind. */
-function* differing(one: AttributeValues, other: AttributeValues): Generator<[string, IndexedValue]> {
+function* selectDifferingValues(
+  one: AttributeValues,
+  other: AttributeValues,
+): Generator<[string, IndexedValue]> {
   for (const key in one) {
     const value = one[key];
     if (value === undefined || value === other[key]) continue;
-    const others = Object.hasOwn(other, key) ? indexedValues(other[key] ?? []) : [];
-    for (const own of indexedValues(value)) {
+    const others = Object.hasOwn(other, key) ? toIndexedValues(other[key] ?? []) : [];
+    for (const own of toIndexedValues(value)) {
       if (!others.some(({ kind, text }) => kind === own.kind && text === own.text)) yield [key, own];
     }
   }
 }
 
 /** Neighbours in the index are written one after another. */
-function byValue([key, value, id]: Row | FullRow, [otherKey, otherValue, otherId]: Row | FullRow): number {
+function compareRows(
+  [key, value, id]: Row | FullRow,
+  [otherKey, otherValue, otherId]: Row | FullRow,
+): number {
   if (key !== otherKey) return key < otherKey ? -1 : 1;
   return value < otherValue ? -1 : value > otherValue ? 1 : id - otherId;
 }

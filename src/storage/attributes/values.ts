@@ -22,7 +22,7 @@ const longestText = 200;
 const keptOfLonger = 100;
 
 /** A text as it is compared for equality. */
-export function comparedText(text: string): string {
+export function toComparedText(text: string): string {
   if (text.length <= longestText) return text;
   const hash = new Bun.CryptoHasher('sha256').update(text).digest('hex');
   return `${[...text.slice(0, keptOfLonger)].join('').toWellFormed()}…${hash}`;
@@ -35,7 +35,7 @@ export const isShortened = (text: string): boolean =>
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /** Epoch milliseconds of a date, or a moment with its offset (ISO 8601); undefined for any other text. */
-export function momentOf(text: string): number | undefined {
+export function parseMoment(text: string): number | undefined {
   if (text.length < 10 || text.length > 35) return undefined;
   const parts = datePattern.exec(text);
   if (parts === null) return undefined;
@@ -46,41 +46,42 @@ export function momentOf(text: string): number | undefined {
   return Number.isNaN(moment) ? undefined : moment;
 }
 
-function indexedText(text: string): IndexedValue {
-  const moment = momentOf(text);
+function toIndexedValue(text: string): IndexedValue {
+  const moment = parseMoment(text);
   if (moment !== undefined) return { kind: kinds.date, text, number: moment };
-  return { kind: kinds.text, text: comparedText(text), number: null };
+  return { kind: kinds.text, text: toComparedText(text), number: null };
 }
 
 /** What an index holds of one attribute; each value of a list once. */
-export function indexedValues(value: AttributeValue): IndexedValue[] {
+export function toIndexedValues(value: AttributeValue): IndexedValue[] {
   if (typeof value === 'number') return [{ kind: kinds.number, text: String(value), number: value }];
   if (typeof value === 'boolean') return [{ kind: kinds.boolean, text: String(value), number: null }];
-  if (typeof value === 'string') return [indexedText(value)];
-  return [...new Set(value)].map(indexedText);
+  if (typeof value === 'string') return [toIndexedValue(value)];
+  return [...new Set(value)].map(toIndexedValue);
 }
 
 /** A value as one text, for events. */
-export const tokenOf = ({ kind, text }: Pick<IndexedValue, 'kind' | 'text'>): string => `${kind}${text}`;
+export const toToken = ({ kind, text }: Pick<IndexedValue, 'kind' | 'text'>): string => `${kind}${text}`;
 
 /** The value that a token stands for. */
-export function ofToken(token: string): IndexedValue {
-  // Boundary: tokens are made by tokenOf, and begin with a kind.
+export function parseToken(token: string): IndexedValue {
+  // Boundary: tokens are made by toToken, and begin with a kind.
   const kind = Number(token[0]) as Kind;
   const text = token.slice(1);
-  const number = kind === kinds.number ? Number(text) : kind === kinds.date ? (momentOf(text) ?? null) : null;
+  const number =
+    kind === kinds.number ? Number(text) : kind === kinds.date ? (parseMoment(text) ?? null) : null;
   return { kind, text, number };
 }
 
 /** The name that conditions and facets of an attribute have among columns. */
-const columnOf = (key: string): string => `attr.${key}`;
+const toColumnName = (key: string): string => `attr.${key}`;
 
 /** Attributes as caches take them from events: column → tokens. */
-export function eventAttributes(attributes: AttributeValues | undefined): Record<string, string[]> {
+export function toEventAttributes(attributes: AttributeValues | undefined): Record<string, string[]> {
   const values: Record<string, string[]> = {};
   for (const key in attributes) {
     const value = attributes[key];
-    if (value !== undefined) values[columnOf(key)] = indexedValues(value).map(tokenOf);
+    if (value !== undefined) values[toColumnName(key)] = toIndexedValues(value).map(toToken);
   }
   return values;
 }

@@ -17,11 +17,11 @@ function isIn(places: readonly PlaceArguments[]): RawBuilder<unknown> {
 }
 
 /** Selects the ids of the categories of these paths and of all below them. */
-export const categoriesIn = (places: readonly PlaceArguments[]): RawBuilder<unknown> =>
+export const buildCategoryIds = (places: readonly PlaceArguments[]): RawBuilder<unknown> =>
   sql`select id from categories where ${isIn(places)}`;
 
 /** Selects the ids of products that are listed in some categories besides their main one. */
-export const listedBesides = (ids: RawBuilder<unknown>): RawBuilder<unknown> =>
+export const buildIdsListedBesides = (ids: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`select product_id from product_categories where category_id in (${ids})`;
 
 /** That the main category of a product is none of these. */
@@ -51,5 +51,5 @@ export function isListedBelow(places: readonly PlaceArguments[], besides: boolea
 }
 
 /** Selects the ids of all products that are listed in some categories, as `product_id`, each once. */
-export const listedProducts = (ids: RawBuilder<unknown>): RawBuilder<unknown> =>
-  sql`select id as product_id from products where category_id in (${ids}) union ${listedBesides(ids)}`;
+export const buildListedProductIds = (ids: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`select id as product_id from products where category_id in (${ids}) union ${buildIdsListedBesides(ids)}`;

@@ -15,26 +15,26 @@ const numberLength = 20;
 const longestWord = 50;
 
 /** Whether a name would be read as several, or as another, in a path. */
-export const separates = (name: string): boolean => ` ${name} `.includes(separator);
+export const containsSeparator = (name: string): boolean => ` ${name} `.includes(separator);
 
 /** The names of a path, the highest category's first: trimmed, but not checked. */
-export function namesOf(path: string): string[] {
+export function splitPath(path: string): string[] {
   return path.split(separator).map(name => name.trim());
 }
 
-export const pathOf = (names: readonly string[]): string => names.join(separator);
+export const joinPath = (names: readonly string[]): string => names.join(separator);
 
 /** The path that a category has once `former` has become `path`: another one only for that and those below it. */
-export const renamedPath = (one: string, former: string, path: string): string =>
+export const renamePath = (one: string, former: string, path: string): string =>
   one === former || one.startsWith(`${former}${separator}`) ? `${path}${one.slice(former.length)}` : one;
 
 /** The paths below a category are those from `low` on and before `high`: a space is followed by `!`. */
-export function pathsBelow(path: string): { readonly low: string; readonly high: string } {
+export function getPathsBelow(path: string): { readonly low: string; readonly high: string } {
   return { low: `${path}${separator}`, high: `${path} >!` };
 }
 
 /** The paths of a category and of all above it, the highest first. */
-export function pathsAbove(path: string): string[] {
+export function getPathsAbove(path: string): string[] {
   const paths: string[] = [];
   for (let end = path.indexOf(separator); end !== -1; end = path.indexOf(separator, end + 1)) {
     paths.push(path.slice(0, end));
@@ -58,7 +58,7 @@ const written: Readonly<Record<string, string>> = {
 };
 
 /** What of a name can stand in an address: `Küche & Bad` → `kueche-and-bad`. */
-export function slugOf(name: string): string {
+export function toSlug(name: string): string {
   const plain = name
     .normalize('NFC')
     .toLowerCase()
@@ -77,7 +77,7 @@ export function slugOf(name: string): string {
 }
 
 /** The first of a slug and its numbered variants that is not taken. */
-export function freeSlug(slug: string, isTaken: (slug: string) => boolean): string {
+export function findFreeSlug(slug: string, isTaken: (slug: string) => boolean): string {
   if (!isTaken(slug)) return slug;
   for (let number = 2; ; number++) if (!isTaken(`${slug}-${number}`)) return `${slug}-${number}`;
 }

@@ -18,8 +18,8 @@ export interface ShownProduct {
   readonly updated_at: RawBuilder<number>;
 }
 
-/** The same in SQL, for rows that are read in an order with others; those read by their ids cost a server less by `readColumns`. */
-export function shownProduct({ json, position }: Pick<Dialect, 'json' | 'position'>): ShownProduct {
+/** The same in SQL, for rows that are read in an order with others; those read by their ids cost a server less by `buildReadColumns`. */
+export function buildShownProduct({ json, position }: Pick<Dialect, 'json' | 'position'>): ShownProduct {
   const own = sql`from categories where categories.id = products.category_id`;
   const further = sql`from product_categories
     join categories on categories.id = product_categories.category_id
@@ -29,14 +29,14 @@ export function shownProduct({ json, position }: Pick<Dialect, 'json' | 'positio
   const categories = sql`case products.further_categories when 0 then '[]' else
     '[' || coalesce((select string_agg(${path}, ',' order by product_categories.position) ${further}), '') || ']' end`;
   const text = sql`products.document`;
-  const from = (part: string) => sql`substr(${text}, ${position(text, sql.lit(part))})`;
+  const buildTextFrom = (part: string) => sql`substr(${text}, ${position(text, sql.lit(part))})`;
   const moment = sql`coalesce((select path_at ${own} and path_at > products.updated_at), products.updated_at)`;
   const latest = sql`(select max(moment) from
     (select ${moment} as moment union all select path_at ${further}) as moments)`;
   return {
     document: sql<string>`case substr(${text}, 1, 1)
-      when '[' then '[' || ${category} || ',' || ${categories} || ${from(`,${newLine}`)}
-      else '"category":' || ${category} || ',"categories":' || ${categories} || ${from(nextMember)} end`,
+      when '[' then '[' || ${category} || ',' || ${categories} || ${buildTextFrom(`,${newLine}`)}
+      else '"category":' || ${category} || ',"categories":' || ${categories} || ${buildTextFrom(nextMember)} end`,
     updated_at: sql<number>`case products.further_categories when 0 then ${moment} else ${latest} end`,
   };
 }
@@ -45,8 +45,8 @@ export function shownProduct({ json, position }: Pick<Dialect, 'json' | 'positio
  * The same for rows that the statement locks, in a transaction that shares the tree. A statement that has waited for a row
  * may not see its categories yet. The document has their paths, which no rename has changed since: the tree is shared.
  */
-export function lockedProduct(dialect: Pick<Dialect, 'json' | 'position' | 'isLate'>): ShownProduct {
-  const shown = shownProduct(dialect);
+export function buildLockedProduct(dialect: Pick<Dialect, 'json' | 'position' | 'isLate'>): ShownProduct {
+  const shown = buildShownProduct(dialect);
   const isLate = dialect.isLate?.('products');
   if (isLate === undefined) return shown;
   // Its moment is that of the row in any case: the write made that later than those of the paths it had.
@@ -71,7 +71,7 @@ export interface ReadProduct {
 /** `products`, with the main category of each. */
 export const productsWithPaths = sql`products left join categories on categories.id = products.category_id`;
 
-export function readColumns({ json }: Pick<Dialect, 'json'>): RawBuilder<unknown> {
+export function buildReadColumns({ json }: Pick<Dialect, 'json'>): RawBuilder<unknown> {
   const one = sql`'[' || ${json(sql`others.path`)} || ',' || others.path_at || ']'`;
   return sql`products.document, products.updated_at, categories.path, categories.path_at,
     case when products.further_categories > 0 then
@@ -80,8 +80,8 @@ export function readColumns({ json }: Pick<Dialect, 'json'>): RawBuilder<unknown
         where product_categories.product_id = products.id) end as further`;
 }
 
-/** What `readColumns` reads as it is shown. */
-export function shownOf<Row extends ReadProduct>({ path, path_at, further, ...row }: Row) {
+/** What `buildReadColumns` reads as it is shown. */
+export function toShownRow<Row extends ReadProduct>({ path, path_at, further, ...row }: Row) {
   // Boundary: the statement has made it.
   const others = further === null ? [] : (JSON.parse(further) as [path: string, at: number][]);
   const { document } = row;

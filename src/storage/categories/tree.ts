@@ -17,19 +17,19 @@ export interface CategoryTree {
   extend(session: Session): Promise<void>;
 }
 
-export function categoryTree({
+export function createCategoryTree({
   build,
   dialect: { lock },
 }: Pick<Database, 'build' | 'dialect'>): CategoryTree {
-  const taking = (name: string, mode: 'shared' | 'exclusive') => {
+  const prepareLock = (name: string, mode: 'shared' | 'exclusive') => {
     const query: CompiledQuery<unknown> | undefined = lock?.(name, mode).compile(build);
     return async (session: Session): Promise<void> => {
       if (query !== undefined) await session.all(query);
     };
   };
   return {
-    share: taking(tree, 'shared'),
-    own: taking(tree, 'exclusive'),
-    extend: taking(`new ${tree}`, 'exclusive'),
+    share: prepareLock(tree, 'shared'),
+    own: prepareLock(tree, 'exclusive'),
+    extend: prepareLock(`new ${tree}`, 'exclusive'),
   };
 }

@@ -8,7 +8,7 @@
  * changes only the ids are read: other rows stay cached, and lists go.
  */
 import type { CompiledQuery } from 'kysely';
-import { type Slices, slices } from '../../slices.ts';
+import { createSlices, type Slices } from '../../slices.ts';
 import type { Session } from '../database.ts';
 import type { Change, Changes, Collection, Listener } from './change.ts';
 
@@ -62,7 +62,7 @@ interface Followed {
   version: number | undefined;
 }
 
-export function changesOf(source: ChangeSource): Changes {
+export function createChanges(source: ChangeSource): Changes {
   const { state, read, unchanged } = source;
   const followed = new Map<string, Followed>();
   let position: string | undefined;
@@ -91,14 +91,14 @@ export function changesOf(source: ChangeSource): Changes {
       if ((await read.first(unchanged(position))) !== undefined) return;
       isQuiet = false;
     }
-    const { turn } = slices();
+    const { turn } = createSlices();
     const first = await readPages(read, source.events, position, turn, mostEvents);
     const rows = countEvents(first) < mostEvents ? first : await readPages(read, source.ids, position, turn);
     const found: { readonly entry: Followed; readonly version: number; readonly changes: Found }[] = [];
     for (const entry of followed.values()) {
-      const version = versionIn(rows, entry.collection.name);
+      const version = getVersion(rows, entry.collection.name);
       const growth = version - (entry.version ?? Number.NaN);
-      found.push({ entry, version, changes: await changesIn(rows, entry.collection, growth, turn) });
+      found.push({ entry, version, changes: await extractChanges(rows, entry.collection, growth, turn) });
     }
     // All at once: between two of them no request may be served what one collection shows of another's past.
     for (const { entry, version, changes } of found) {
@@ -133,7 +133,7 @@ export function changesOf(source: ChangeSource): Changes {
   };
 }
 
-function versionIn(rows: readonly ChangeRow[], collection: string): number {
+function getVersion(rows: readonly ChangeRow[], collection: string): number {
   return rows.find(({ kind, name }) => kind === 'version' && name === collection)?.number ?? 0;
 }
 
@@ -177,7 +177,7 @@ type Found = readonly Change[] | Set<number> | undefined;
  * @param growth of the version
  * @param turn gives the event loop a turn when it is due: a bulk change of large resources takes long to read
  */
-async function changesIn(
+async function extractChanges(
   rows: readonly ChangeRow[],
   { events }: Collection,
   growth: number,
@@ -192,14 +192,14 @@ async function changesIn(
   if (events === undefined) return [];
   const many = read.flatMap(({ kind, before }) => (kind === 'ids' && before !== null ? [before] : []));
   if (many.length > 0) return new Set(many.flatMap(list => list.split(',').map(Number)));
-  const valuesOf = (id: number, document: string | null) =>
+  const getValues = (id: number, document: string | null) =>
     document === null ? undefined : events.valuesOf(id, document);
   const changes: Change[] = [];
   try {
     for (const { id, before, after } of read) {
       const due = turn();
       if (due !== undefined) await due;
-      changes.push({ id, before: valuesOf(id, before), after: valuesOf(id, after), document: after });
+      changes.push({ id, before: getValues(id, before), after: getValues(id, after), document: after });
     }
     return changes;
   } catch {

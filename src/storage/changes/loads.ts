@@ -44,7 +44,7 @@ export interface Loads {
 }
 
 /** @param ending any change of which may have changed everything that is kept */
-export function followedLoads(
+export function createLoads(
   changes: Changes,
   collection: Collection,
   kept: Kept,

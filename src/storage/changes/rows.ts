@@ -2,7 +2,7 @@
  * Rows of one table by their ids, each as new as the last check for changes: what was written is read from its
  * event, and everything else once.
  */
-import { boundedMap } from '../../bounded-map.ts';
+import { createBoundedMap } from '../../bounded-map.ts';
 import type { Database } from '../database.ts';
 import type { Collection } from './change.ts';
 
@@ -52,21 +52,21 @@ const rowsSize = 96 * 1024 * 1024;
 const rowBytes = 500;
 
 /** A string's memory: one byte for each character while all of them are ASCII. */
-export function bytesOf(text: string): number {
+export function countBytes(text: string): number {
   return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
 }
 
-export function cachedRows<Row extends { readonly id: number }, Shown>(
+export function createCachedRows<Row extends { readonly id: number }, Shown>(
   { changes }: Pick<Database, 'changes'>,
   { collection, rowOf, shownRow, textOf, read }: RowOptions<Row>,
 ): CachedRows<Row, Shown> {
   type Cached = CachedRow<Row, Shown>;
-  const rows = boundedMap<number, Cached | Announced>(rowsSize, ({ bytes }) => bytes);
+  const rows = createBoundedMap<number, Cached | Announced>(rowsSize, ({ bytes }) => bytes);
   /** Rows that are being read: a change that comes meanwhile takes them out. */
   const reading = new Map<number, Promise<Cached | undefined>>();
 
   function keep(row: Row): Cached {
-    const cached = { row, bytes: rowBytes + bytesOf(textOf(row)), shown: undefined };
+    const cached = { row, bytes: rowBytes + countBytes(textOf(row)), shown: undefined };
     rows.set(row.id, cached);
     return cached;
   }
@@ -98,7 +98,7 @@ export function cachedRows<Row extends { readonly id: number }, Shown>(
     for (const { id, document } of changed) {
       reading.delete(id);
       if (document === null) rows.delete(id);
-      else rows.set(id, { document, bytes: rowBytes + bytesOf(document) });
+      else rows.set(id, { document, bytes: rowBytes + countBytes(document) });
     }
   });
 

@@ -8,7 +8,7 @@ export interface FollowedValue<Value> {
   peek(): Value | undefined;
 }
 
-export function followedValue<Value>(
+export function createFollowedValue<Value>(
   changes: Changes,
   collection: Collection,
   read: () => Promise<Value>,

@@ -4,7 +4,7 @@
  * (docs/decisions/0023).
  */
 import { type RawBuilder, sql } from 'kysely';
-import { bulk } from '../bulk.ts';
+import { createBulk } from '../bulk.ts';
 import type { Database, Dialect, Transaction } from '../database.ts';
 
 /**
@@ -12,15 +12,15 @@ import type { Database, Dialect, Transaction } from '../database.ts';
  * replicas, or a failover has lost commits, and name another state than the one that a replica has cached things of.
  * 500 million of them stay below 2^53.
  */
-export const newMark = (): number => 1 + Math.floor(Math.random() * 2 ** 24);
+export const createMark = (): number => 1 + Math.floor(Math.random() * 2 ** 24);
 
 /** A collection's version, for a statement that reads it together with something else. */
-export const versionOf = ({ types }: Dialect, collection: string): RawBuilder<number> =>
+export const buildVersion = ({ types }: Dialect, collection: string): RawBuilder<number> =>
   sql<number>`cast((select coalesce(sum(version), 0) from collection_versions
     where collection = ${sql.lit(collection)}) as ${types.real})`;
 
-export function collectionVersions({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
-  const statement = bulk(
+export function createCollectionVersions({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
+  const statement = createBulk(
     { build, dialect },
     'collection_versions',
     { collection: 'text', version: 'double precision' },
@@ -35,7 +35,7 @@ export function collectionVersions({ build, dialect }: Pick<Database, 'build' | 
      * @param marks the sum of those in the events that say how; without it nothing says how, and whatever is cached
      * of the collection goes
      */
-    advance(session: Transaction, collection: string, marks: number = newMark()): void {
+    advance(session: Transaction, collection: string, marks: number = createMark()): void {
       session.increment(
         { key: `version ${collection}`, statement, row: amount => [collection, amount] },
         marks,

@@ -20,7 +20,7 @@ export interface Arrangement {
  * @param codes those of one moment: rows without a combination have 0
  * @param order all combinations but 0
  */
-export async function arranged(
+export async function arrangeRows(
   codes: Uint32Array,
   uses: readonly number[],
   order: Uint32Array,
@@ -60,7 +60,7 @@ function placeRows({ codes, next, ids }: Placing, from: number, to: number): voi
 }
 
 /** All combinations in ascending order of their numbers. Those that are in order already are many, the others few. */
-export function orderedCodes(count: number, numberOf: (code: number) => number): Uint32Array {
+export function sortCodes(count: number, numberOf: (code: number) => number): Uint32Array {
   const inOrder: number[] = [];
   const others: number[] = [];
   let largest = Number.NEGATIVE_INFINITY;
@@ -89,7 +89,7 @@ export function orderedCodes(count: number, numberOf: (code: number) => number):
 }
 
 /** The rows that had an accepted combination when they were arranged. @param length that of all codes */
-export function rowsArranged(
+export function selectArrangedRows(
   { ids, starts, counts, all }: Arrangement,
   accepted: Uint8Array,
   length: number,

@@ -3,12 +3,12 @@
  * have the same number, that of a combination, so that a test is made once per combination and not once per row.
  */
 
-import { slices } from '../../slices.ts';
-import { type AttributeTest, meetsTest, withinBound } from '../attributes/condition.ts';
-import { type IndexedValue, kinds, tokenOf } from '../attributes/values.ts';
-import { type Arrangement, arranged, orderedCodes, rowsArranged } from './arrangement.ts';
+import { createSlices } from '../../slices.ts';
+import { type AttributeTest, isWithinBound, meetsTest } from '../attributes/condition.ts';
+import { type IndexedValue, kinds, toToken } from '../attributes/values.ts';
+import { type Arrangement, arrangeRows, selectArrangedRows, sortCodes } from './arrangement.ts';
 import { type Line, mostMoved } from './line.ts';
-import { putRow, type RowSet, rowsWith } from './rows.ts';
+import { putRow, type RowSet, selectAccepted } from './rows.ts';
 
 /** Distinct values, and combinations of them, at most: with more a column is no use as a facet, and large. */
 export const mostCombinations = 300_000;
@@ -51,7 +51,7 @@ interface KeptSet {
 }
 
 /** @param isOrder whether lists are in the order of its numbers */
-export function column(isOrder = false): Column {
+export function createColumn(isOrder = false): Column {
   let codes = new Uint32Array(1024);
   let largest = 0;
   const uses: number[] = [0];
@@ -74,8 +74,8 @@ export function column(isOrder = false): Column {
   /** The same of an arrangement that is being made. */
   let movedSince: Set<number> | undefined;
 
-  function placeOf(value: IndexedValue): number {
-    const token = tokenOf(value);
+  function ensurePlace(value: IndexedValue): number {
+    const token = toToken(value);
     const known = places.get(token);
     if (known !== undefined) return known;
     const place = values.push(value) - 1;
@@ -86,25 +86,25 @@ export function column(isOrder = false): Column {
     return place;
   }
 
-  function newCombination(own: readonly number[]): number {
+  function addCombination(own: readonly number[]): number {
     uses.push(0);
     singles.push(own.length === 1 ? (own[0] ?? -1) : -1);
     textBytes += combinationBytes + 8 * own.length;
     return members.push(own) - 1;
   }
 
-  function combinationOf(own: readonly number[]): number {
+  function ensureCombination(own: readonly number[]): number {
     const [only] = own;
     if (only === undefined) return 0;
     if (own.length === 1) {
-      alone[only] ??= newCombination(own);
+      alone[only] ??= addCombination(own);
       return alone[only] ?? 0;
     }
     const sorted = [...own].sort((a, b) => a - b);
     const name = sorted.join();
     const known = combinations.get(name);
     if (known !== undefined) return known;
-    const code = newCombination(sorted);
+    const code = addCombination(sorted);
     combinations.set(name, code);
     return code;
   }
@@ -142,26 +142,26 @@ export function column(isOrder = false): Column {
     const since = new Set<number>();
     movedSince = since;
     codes = codes.slice(0, largest + 1);
-    const { turn } = slices();
-    const numberOf = (code: number) => numbers[singles[code] ?? -1] ?? Number.NaN;
+    const { turn } = createSlices();
+    const getNumber = (code: number) => numbers[singles[code] ?? -1] ?? Number.NaN;
     const order = isOrder
-      ? orderedCodes(members.length, numberOf)
+      ? sortCodes(members.length, getNumber)
       : Uint32Array.from({ length: members.length - 1 }, (_, index) => index + 1);
-    arrangement = await arranged(codes.slice(), uses.slice(), order, turn);
+    arrangement = await arrangeRows(codes.slice(), uses.slice(), order, turn);
     moved = since;
     movedSince = undefined;
   }
 
-  function rowsOf(test: AttributeTest): RowSet {
-    const meets = accepted(test, { members, singles, values, numbers, valueKinds });
-    if (arrangement === undefined) return rowsWith(codes, meets);
-    const rows = rowsArranged(arrangement, meets, codes.length);
+  function selectRows(test: AttributeTest): RowSet {
+    const meets = testCombinations(test, { members, singles, values, numbers, valueKinds });
+    if (arrangement === undefined) return selectAccepted(codes, meets);
+    const rows = selectArrangedRows(arrangement, meets, codes.length);
     for (const id of moved) putRow(rows, id, meets[codes[id] ?? 0] === 1);
     return rows;
   }
 
   function keepSet(name: string, test: AttributeTest): RowSet {
-    const rows = rowsOf(test);
+    const rows = selectRows(test);
     const room = Math.min(mostSets, setsSize / rows.words.byteLength);
     for (const oldest of sets.keys()) {
       if (sets.size < room) break;
@@ -178,13 +178,16 @@ export function column(isOrder = false): Column {
     values,
     singles,
     numbers,
-    set: (id, own) => change(id, combinationOf([...new Set(own.map(placeOf))])),
+    set: (id, own) => change(id, ensureCombination([...new Set(own.map(ensurePlace))])),
     add(ids, own) {
-      const added = own.map(placeOf);
-      const code = combinationOf([...new Set(added)]);
+      const added = own.map(ensurePlace);
+      const code = ensureCombination([...new Set(added)]);
       for (const id of ids) {
         const before = codes[id] ?? 0;
-        change(id, before === 0 ? code : combinationOf([...new Set([...(members[before] ?? []), ...added])]));
+        change(
+          id,
+          before === 0 ? code : ensureCombination([...new Set([...(members[before] ?? []), ...added])]),
+        );
       }
     },
     arrange,
@@ -209,9 +212,9 @@ type Values = Pick<Column, 'members' | 'singles' | 'values' | 'numbers'> & {
 };
 
 /** 1 for each combination of which some value meets the test. */
-function accepted(test: AttributeTest, own: Values): Uint8Array {
+function testCombinations(test: AttributeTest, own: Values): Uint8Array {
   const { members, singles } = own;
-  const meets = test.of === 'equal' ? equalTo(test.texts, own.values) : within(test, own);
+  const meets = test.of === 'equal' ? testEqual(test.texts, own.values) : testWithin(test, own);
   const found = new Uint8Array(members.length);
   for (let code = 1; code < found.length; code++) {
     const only = singles[code] ?? -1;
@@ -222,7 +225,7 @@ function accepted(test: AttributeTest, own: Values): Uint8Array {
 }
 
 /** 1 for each value that is one of these. */
-function equalTo(texts: readonly string[], values: readonly IndexedValue[]): Uint8Array {
+function testEqual(texts: readonly string[], values: readonly IndexedValue[]): Uint8Array {
   const meets = new Uint8Array(values.length);
   const wanted = new Set(texts);
   for (let place = 0; place < meets.length; place++)
@@ -231,7 +234,7 @@ function equalTo(texts: readonly string[], values: readonly IndexedValue[]): Uin
 }
 
 /** 1 for each value that is within bounds. Those with an order are looked at without anything being called. */
-function within(
+function testWithin(
   { of, bounds }: Exclude<AttributeTest, { readonly of: 'equal' }>,
   { numbers, valueKinds }: Values,
 ): Uint8Array {
@@ -246,7 +249,7 @@ function within(
     const number = numbers[place] ?? Number.NaN;
     if (!(number >= low && number <= high) || valueKinds[place] !== kind) continue;
     // Only what lies on a bound may yet be outside.
-    if ((number > low && number < high) || bounds.every(bound => withinBound(bound, number)))
+    if ((number > low && number < high) || bounds.every(bound => isWithinBound(bound, number)))
       meets[place] = 1;
   }
   return meets;

@@ -1,14 +1,14 @@
 /** Facets of products: how many have each value, each facet counted without the conditions on itself. */
 import { sql } from 'kysely';
-import { slices } from '../../slices.ts';
+import { createSlices } from '../../slices.ts';
 import type { Database } from '../database.ts';
 import type { Condition } from '../list/request.ts';
 import type { Column } from './column.ts';
-import { type FacetRange, type FacetValues, facetRange, facetValues } from './facet.ts';
+import { computeFacetRange, computeFacetValues, type FacetRange, type FacetValues } from './facet.ts';
 import type { Columns } from './index.ts';
-import { has, intersection, type RowSet, rowsOfIds } from './rows.ts';
-import { type ColumnSource, sourceOf } from './source.ts';
-import { testOf } from './tests.ts';
+import { has, intersectRows, type RowSet, toRowSet } from './rows.ts';
+import { type ColumnSource, findSource } from './source.ts';
+import { toAttributeTest } from './tests.ts';
 
 /** What is counted by the range it lies in. */
 const rangeColumn = 'price';
@@ -36,21 +36,21 @@ interface Met {
  * @returns a function that counts facets, as new as a check that is made now
  * @throws TooManyValues
  */
-export function facetCounter(database: Pick<Database, 'build' | 'read'>, columns: Columns) {
+export function createFacetCounter(database: Pick<Database, 'build' | 'read'>, columns: Columns) {
   return async ({ facets, conditions, within }: FacetRequest): Promise<Facets> => {
-    const looked = await Promise.all(conditions.map(condition => metBy(database, condition)));
+    const looked = await Promise.all(conditions.map(condition => resolveCondition(database, condition)));
     const sources = new Map<string, ColumnSource>();
     for (const name of [...facets, ...conditions.map(({ column }) => column)]) {
-      const source = sourceOf(name);
+      const source = findSource(name);
       if (source !== undefined) sources.set(name, source);
     }
     return columns.use([...sources.values()], found =>
-      count(facets, looked, byName([...sources.keys()], found), within),
+      count(facets, looked, mapByName([...sources.keys()], found), within),
     );
   };
 }
 
-const byName = (names: readonly string[], columns: readonly Column[]): ReadonlyMap<string, Column> =>
+const mapByName = (names: readonly string[], columns: readonly Column[]): ReadonlyMap<string, Column> =>
   new Map(
     names.flatMap((name, index) => {
       const column = columns[index];
@@ -63,17 +63,17 @@ const byName = (names: readonly string[], columns: readonly Column[]): ReadonlyM
  * made now; undefined without conditions
  * @throws TooManyValues
  */
-export function rowFinder(database: Pick<Database, 'build' | 'read'>, columns: Columns) {
+export function createRowFinder(database: Pick<Database, 'build' | 'read'>, columns: Columns) {
   return async (conditions: readonly Condition[]): Promise<((id: number) => boolean) | undefined> => {
-    const looked = await Promise.all(conditions.map(condition => metBy(database, condition)));
+    const looked = await Promise.all(conditions.map(condition => resolveCondition(database, condition)));
     const sources = new Map<string, ColumnSource>();
     for (const { column } of conditions) {
-      const source = sourceOf(column);
+      const source = findSource(column);
       if (source !== undefined) sources.set(column, source);
     }
     return columns.use([...sources.values()], found => {
-      const there = byName([...sources.keys()], found);
-      const met = intersection(looked.map(({ rows }) => rows(there)));
+      const there = mapByName([...sources.keys()], found);
+      const met = intersectRows(looked.map(({ rows }) => rows(there)));
       if (met === undefined) return undefined;
       // A copy: columns change with the next turn of the event loop.
       const rows = { words: met.words.slice(), count: met.count };
@@ -89,15 +89,15 @@ async function count(
   columns: ReadonlyMap<string, Column>,
   within: readonly number[] | undefined,
 ): Promise<Facets> {
-  const { turn } = slices();
-  const base = within === undefined ? [] : [rowsOfIds(within)];
+  const { turn } = createSlices();
+  const base = within === undefined ? [] : [toRowSet(within)];
   const met: { readonly name: string; readonly rows: RowSet }[] = [];
   for (const { name, rows } of conditions) {
     met.push({ name, rows: rows(columns) });
     await turn();
   }
-  const rowsWithout = (name: string) =>
-    intersection([...base, ...met.filter(one => one.name !== name).map(({ rows }) => rows)]);
+  const intersectWithout = (name: string) =>
+    intersectRows([...base, ...met.filter(one => one.name !== name).map(({ rows }) => rows)]);
   let all: { rows: RowSet | undefined } | undefined;
   const values: Record<string, FacetValues> = {};
   const ranges: Record<string, FacetRange> = {};
@@ -105,22 +105,25 @@ async function count(
     const column = columns.get(name);
     if (column === undefined) continue;
     const isOwn = met.some(one => one.name === name);
-    if (!isOwn) all ??= { rows: rowsWithout(name) };
-    const rows = isOwn ? rowsWithout(name) : all?.rows;
-    if (name === rangeColumn) ranges[name] = await facetRange(column, rows, turn);
-    else values[name] = await facetValues(column, rows, turn);
+    if (!isOwn) all ??= { rows: intersectWithout(name) };
+    const rows = isOwn ? intersectWithout(name) : all?.rows;
+    if (name === rangeColumn) ranges[name] = await computeFacetRange(column, rows, turn);
+    else values[name] = await computeFacetValues(column, rows, turn);
     await turn();
   }
   return { values, ranges };
 }
 
-async function metBy({ build, read }: Pick<Database, 'build' | 'read'>, condition: Condition): Promise<Met> {
+async function resolveCondition(
+  { build, read }: Pick<Database, 'build' | 'read'>,
+  condition: Condition,
+): Promise<Met> {
   const name = condition.column;
-  const test = testOf(condition);
+  const test = toAttributeTest(condition);
   if (test !== undefined) {
     return {
       name,
-      rows: columns => columns.get(name)?.rows(test) ?? rowsOfIds([]),
+      rows: columns => columns.get(name)?.rows(test) ?? toRowSet([]),
     };
   }
   if (condition.operator !== '=')
@@ -128,5 +131,5 @@ async function metBy({ build, read }: Pick<Database, 'build' | 'read'>, conditio
   // What names one row, or a few.
   const query = sql<{ id: number }>`select id from products where ${sql.ref(name)} = ${condition.value}`;
   const ids = (await read.all(query.compile(build))).map(({ id }) => id);
-  return { name, rows: () => rowsOfIds(ids) };
+  return { name, rows: () => toRowSet(ids) };
 }

@@ -3,7 +3,7 @@
 import type { Slices } from '../../slices.ts';
 import { type IndexedValue, isShortened, kinds } from '../attributes/values.ts';
 import type { Column } from './column.ts';
-import { histogram, idsOf, type RowSet } from './rows.ts';
+import { countByCombination, type RowSet, toIds } from './rows.ts';
 
 interface FacetValue {
   readonly value: string | number | boolean;
@@ -35,13 +35,13 @@ export const mostValues = 100;
 const mostBuckets = 10;
 
 /** How many rows have each value, by their places. @param rows undefined for all */
-async function countsOf(
+async function countByValue(
   column: Column,
   rows: RowSet | undefined,
   turn: Slices['turn'],
 ): Promise<Uint32Array> {
   const { members, singles, uses, values } = column;
-  const combined = rows === undefined ? uses : await histogram(column, rows, turn);
+  const combined = rows === undefined ? uses : await countByCombination(column, rows, turn);
   const counts = new Uint32Array(values.length);
   for (let code = 1; code < members.length; code++) {
     const count = combined[code] ?? 0;
@@ -54,7 +54,7 @@ async function countsOf(
 }
 
 /** A value as JSON has it. */
-function shownValue({ kind, text, number }: IndexedValue): FacetValue['value'] {
+function toFacetValue({ kind, text, number }: IndexedValue): FacetValue['value'] {
   if (kind === kinds.number) return number ?? text;
   return kind === kinds.boolean ? text === 'true' : text;
 }
@@ -67,12 +67,12 @@ function compareValues(one: IndexedValue, other: IndexedValue): number {
   ];
   if (a !== null && b !== null) return a - b;
   if (a !== null || b !== null) return a !== null ? -1 : 1;
-  if (one.text !== other.text) return byCodePoint(one.text, other.text);
+  if (one.text !== other.text) return compareByCodePoint(one.text, other.text);
   return one.kind - other.kind;
 }
 
 /** The order of UTF-8, as databases have it; in UTF-16 the halves of what is above U+FFFF are not the largest. */
-function byCodePoint(one: string, other: string): number {
+function compareByCodePoint(one: string, other: string): number {
   const length = Math.min(one.length, other.length);
   for (let index = 0; index < length; index++) {
     const [a, b] = [one.charCodeAt(index), other.charCodeAt(index)];
@@ -85,12 +85,12 @@ function byCodePoint(one: string, other: string): number {
 const isHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xe000;
 
 /** The most frequent values. Texts that indexes hold shortened are no values to choose from, and left out. */
-export async function facetValues(
+export async function computeFacetValues(
   column: Column,
   rows: RowSet | undefined,
   turn: Slices['turn'],
 ): Promise<FacetValues> {
-  const counts = await countsOf(column, rows, turn);
+  const counts = await countByValue(column, rows, turn);
   const { values } = column;
   const isBefore = (a: number, b: number): boolean => {
     const difference = (counts[b] ?? 0) - (counts[a] ?? 0);
@@ -110,7 +110,7 @@ export async function facetValues(
   }
   const shown = best.flatMap(place => {
     const value = values[place];
-    return value === undefined ? [] : [{ value: shownValue(value), count: counts[place] ?? 0 }];
+    return value === undefined ? [] : [{ value: toFacetValue(value), count: counts[place] ?? 0 }];
   });
   return { values: shown, more: found - shown.length };
 }
@@ -133,22 +133,26 @@ interface Spread {
 }
 
 /** Of fewer rows than there are values, the number of each row. */
-async function spreadOf(column: Column, rows: RowSet | undefined, turn: Slices['turn']): Promise<Spread> {
+async function computeSpread(
+  column: Column,
+  rows: RowSet | undefined,
+  turn: Slices['turn'],
+): Promise<Spread> {
   const { members, numbers, singles } = column;
   if (rows === undefined || rows.count >= members.length)
-    return { numbers, counts: await countsOf(column, rows, turn) };
+    return { numbers, counts: await countByValue(column, rows, turn) };
   const codes = column.codes();
-  const own = idsOf(rows).map(id => numbers[singles[codes[id] ?? 0] ?? -1] ?? Number.NaN);
+  const own = toIds(rows).map(id => numbers[singles[codes[id] ?? 0] ?? -1] ?? Number.NaN);
   return { numbers: own, counts: new Uint8Array(own.length).fill(1) };
 }
 
 /** How the numbers of a column are spread that has at most one for each row. */
-export async function facetRange(
+export async function computeFacetRange(
   column: Column,
   rows: RowSet | undefined,
   turn: Slices['turn'],
 ): Promise<FacetRange> {
-  const { numbers, counts } = await spreadOf(column, rows, turn);
+  const { numbers, counts } = await computeSpread(column, rows, turn);
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let place = 0; place < counts.length; place++) {
     if (counts[place] === 0) continue;
@@ -158,19 +162,19 @@ export async function facetRange(
   }
   return min > max
     ? { min: null, max: null, buckets: [] }
-    : { min, max, buckets: bucketsOf({ numbers, counts }, min, max) };
+    : { min, max, buckets: computeBuckets({ numbers, counts }, min, max) };
 }
 
 /** Buckets of one width, which is 1, 2 or 5 times a power of ten; those without rows between others stay. */
-function bucketsOf({ numbers, counts }: Spread, min: number, max: number): Bucket[] {
-  const width = widthOf(max - min);
+function computeBuckets({ numbers, counts }: Spread, min: number, max: number): Bucket[] {
+  const width = chooseWidth(max - min);
   const first = Math.floor(min / width);
   const length = Math.floor(max / width) - first + 1;
   // Numbers so close, or so far apart, that no such width separates them.
   if (!Number.isFinite(width) || !(length <= mostBuckets + 1)) return [];
-  const edge = (index: number) => Number(((first + index) * width).toPrecision(12));
+  const computeEdge = (index: number) => Number(((first + index) * width).toPrecision(12));
   const sums = new Float64Array(length);
-  const edges = Array.from({ length: length + 1 }, (_, index) => edge(index));
+  const edges = Array.from({ length: length + 1 }, (_, index) => computeEdge(index));
   for (let place = 0; place < counts.length; place++) {
     const count = counts[place] ?? 0;
     const number = numbers[place] ?? Number.NaN;
@@ -184,7 +188,7 @@ function bucketsOf({ numbers, counts }: Spread, min: number, max: number): Bucke
   return Array.from(sums, (count, index) => ({ from: edges[index] ?? 0, to: edges[index + 1] ?? 0, count }));
 }
 
-function widthOf(span: number): number {
+function chooseWidth(span: number): number {
   if (span === 0) return 1;
   const smallest = span / mostBuckets;
   const power = 10 ** Math.floor(Math.log10(smallest));

@@ -5,12 +5,12 @@
  * has not been used for longest goes (docs/decisions/0031).
  */
 import type { CompiledQuery } from 'kysely';
-import { slices } from '../../slices.ts';
+import { createSlices } from '../../slices.ts';
 import type { Change, Collection } from '../changes/change.ts';
-import { followedLoads } from '../changes/loads.ts';
+import { createLoads } from '../changes/loads.ts';
 import type { Database, Session } from '../database.ts';
-import { type Column, column as emptyColumn, mostCombinations } from './column.ts';
-import { type ColumnRows, type ColumnSource, rowsAfter } from './source.ts';
+import { type Column, createColumn as emptyColumn, mostCombinations } from './column.ts';
+import { buildRowsAfter, type ColumnRows, type ColumnSource } from './source.ts';
 
 /** Bytes of columns at most. */
 const columnsSize = 160 * 1024 * 1024;
@@ -59,7 +59,7 @@ export interface Columns {
   settled(sources: readonly ColumnSource[]): Promise<unknown> | undefined;
 }
 
-export function columnsOf(
+export function createColumns(
   database: Pick<Database, 'build' | 'changes' | 'dialect' | 'snapshot'>,
   collection: Collection,
 ): Columns {
@@ -71,7 +71,7 @@ export function columnsOf(
   let last: Promise<unknown> = Promise.resolve();
   const held: Held = { by: 0, changes: [], released: Promise.withResolvers() };
 
-  const loads = followedLoads(changes, collection, {
+  const loads = createLoads(changes, collection, {
     clear() {
       loaded.clear();
       refused.clear();
@@ -91,14 +91,14 @@ export function columnsOf(
     if (column.members.length > mostCombinations) loaded.delete(source.name);
   }
 
-  const inBackground: Reader = query =>
+  const readInBackground: Reader = query =>
     database.snapshot(session => session.all(query), { background: true });
 
   const load = (source: ColumnSource): Promise<void> =>
     loads.load(
       source.name,
       async isGivenUp => {
-        const column = await readColumn(inBackground, source, isGivenUp);
+        const column = await readColumn(readInBackground, source, isGivenUp);
         await column.arrange();
         return column;
       },
@@ -111,10 +111,10 @@ export function columnsOf(
 
   async function readColumn(read: Reader, source: ColumnSource, isGivenUp = () => false): Promise<Column> {
     const column = emptyColumn(source.isOrder);
-    const { turn } = slices();
+    const { turn } = createSlices();
     for (const one of source.reads) {
       for (let last: ColumnRows | undefined; !isGivenUp(); ) {
-        const groups = await read(rowsAfter(database, one, last, rowsAtOnce));
+        const groups = await read(buildRowsAfter(database, one, last, rowsAtOnce));
         let size = 0;
         for (const group of groups) {
           column.add(group.ids.split(',').map(Number), source.valuesIn(group));
@@ -133,8 +133,8 @@ export function columnsOf(
   }
 
   function makeRoom(): void {
-    const bytes = () => [...loaded.values()].reduce((sum, { column }) => sum + column.bytes(), 0);
-    while (loaded.size > 1 && bytes() > columnsSize) {
+    const sumBytes = () => [...loaded.values()].reduce((sum, { column }) => sum + column.bytes(), 0);
+    while (loaded.size > 1 && sumBytes() > columnsSize) {
       const [oldest] = loaded.keys();
       if (oldest !== undefined) loaded.delete(oldest);
     }
@@ -166,7 +166,7 @@ export function columnsOf(
     }
   }
 
-  function there(sources: readonly ColumnSource[]): readonly Column[] | undefined {
+  function findLoaded(sources: readonly ColumnSource[]): readonly Column[] | undefined {
     const found: Column[] = [];
     for (const { name } of sources) {
       const entry = loaded.get(name);
@@ -178,15 +178,15 @@ export function columnsOf(
     return found;
   }
 
-  const missing = (sources: readonly ColumnSource[]) => sources.filter(({ name }) => !loaded.has(name));
+  const selectMissing = (sources: readonly ColumnSource[]) => sources.filter(({ name }) => !loaded.has(name));
 
   return {
     peek(sources) {
       if (held.changes.length > 0) return undefined;
-      const found = there(sources);
+      const found = findLoaded(sources);
       const isRefused = sources.some(({ name }) => refused.has(name));
       if (found === undefined && !isRefused && !loads.isResting())
-        for (const source of missing(sources)) loadOnce(source).catch(() => undefined);
+        for (const source of selectMissing(sources)) loadOnce(source).catch(() => undefined);
       return found;
     },
     settled(sources) {
@@ -199,14 +199,14 @@ export function columnsOf(
         await changes.check();
         for (const { name } of sources) if (refused.has(name)) throw new TooManyValues(name);
         if (!loads.isResting()) {
-          await Promise.all(missing(sources).map(loadOnce));
+          await Promise.all(selectMissing(sources).map(loadOnce));
           await changes.check();
         }
         // Those who work with what was are not joined: they are waited for.
         if (held.changes.length === 0) break;
         await held.released.promise;
       }
-      const found = there(sources);
+      const found = findLoaded(sources);
       if (found !== undefined) return hold(() => work(found));
       // Where changes come faster than columns are read: as they are at one moment, for this time only.
       const own = await database.snapshot(session => readAll(session, sources), { background: true });

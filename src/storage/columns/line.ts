@@ -3,7 +3,7 @@
  * place since the line was made are passed over there, and taken at their own place instead; when there are many of them
  * the line is made again.
  */
-import { has, ones, type RowSet } from './rows.ts';
+import { countOnes, has, type RowSet } from './rows.ts';
 
 /** Rows at another place, at most: each request looks at all of them. */
 export const mostMoved = 1000;
@@ -39,33 +39,33 @@ const placeCost = 4;
 const mostKept = 1000;
 
 /** The ids of a page. */
-export function pageOf(line: Line, taken: Taken): number[] {
+export function selectPage(line: Line, taken: Taken): number[] {
   const { rows, skip, count } = taken;
   if (rows.count === 0) return [];
   const wanted = skip + count;
   const passed = (wanted * line.ids.length) / rows.count;
   return wanted <= mostKept && rows.count * placeCost < passed
-    ? smallestOf(line, taken)
-    : walked(line, taken);
+    ? selectSmallest(line, taken)
+    : walkLine(line, taken);
 }
 
-function comparison({ placeOf }: Pick<Line, 'placeOf'>, descending: boolean) {
+function createComparison({ placeOf }: Pick<Line, 'placeOf'>, descending: boolean) {
   const sign = descending ? -1 : 1;
   return (a: number, b: number): number => sign * (placeOf(a) - placeOf(b) || a - b);
 }
 
 /** Whether a row is past the start. */
-function pastTest({ placeOf }: Pick<Line, 'placeOf'>, { start, descending }: Taken) {
+function createPastTest({ placeOf }: Pick<Line, 'placeOf'>, { start, descending }: Taken) {
   if (start === undefined) return () => true;
   const sign = descending ? -1 : 1;
   return (id: number): boolean => sign * (placeOf(id) - start.place || id - start.id) > 0;
 }
 
-function walked(line: Line, taken: Taken): number[] {
+function walkLine(line: Line, taken: Taken): number[] {
   const { ids, moved } = line;
   const { rows, descending, skip, count } = taken;
-  const isPast = pastTest(line, taken);
-  const compare = comparison(line, descending);
+  const isPast = createPastTest(line, taken);
+  const compare = createComparison(line, descending);
   const others = [...moved].filter(id => has(rows, id) && isPast(id)).sort(compare);
   const found: number[] = [];
   let [left, other] = [skip, 0];
@@ -77,7 +77,7 @@ function walked(line: Line, taken: Taken): number[] {
   };
   const step = descending ? -1 : 1;
   const { words } = rows;
-  for (let at = firstPast(line, taken, isPast); at >= 0 && at < ids.length; at += step) {
+  for (let at = findFirstPast(line, taken, isPast); at >= 0 && at < ids.length; at += step) {
     const id = ids[at] ?? 0;
     if (((words[id >>> 5] ?? 0) & (1 << (id & 31))) === 0 || (moved.size > 0 && moved.has(id))) continue;
     for (let next = others[other]; next !== undefined && compare(next, id) < 0; next = others[++other])
@@ -89,30 +89,30 @@ function walked(line: Line, taken: Taken): number[] {
 }
 
 /** The index of the first row past the start, in the direction of the walk. Rows that have moved say nothing. */
-function firstPast(
+function findFirstPast(
   { ids, moved }: Line,
   { start, descending }: Taken,
   isPast: (id: number) => boolean,
 ): number {
   const last = ids.length - 1;
   if (start === undefined) return descending ? last : 0;
-  const at = (step: number): number => (descending ? last - step : step);
+  const toIndex = (step: number): number => (descending ? last - step : step);
   let [low, high] = [0, ids.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     let known = middle;
-    while (known < high && moved.has(ids[at(known)] ?? 0)) known++;
-    if (known === high || isPast(ids[at(known)] ?? 0)) high = middle;
+    while (known < high && moved.has(ids[toIndex(known)] ?? 0)) known++;
+    if (known === high || isPast(ids[toIndex(known)] ?? 0)) high = middle;
     else low = known + 1;
   }
-  return at(low);
+  return toIndex(low);
 }
 
 /** Of few rows each is looked at, and the first ones are kept. */
-function smallestOf(line: Line, taken: Taken): number[] {
+function selectSmallest(line: Line, taken: Taken): number[] {
   const { rows, descending, skip, count } = taken;
   const { placeOf } = line;
-  const isPast = pastTest(line, taken);
+  const isPast = createPastTest(line, taken);
   const sign = descending ? -1 : 1;
   const wanted = skip + count;
   let kept: Place[] = [];
@@ -139,7 +139,7 @@ function smallestOf(line: Line, taken: Taken): number[] {
 }
 
 /** Rows by their ids. */
-export function pageById({ rows: { words }, descending, start, skip, count }: Taken): number[] {
+export function selectPageById({ rows: { words }, descending, start, skip, count }: Taken): number[] {
   const found: number[] = [];
   let left = skip;
   const step = descending ? -1 : 1;
@@ -152,7 +152,7 @@ export function pageById({ rows: { words }, descending, start, skip, count }: Ta
     const word = words[index] ?? 0;
     if (word === 0) continue;
     // With a start nothing is passed over.
-    const inside = left > 0 ? ones(word) : 0;
+    const inside = left > 0 ? countOnes(word) : 0;
     if (left > 0 && inside <= left) {
       left -= inside;
       continue;

@@ -3,14 +3,14 @@
  * several of them leave. A request is given the page of the state that the last check saw, or nothing.
  */
 import { type Database, largestId } from '../database.ts';
-import { rowsByKeys } from '../list/pages.ts';
+import { readRowsByKeys } from '../list/pages.ts';
 import type { ListQueries } from '../list/queries.ts';
 import type { Key, Listed, ListOptions, ListRequest, Order } from '../list/request.ts';
-import { type Line, type Place, pageById, pageOf as pageOfLine, type Taken } from './line.ts';
-import { ordersOf } from './orders.ts';
-import { intersection, type RowSet } from './rows.ts';
-import { type ColumnSource, sourceOf } from './source.ts';
-import { testOf } from './tests.ts';
+import { type Line, type Place, selectPageById, selectPage as selectPageOfLine, type Taken } from './line.ts';
+import { createOrders } from './orders.ts';
+import { intersectRows, type RowSet } from './rows.ts';
+import { type ColumnSource, findSource } from './source.ts';
+import { toAttributeTest } from './tests.ts';
 
 /** So often a page is tried again that others have changed meanwhile. */
 const attempts = 3;
@@ -34,17 +34,21 @@ interface Ranked {
 }
 
 /** @returns a function that gives a page, or undefined where the database has to be queried */
-export function memoryLister<Row>(database: Database, options: ListOptions<Row>, queries: ListQueries<Row>) {
+export function createMemoryLister<Row>(
+  database: Database,
+  options: ListOptions<Row>,
+  queries: ListQueries<Row>,
+) {
   const { changes, read } = database;
   const { collection, inMemory: columns, rows: cached, table } = options;
   if (collection === undefined || columns === undefined) return undefined;
-  const orders = ordersOf(database, collection, table);
+  const orders = createOrders(database, collection, table);
 
   const select = ({ conditions, order }: ListRequest): Selected | undefined => {
     const version = changes.version(collection);
-    const tests = conditions.map(testOf);
-    const sources = conditions.map(({ column }) => sourceOf(column));
-    const ordered = order.column === 'id' ? undefined : sourceOf(order.column);
+    const tests = conditions.map(toAttributeTest);
+    const sources = conditions.map(({ column }) => findSource(column));
+    const ordered = order.column === 'id' ? undefined : findSource(order.column);
     const wanted: ColumnSource[] = [];
     for (const source of [...sources, ordered]) if (source !== undefined) wanted.push(source);
     if (version === undefined || tests.includes(undefined)) return undefined;
@@ -55,13 +59,13 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
       const test = tests[index];
       return test === undefined ? [] : (byName.get(column)?.rows(test) ?? []);
     });
-    const rows = intersection(sets);
+    const rows = intersectRows(sets);
     if (rows === undefined) return undefined;
     return { rows, line: byName.get(order.column)?.line(), version };
   };
 
   /** What an order that only the database has needs before rows are chosen; undefined where it is not in memory. */
-  async function rankedBy({ order, page }: ListRequest, version: number): Promise<Ranked | undefined> {
+  async function readRanked({ order, page }: ListRequest, version: number): Promise<Ranked | undefined> {
     const line = await orders.line(order.column, version);
     if (line === undefined || page.kind === 'offset') return line === undefined ? undefined : { line };
     const start = page.before ?? page.after;
@@ -72,28 +76,28 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
     return place === undefined ? undefined : { line, start: { place, id: descending ? -1 : largestId } };
   }
 
-  async function keysOf(
+  async function selectKeys(
     { order }: ListRequest,
     { rows, line, version }: Selected,
     part: Omit<Taken, 'rows'>,
     ranked: Ranked | undefined,
   ): Promise<readonly Key[] | undefined> {
     const taken = { ...part, rows };
-    if (order.column === 'id') return pageById(taken).map(id => ({ value: id, id }));
-    if (line !== undefined) return pageOfLine(line, taken).map(id => ({ value: line.placeOf(id), id }));
+    if (order.column === 'id') return selectPageById(taken).map(id => ({ value: id, id }));
+    if (line !== undefined) return selectPageOfLine(line, taken).map(id => ({ value: line.placeOf(id), id }));
     if (ranked === undefined) return undefined;
-    const ids = pageOfLine(ranked.line, { ...taken, start: ranked.start });
+    const ids = selectPageOfLine(ranked.line, { ...taken, start: ranked.start });
     return orders.keys(order.column, ids, version);
   }
 
   /** The rows of keys, as they were in the state of a version. */
-  const rowsOf = (keys: readonly Key[], version: number) =>
-    rowsByKeys(read, { keys, version }, cached, queries);
+  const readRows = (keys: readonly Key[], version: number) =>
+    readRowsByKeys(read, { keys, version }, cached, queries);
 
-  const pageOf = async (request: ListRequest): Promise<Listed<Row> | undefined> => {
+  const readPage = async (request: ListRequest): Promise<Listed<Row> | undefined> => {
     const { page, order } = request;
     const seen = changes.version(collection) ?? Number.NaN;
-    const ranked = isRanked(order) ? await rankedBy(request, seen) : undefined;
+    const ranked = isRanked(order) ? await readRanked(request, seen) : undefined;
     // From here on nothing is waited for until the keys are chosen: sets of rows change with the next check.
     const selected = select(request);
     if (selected === undefined || selected.version !== seen) return undefined;
@@ -102,8 +106,8 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
     if (page.kind === 'offset') {
       const skip = (page.page - 1) * page.perPage;
       const taken = { descending: order.descending, start: undefined, skip, count: page.perPage };
-      const keys = skip < total ? await keysOf(request, selected, taken, ranked) : [];
-      const shown = keys === undefined ? undefined : await rowsOf(keys, version);
+      const keys = skip < total ? await selectKeys(request, selected, taken, ranked) : [];
+      const shown = keys === undefined ? undefined : await readRows(keys, version);
       if (shown === undefined) return undefined;
       return { rows: shown, total, hasPrevious: skip > 0, hasNext: skip + shown.length < total };
     }
@@ -112,11 +116,11 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
     const descending = order.descending !== backwards;
     const place = start === undefined ? undefined : { place: Number(start.value), id: start.id };
     const part = { descending, start: place, skip: 0, count: page.limit + 1 };
-    const keys = await keysOf(request, selected, part, ranked);
+    const keys = await selectKeys(request, selected, part, ranked);
     if (keys === undefined) return undefined;
     const more = keys.length > page.limit;
     const own = keys.slice(0, page.limit);
-    const shown = await rowsOf(backwards ? own.reverse() : own, version);
+    const shown = await readRows(backwards ? own.reverse() : own, version);
     if (shown === undefined) return undefined;
     return {
       rows: shown,
@@ -130,7 +134,7 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
   async function haveSettled({ conditions, order }: ListRequest): Promise<boolean> {
     const names = [...conditions.map(({ column }) => column), order.column];
     const found = [
-      columns?.settled(names.flatMap(name => sourceOf(name) ?? [])),
+      columns?.settled(names.flatMap(name => findSource(name) ?? [])),
       orders.settled(order.column),
     ];
     const awaited = found.filter(promise => promise !== undefined);
@@ -145,7 +149,7 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
   return async (request: ListRequest): Promise<Listed<Row> | undefined> => {
     for (let attempt = 0, hasWaited = false; attempt < attempts; attempt++) {
       await changes.check();
-      const page = await pageOf(request);
+      const page = await readPage(request);
       if (page !== undefined) return page;
       // What is being read is waited for once; if nothing is, others have changed the page meanwhile, or it is not to be had.
       if (!hasWaited && (await haveSettled(request))) hasWaited = true;
@@ -156,4 +160,4 @@ export function memoryLister<Row>(database: Database, options: ListOptions<Row>,
 }
 
 /** Whether only the database has the order. */
-const isRanked = ({ column }: Order): boolean => column !== 'id' && sourceOf(column) === undefined;
+const isRanked = ({ column }: Order): boolean => column !== 'id' && findSource(column) === undefined;

@@ -5,21 +5,21 @@
  * when it is next requested.
  */
 import { sql } from 'kysely';
-import { slices } from '../../slices.ts';
+import { createSlices } from '../../slices.ts';
 import type { Change, Collection } from '../changes/change.ts';
-import { followedLoads } from '../changes/loads.ts';
-import { versionOf } from '../changes/versions.ts';
+import { createLoads } from '../changes/loads.ts';
+import { buildVersion } from '../changes/versions.ts';
 import type { Database } from '../database.ts';
 import type { Key } from '../list/request.ts';
-import { type Arguments, preparedByShape } from '../prepared.ts';
+import { type Arguments, prepareByShape } from '../prepared.ts';
 import { type Line, mostMoved } from './line.ts';
 import {
   appendRow,
-  emptyRanking,
-  middleOf,
+  computeMiddle,
+  createRanking,
+  getRank,
   putInOrder,
   type Ranking,
-  rankOf,
   setRank,
   unrank,
 } from './ranking.ts';
@@ -52,7 +52,7 @@ export interface Orders {
   keys(column: string, ids: readonly number[], version: number): Promise<readonly Key[] | undefined>;
 }
 
-export function ordersOf(
+export function createOrders(
   {
     build,
     changes,
@@ -65,9 +65,9 @@ export function ordersOf(
 ): Orders {
   const rankings = new Map<string, Ranking>();
   const settled = new Map<string, Promise<void>>();
-  const statements = rankStatements({ build, dialect }, collection.name, table);
+  const statements = buildRankStatements({ build, dialect }, collection.name, table);
 
-  const loads = followedLoads(changes, collection, {
+  const loads = createLoads(changes, collection, {
     clear: () => rankings.clear(),
     apply(committed) {
       for (const [column, ranking] of rankings) {
@@ -78,8 +78,8 @@ export function ordersOf(
   });
 
   async function readRanking(column: string, isGivenUp: () => boolean): Promise<Ranking> {
-    const ranking = emptyRanking();
-    const { turn } = slices();
+    const ranking = createRanking();
+    const { turn } = createSlices();
     let count = 0;
     for (let last: Read | undefined; !isGivenUp(); ) {
       const query = statements.after(column, last);
@@ -124,17 +124,18 @@ export function ordersOf(
     // A row that is not there any more is in no set either.
     const there = new Set(rows.map(({ id }) => id));
     for (const id of wanted) if (!there.has(id)) unranked.delete(id);
-    for (const row of middleFirst(rows.sort(byKey))) {
+    for (const row of arrangeMiddleFirst(rows.sort(compareKeys))) {
       const [before, behind] = await Promise.all([
         read.all(statements.beside(column, row, true)),
         read.all(statements.beside(column, row, false)),
       ]);
       if (!isSeen([...before, ...behind])) return false;
-      const known = (rows: readonly Placed[]) => rows.find(({ id }) => !Number.isNaN(rankOf(ranking, id)));
-      const [low, high] = [known(before), known(behind)];
-      const from = low === undefined ? undefined : rankOf(ranking, low.id);
-      const to = high === undefined ? undefined : rankOf(ranking, high.id);
-      const between = middleOf(from, to);
+      const findRanked = (rows: readonly Placed[]) =>
+        rows.find(({ id }) => !Number.isNaN(getRank(ranking, id)));
+      const [low, high] = [findRanked(before), findRanked(behind)];
+      const from = low === undefined ? undefined : getRank(ranking, low.id);
+      const to = high === undefined ? undefined : getRank(ranking, high.id);
+      const between = computeMiddle(from, to);
       if (between === undefined || rankings.get(column) !== ranking) {
         rankings.delete(column);
         return false;
@@ -168,7 +169,7 @@ export function ordersOf(
       const [row] = await read.all(statements.upTo(column, key, descending));
       if (row === undefined) return descending ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
       const ranking = rankings.get(column);
-      const found = ranking === undefined ? Number.NaN : rankOf(ranking, row.id);
+      const found = ranking === undefined ? Number.NaN : getRank(ranking, row.id);
       return row.version !== version || Number.isNaN(found) ? undefined : found;
     },
     async keys(column, ids, version) {
@@ -187,7 +188,7 @@ export function ordersOf(
 }
 
 /** Both databases order texts by code point, as the bytes of UTF-8 are. */
-function byKey(a: Key, b: Key): number {
+function compareKeys(a: Key, b: Key): number {
   const difference =
     typeof a.value === 'number' && typeof b.value === 'number'
       ? a.value - b.value
@@ -196,40 +197,42 @@ function byKey(a: Key, b: Key): number {
 }
 
 /** Rows that come to lie side by side halve the room between two others once for each doubling of their number. */
-function middleFirst<Row>(rows: readonly Row[]): Row[] {
+function arrangeMiddleFirst<Row>(rows: readonly Row[]): Row[] {
   const middle = rows.length >> 1;
   const [first, ...behind] = rows.slice(middle);
-  return first === undefined ? [] : [first, ...middleFirst(rows.slice(0, middle)), ...middleFirst(behind)];
+  return first === undefined
+    ? []
+    : [first, ...arrangeMiddleFirst(rows.slice(0, middle)), ...arrangeMiddleFirst(behind)];
 }
 
-function rankStatements(
+function buildRankStatements(
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,
   collection: string,
   name: string,
 ) {
-  const version = versionOf(dialect, collection);
+  const version = buildVersion(dialect, collection);
   const table = sql.table(name);
-  const shown = (column: string) => sql`id, ${sql.ref(column)} as value, ${version} as version`;
-  const inOrder = (column: string, direction: 'asc' | 'desc', limit: number) =>
+  const buildColumns = (column: string) => sql`id, ${sql.ref(column)} as value, ${version} as version`;
+  const buildOrderBy = (column: string, direction: 'asc' | 'desc', limit: number) =>
     sql`order by ${sql.ref(column)} ${sql.raw(direction)}, id ${sql.raw(direction)} limit ${sql.lit(limit)}`;
-  const part = preparedByShape<Arguments, Read>(build, (shape, { value, id }) => {
+  const part = prepareByShape<Arguments, Read>(build, (shape, { value, id }) => {
     const [column = '', seek] = shape.split(' ');
     const where = seek === undefined ? sql`` : sql`where (${sql.ref(column)}, id) > (${value}, ${id})`;
     return sql`select ${dialect.joined(sql`id`, sql`value, id`)} as ids, max(value) as value,
       cast(count(*) as integer) as size
       from (select id, ${sql.ref(column)} as value from ${table} ${where}
-        ${inOrder(column, 'asc', rowsAtOnce)}) as part`;
+        ${buildOrderBy(column, 'asc', rowsAtOnce)}) as part`;
   });
-  const past = preparedByShape<Arguments, Placed>(build, (shape, { value, id }) => {
+  const past = prepareByShape<Arguments, Placed>(build, (shape, { value, id }) => {
     const [column = '', operator = '', limit = ''] = shape.split(' ');
     const direction = operator.startsWith('<') ? 'desc' : 'asc';
-    return sql<Placed>`select ${shown(column)} from ${table}
-      where (${sql.ref(column)}, id) ${sql.raw(operator)} (${value}, ${id}) ${inOrder(column, direction, Number(limit))}`;
+    return sql<Placed>`select ${buildColumns(column)} from ${table}
+      where (${sql.ref(column)}, id) ${sql.raw(operator)} (${value}, ${id}) ${buildOrderBy(column, direction, Number(limit))}`;
   });
-  const ofIds = preparedByShape<Arguments, Placed>(
+  const ofIds = prepareByShape<Arguments, Placed>(
     build,
     column =>
-      sql`select ${shown(column)} from ${table}
+      sql`select ${buildColumns(column)} from ${table}
       where id in (${sql.join(new Array(mostKeys).fill(null))})`,
   );
   return {

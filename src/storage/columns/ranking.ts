@@ -14,7 +14,7 @@ export interface Ranking {
   readonly unranked: Set<number>;
 }
 
-export const emptyRanking = (): Ranking => ({
+export const createRanking = (): Ranking => ({
   ranks: new Float64Array(1024).fill(Number.NaN),
   ids: new Uint32Array(1024),
   moved: new Set(),
@@ -35,7 +35,7 @@ export function appendRow(ranking: Ranking, id: number, place: number): void {
 /** Puts rows that have moved at their places. */
 export function putInOrder(ranking: Ranking): void {
   const { ids, moved } = ranking;
-  const rank = (id: number) => rankOf(ranking, id);
+  const rank = (id: number) => getRank(ranking, id);
   const others = [...moved].filter(id => !Number.isNaN(rank(id))).sort((a, b) => rank(a) - rank(b));
   const merged = new Uint32Array(ids.length + others.length);
   let [length, other] = [0, 0];
@@ -50,7 +50,7 @@ export function putInOrder(ranking: Ranking): void {
   ranking.moved = new Set();
 }
 
-export function rankOf({ ranks }: Ranking, id: number): number {
+export function getRank({ ranks }: Ranking, id: number): number {
   return ranks[id] ?? Number.NaN;
 }
 
@@ -73,7 +73,7 @@ export function unrank(ranking: Ranking, column: string, { id, before, after }: 
 }
 
 /** A rank between two, or past one; undefined where there is no room left. */
-export function middleOf(low: number | undefined, high: number | undefined): number | undefined {
+export function computeMiddle(low: number | undefined, high: number | undefined): number | undefined {
   if (low === undefined) return (high ?? 0) - gap;
   if (high === undefined) return low + gap;
   const middle = (low + high) / 2;

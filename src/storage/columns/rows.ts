@@ -8,14 +8,14 @@ export interface RowSet {
 }
 
 /** Ones in a word. */
-export function ones(word: number): number {
+export function countOnes(word: number): number {
   let bits = word - ((word >>> 1) & 0x55555555);
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
   return (((bits + (bits >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
 }
 
 /** The rows whose combination is accepted. @param accepted 1 for each that is */
-export function rowsWith(codes: Uint32Array, accepted: Uint8Array): RowSet {
+export function selectAccepted(codes: Uint32Array, accepted: Uint8Array): RowSet {
   const words = new Uint32Array((codes.length + 31) >>> 5);
   let count = 0;
   const whole = codes.length >>> 5;
@@ -23,7 +23,7 @@ export function rowsWith(codes: Uint32Array, accepted: Uint8Array): RowSet {
     let bits = 0;
     for (let bit = 0; bit < 32; bit++, id++) bits |= (accepted[codes[id] ?? 0] ?? 0) << bit;
     words[word] = bits;
-    count += ones(bits);
+    count += countOnes(bits);
   }
   for (let id = whole << 5; id < codes.length; id++) {
     if (accepted[codes[id] ?? 0] !== 1) continue;
@@ -34,7 +34,7 @@ export function rowsWith(codes: Uint32Array, accepted: Uint8Array): RowSet {
 }
 
 /** The rows that all of the sets have; of no sets undefined, which stands for all rows. */
-export function intersection(sets: readonly RowSet[]): RowSet | undefined {
+export function intersectRows(sets: readonly RowSet[]): RowSet | undefined {
   const [first, ...others] = sets;
   if (first === undefined || others.length === 0) return first;
   const length = Math.min(...sets.map(({ words }) => words.length));
@@ -42,18 +42,18 @@ export function intersection(sets: readonly RowSet[]): RowSet | undefined {
   for (const { words: other } of others)
     for (let index = 0; index < length; index++) words[index] = (words[index] ?? 0) & (other[index] ?? 0);
   let count = 0;
-  for (let index = 0; index < length; index++) count += ones(words[index] ?? 0);
+  for (let index = 0; index < length; index++) count += countOnes(words[index] ?? 0);
   return { words, count };
 }
 
 /** The rows of these ids. */
-export function rowsOfIds(ids: readonly number[]): RowSet {
+export function toRowSet(ids: readonly number[]): RowSet {
   let largest = 0;
   for (const id of ids) if (id > largest) largest = id;
   const words = new Uint32Array((largest >>> 5) + 1);
   for (const id of ids) words[id >>> 5] = (words[id >>> 5] ?? 0) | (1 << (id & 31));
   let count = 0;
-  for (const word of words) count += ones(word);
+  for (const word of words) count += countOnes(word);
   return { words, count };
 }
 
@@ -74,7 +74,7 @@ export const has = ({ words }: RowSet, id: number): boolean =>
   ((words[id >>> 5] ?? 0) & (1 << (id & 31))) !== 0;
 
 /** The ids of the rows, ascending. */
-export function idsOf({ words }: RowSet): number[] {
+export function toIds({ words }: RowSet): number[] {
   const ids: number[] = [];
   for (let index = 0; index < words.length; index++) {
     let word = words[index] ?? 0;
@@ -97,7 +97,7 @@ interface Counted {
 }
 
 /** How many of the rows have each combination. Where they are most of all, the others are counted and taken off. */
-export async function histogram(
+export async function countByCombination(
   column: Counted,
   { words, count }: RowSet,
   turn: Slices['turn'],

@@ -1,7 +1,7 @@
 /** Where the values of a column of products are read: in the order of an index, so many rows at a time. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
-import { type IndexedValue, kinds, ofToken } from '../attributes/values.ts';
-import { pathsAbove } from '../categories/names.ts';
+import { type IndexedValue, kinds, parseToken } from '../attributes/values.ts';
+import { getPathsAbove } from '../categories/names.ts';
 import type { Values } from '../changes/change.ts';
 import type { Database } from '../database.ts';
 
@@ -42,7 +42,7 @@ export interface ColumnSource {
 }
 
 /** The statement of the rows after some; of the first rows without them. The last of its results has the last row. */
-export function rowsAfter(
+export function buildRowsAfter(
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,
   { from, at, id, value, further = [], where, isById = false }: ColumnRead,
   after: ColumnRows | undefined,
@@ -62,18 +62,18 @@ export function rowsAfter(
     group by ${isById ? sql`` : sql`place, `} value ${own} order by at, last`.compile(build);
 }
 
-const plainValue = (value: string | number): IndexedValue =>
+const toPlainValue = (value: string | number): IndexedValue =>
   typeof value === 'number'
     ? { kind: kinds.number, text: String(value), number: value }
     : { kind: kinds.text, text: value, number: null };
 
-function plainValues(found: Values[string] | undefined): readonly IndexedValue[] {
+function toPlainValues(found: Values[string] | undefined): readonly IndexedValue[] {
   if (found === undefined || found === null) return [];
-  return typeof found === 'object' ? found.map(plainValue) : [plainValue(found)];
+  return typeof found === 'object' ? found.map(toPlainValue) : [toPlainValue(found)];
 }
 
 /** A column of the table itself; @param at one that an index has it beside, or it is the first of */
-function ownSource(name: string, at: string): ColumnSource {
+function createOwnSource(name: string, at: string): ColumnSource {
   const read = {
     from: sql`products`,
     at: sql.ref(at),
@@ -84,20 +84,20 @@ function ownSource(name: string, at: string): ColumnSource {
   return {
     name,
     reads: [read],
-    valuesIn: ({ value }) => [plainValue(value)],
-    fromEvent: values => plainValues(values?.[name]),
+    valuesIn: ({ value }) => [toPlainValue(value)],
+    fromEvent: values => toPlainValues(values?.[name]),
   };
 }
 
 const tags: ColumnSource = {
   name: 'tag',
   reads: [{ from: sql`product_tags`, at: sql`tag`, id: sql`product_id`, value: sql`tag` }],
-  valuesIn: ({ value }) => [plainValue(value)],
-  fromEvent: values => plainValues(values?.tag),
+  valuesIn: ({ value }) => [toPlainValue(value)],
+  fromEvent: values => toPlainValues(values?.tag),
 };
 
 /** A row that says in which category a product is, with the path of it. @param at the column that holds its id */
-const categoryRead = (table: string, at: string, id: string): ColumnRead => ({
+const buildCategoryRead = (table: string, at: string, id: string): ColumnRead => ({
   from: sql`${sql.table(table)} cross join categories`,
   at: sql.ref(`${table}.${at}`),
   id: sql.ref(`${table}.${id}`),
@@ -109,17 +109,17 @@ const categoryRead = (table: string, at: string, id: string): ColumnRead => ({
 const categories: ColumnSource = {
   name: 'category',
   reads: [
-    categoryRead('products', 'category_id', 'id'),
-    categoryRead('product_categories', 'category_id', 'product_id'),
+    buildCategoryRead('products', 'category_id', 'id'),
+    buildCategoryRead('product_categories', 'category_id', 'product_id'),
   ],
-  valuesIn: ({ value }) => pathsAbove(String(value)).map(plainValue),
+  valuesIn: ({ value }) => getPathsAbove(String(value)).map(toPlainValue),
   fromEvent: values => {
     const path = values?.category;
-    return typeof path === 'string' ? pathsAbove(path).map(plainValue) : plainValues(path);
+    return typeof path === 'string' ? getPathsAbove(path).map(toPlainValue) : toPlainValues(path);
   },
 };
 
-function attributeSource(name: string, key: string): ColumnSource {
+function createAttributeSource(name: string, key: string): ColumnSource {
   return {
     name,
     reads: [
@@ -135,19 +135,19 @@ function attributeSource(name: string, key: string): ColumnSource {
     valuesIn: ({ kind = kinds.text, value, number = null }) => [{ kind, text: String(value), number }],
     fromEvent: values => {
       const tokens = values?.[name];
-      return Array.isArray(tokens) ? tokens.map(ofToken) : [];
+      return Array.isArray(tokens) ? tokens.map(parseToken) : [];
     },
   };
 }
 
 /** Columns by the names that conditions and facets have; undefined for one that is not kept in memory. */
-export function sourceOf(name: string): ColumnSource | undefined {
-  if (name.startsWith('attr.')) return attributeSource(name, name.slice('attr.'.length));
-  if (name === 'brand') return ownSource(name, 'brand');
-  if (name === 'price') return { ...ownSource(name, 'price'), isOrder: true };
+export function findSource(name: string): ColumnSource | undefined {
+  if (name.startsWith('attr.')) return createAttributeSource(name, name.slice('attr.'.length));
+  if (name === 'brand') return createOwnSource(name, 'brand');
+  if (name === 'price') return { ...createOwnSource(name, 'price'), isOrder: true };
   // Beside the price in its index.
-  if (name === 'status') return ownSource(name, 'price');
-  if (name === 'available') return ownSource(name, 'id');
+  if (name === 'status') return createOwnSource(name, 'price');
+  if (name === 'available') return createOwnSource(name, 'id');
   if (name === 'tag') return tags;
   return name === 'category' ? categories : undefined;
 }

@@ -1,12 +1,12 @@
 /** Conditions of lists as tests of columns in memory. */
 import type { AttributeTest } from '../attributes/condition.ts';
 import type { Condition } from '../list/request.ts';
-import { sourceOf } from './source.ts';
+import { findSource } from './source.ts';
 
 /** The test that a condition makes of a column; undefined for one that only the database decides. */
-export function testOf(condition: Condition): AttributeTest | undefined {
+export function toAttributeTest(condition: Condition): AttributeTest | undefined {
   if (condition.operator === 'attribute') return condition.test;
-  if (sourceOf(condition.column) === undefined || condition.operator === 'is null') return undefined;
+  if (findSource(condition.column) === undefined || condition.operator === 'is null') return undefined;
   if (condition.operator === 'in') return { of: 'equal', texts: condition.values };
   const { operator, value } = condition;
   if (operator === '=') return { of: 'equal', texts: [String(value)] };

@@ -35,7 +35,7 @@ const isFound = (value: string | number, found: Values[string]): boolean =>
 const mostCompared = 20_000;
 
 /** The changes that lists are to be compared with; undefined when making the lists again is less work. */
-export function comparable(
+export function selectComparable(
   changes: readonly Change[] | undefined,
   lists: number,
 ): readonly Change[] | undefined {
@@ -48,7 +48,7 @@ export interface Filtered {
 }
 
 /** The conditions of the rows that a list shows something of: a facet also counts rows that fail its own. */
-function watchedBy({ conditions, facets }: Filtered): readonly Condition[] {
+function getWatched({ conditions, facets }: Filtered): readonly Condition[] {
   return facets === undefined ? conditions : conditions.filter(({ column }) => !facets.includes(column));
 }
 
@@ -60,44 +60,44 @@ export interface ListIndex<List extends Filtered> {
   concerned(change: Change): List[];
 }
 
-export function listIndex<List extends Filtered>({ events }: Collection): ListIndex<List> {
+export function createListIndex<List extends Filtered>({ events }: Collection): ListIndex<List> {
   const keys = events?.keys ?? [];
   const lists = new Map<string, Set<List>>();
-  const nameOf = (column: string, value: unknown) => `${column} ${value}`;
-  function placeOf(list: List): string {
-    const conditions = watchedBy(list);
+  const toPlaceName = (column: string, value: unknown) => `${column} ${value}`;
+  function getPlace(list: List): string {
+    const conditions = getWatched(list);
     for (const key of keys) {
       const named = conditions.find(({ column, operator }) => column === key && operator === '=');
-      if (named !== undefined) return nameOf(key, named.value);
+      if (named !== undefined) return toPlaceName(key, named.value);
     }
     return '';
   }
-  function placesOf(values: Values | undefined): string[] {
+  function getPlaces(values: Values | undefined): string[] {
     if (values === undefined) return [];
     return keys.flatMap(key => {
       const value = values[key];
-      return Array.isArray(value) ? value.map(one => nameOf(key, one)) : [nameOf(key, value)];
+      return Array.isArray(value) ? value.map(one => toPlaceName(key, one)) : [toPlaceName(key, value)];
     });
   }
   return {
     add(list) {
-      const place = placeOf(list);
+      const place = getPlace(list);
       const there = lists.get(place);
       if (there === undefined) lists.set(place, new Set([list]));
       else there.add(list);
     },
     delete(list) {
-      const place = placeOf(list);
+      const place = getPlace(list);
       const there = lists.get(place);
       if (there?.delete(list) === true && there.size === 0) lists.delete(place);
     },
     clear: () => lists.clear(),
     concerned(change) {
-      const places = new Set(['', ...placesOf(change.before), ...placesOf(change.after)]);
+      const places = new Set(['', ...getPlaces(change.before), ...getPlaces(change.after)]);
       const found: List[] = [];
       for (const place of places) {
         for (const list of lists.get(place) ?? []) {
-          const conditions = watchedBy(list);
+          const conditions = getWatched(list);
           if (meets(conditions, change.before) || meets(conditions, change.after)) found.push(list);
         }
       }
@@ -112,11 +112,11 @@ export interface ShownPage extends Pick<ListRequest, 'conditions' | 'facets' | '
 }
 
 /** Whether a page looks different after a change of a row that is or was in its list. */
-export function changesPage(shown: ShownPage, change: Change): boolean {
+export function isPageAffected(shown: ShownPage, change: Change): boolean {
   const { conditions, facets, order, page, rows } = shown;
   const { id, before, after } = change;
   if (facets !== undefined) {
-    if (changesCounts(shown, change)) return true;
+    if (areCountsAffected(shown, change)) return true;
     // It was counted, and is counted as before; the list never had it.
     if (!meets(conditions, before) && !meets(conditions, after)) return false;
   }
@@ -126,7 +126,7 @@ export function changesPage(shown: ShownPage, change: Change): boolean {
   if (first === undefined || last === undefined || rows.some(row => row.id === id)) return true;
   const [old, now] = [before?.[order.column], after?.[order.column]];
   if (old === now && old !== undefined) return false;
-  const sides = [old, now].map(value => sideOf(first, last, value, id, order.descending));
+  const sides = [old, now].map(value => compareToPage(first, last, value, id, order.descending));
   if (sides[0] !== sides[1]) return true;
   // Between a page by cursor and the row that it starts at there is nothing: whatever comes there belongs to it.
   if (page.kind === 'offset') return sides[0] === 0;
@@ -134,14 +134,14 @@ export function changesPage(shown: ShownPage, change: Change): boolean {
 }
 
 /** Whether a change is one of values that are counted, or decide what is counted. */
-function changesCounts({ conditions, facets = [] }: ShownPage, { before, after }: Change): boolean {
+function areCountsAffected({ conditions, facets = [] }: ShownPage, { before, after }: Change): boolean {
   if (before === undefined || after === undefined) return true;
   const isOther = (column: string) => JSON.stringify(before[column]) !== JSON.stringify(after[column]);
   return facets.some(isOther) || conditions.some(({ column }) => isOther(column));
 }
 
 /** -1 before a page, 1 after it, 0 within, or where that is unknown. */
-function sideOf(first: Key, last: Key, value: unknown, id: number, descending: boolean): number {
+function compareToPage(first: Key, last: Key, value: unknown, id: number, descending: boolean): number {
   const toFirst = compareKeys(value, id, first, descending);
   const toLast = compareKeys(value, id, last, descending);
   if (toFirst === undefined || toLast === undefined) return 0;

@@ -10,7 +10,7 @@ import type { Condition, ListOptions, ListRequest } from './request.ts';
 export const shortlyRead = 5000;
 
 /** Whether a page of this list, be it the first, may have to read very many rows; deep pages are another question. */
-export function backgroundRule<Row>(
+export function createBackgroundRule<Row>(
   { dialect, read }: Pick<Database, 'dialect' | 'read'>,
   { rangeColumn, countedColumns = [], keptTotal }: ListOptions<Row>,
   queries: ListQueries<Row>,

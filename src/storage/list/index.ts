@@ -5,57 +5,57 @@
  * collection's version, in the same statement: what is known is used only when it is that of the last check
  * for changes, so a total is never stale (docs/decisions/0003).
  */
-import { memoryLister } from '../columns/lister.ts';
+import { createMemoryLister } from '../columns/lister.ts';
 import type { Database, Session } from '../database.ts';
-import { backgroundRule, shortlyRead } from './background.ts';
-import { anchorList, type KnownList, knownLists } from './known.ts';
-import { pageReader } from './pages.ts';
-import { listQueries } from './queries.ts';
+import { createBackgroundRule, shortlyRead } from './background.ts';
+import { createKnownLists, type KnownList, noteAnchor } from './known.ts';
+import { createPageReader } from './pages.ts';
+import { createListQueries } from './queries.ts';
 import type { Listed, ListOptions, ListRequest, PageRequest, Positioned } from './request.ts';
-import { sortedLists } from './sorted/index.ts';
-import { throughOf, throughPlanner } from './through.ts';
-import { withinOf, withinPlanner } from './within.ts';
+import { createSortedLists } from './sorted/index.ts';
+import { createThroughPlanner, findThrough } from './through.ts';
+import { createWithinPlanner, findWithin } from './within.ts';
 
 export type Lister<Row> = (request: ListRequest) => Promise<Listed<Row>>;
 
 /** @returns a function that reads pages of one table; rows carry `columns`, `id` and `sort_value` */
-export function lister<Row>(database: Database, options: ListOptions<Row>): Lister<Row> {
+export function createLister<Row>(database: Database, options: ListOptions<Row>): Lister<Row> {
   const { collection, rangeColumn, keptTotal } = options;
   const { changes } = database;
-  const queries = listQueries<Row>(database, options);
-  const lists = collection === undefined ? undefined : knownLists(changes, collection);
-  const plan = throughPlanner(database.read, queries);
+  const queries = createListQueries<Row>(database, options);
+  const lists = collection === undefined ? undefined : createKnownLists(changes, collection);
+  const plan = createThroughPlanner(database.read, queries);
   const within =
     options.isCategorized === true && collection !== undefined
-      ? withinPlanner(database, collection)
+      ? createWithinPlanner(database, collection)
       : undefined;
-  const readPage = pageReader(database, options, queries);
-  const located = (request: ListRequest): Promise<ListRequest> =>
-    within === undefined || withinOf(request.conditions) === undefined
+  const readPage = createPageReader(database, options, queries);
+  const locateRequest = (request: ListRequest): Promise<ListRequest> =>
+    within === undefined || findWithin(request.conditions) === undefined
       ? Promise.resolve(request)
       : within.now(request);
-  const sorted = sortedLists(database, options, queries, located);
+  const sorted = createSortedLists(database, options, queries, locateRequest);
 
   /** A page of a list whose total is known: one in the order of its range is at its place in an index. */
-  const reading = <T>(request: ListRequest, work: (session: Session) => Promise<T>): Promise<T> =>
+  const runReading = <T>(request: ListRequest, work: (session: Session) => Promise<T>): Promise<T> =>
     isLong(request) || (request.inBackground === true && request.order.column !== rangeColumn)
       ? database.snapshot(work, { background: true })
       : work(database.read);
-  const snapshot = <T>(request: ListRequest, work: (session: Session) => Promise<T>): Promise<T> =>
+  const runInSnapshot = <T>(request: ListRequest, work: (session: Session) => Promise<T>): Promise<T> =>
     database.snapshot(work, { background: isLong(request) || request.inBackground === true });
   /** Whether what is known is that of a version. */
   const isSeen = (version: number): boolean =>
     collection !== undefined && changes.version(collection) === version;
 
-  const mayTakeLong = backgroundRule(database, options, queries);
+  const mayTakeLong = createBackgroundRule(database, options, queries);
 
-  async function totalOf(session: Session, request: ListRequest, version: number): Promise<number> {
-    const kept = keptTotalOf(request);
+  async function readTotal(session: Session, request: ListRequest, version: number): Promise<number> {
+    const kept = buildKeptTotal(request);
     if (kept !== undefined) return (await session.first(kept))?.total ?? 0;
     return sorted?.total(request, version) ?? (await queries.count(session, request));
   }
 
-  const keptTotalOf = ({ conditions, resolved, within }: ListRequest) =>
+  const buildKeptTotal = ({ conditions, resolved, within }: ListRequest) =>
     keptTotal?.(resolved ?? conditions, within);
 
   /** Keeps what was found out of a list. Where it is newer than the last check, the next request shall check. */
@@ -74,7 +74,7 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
     const known = lists?.get(name);
     if (known !== undefined && isSeen(version))
       return { request, version, list: { ...known, anchors: new Map(known.anchors) } };
-    return { request, version, list: fresh(request, await totalOf(session, request, version)) };
+    return { request, version, list: createKnownList(request, await readTotal(session, request, version)) };
   }
 
   /** A page whose place is known, or the first one. Undefined when what is known is not that of the page. */
@@ -91,11 +91,11 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
     if (offset >= known.total) return undefined;
     const read = (session: Session) => readPage(session, request, { limit, start });
     // Without a filter the page is at its place in an index.
-    const rows = await (request.conditions.length === 0 ? read(database.read) : reading(request, read));
+    const rows = await (request.conditions.length === 0 ? read(database.read) : runReading(request, read));
     const [first] = rows;
     const isSame = lists?.get(name) === known && known.anchors.get(offset) === start;
     return first !== undefined && isSame && isSeen(first.version)
-      ? offsetPage(rows, known, offset)
+      ? buildOffsetPage(rows, known, offset)
       : undefined;
   }
 
@@ -105,50 +105,50 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
     name: string,
     limit: number,
   ): Promise<Listed<Row> | undefined> {
-    const kept = keptTotalOf(request);
+    const kept = buildKeptTotal(request);
     if (kept === undefined || request.inBackground === true || isLong(request)) return undefined;
     const [total, rows] = await Promise.all([
       database.read.first(kept),
       readPage(database.read, request, { limit }),
     ]);
     if (total === undefined || total.version !== rows[0]?.version) return undefined;
-    const list = fresh(request, total.total);
+    const list = createKnownList(request, total.total);
     keep(name, list, total.version);
-    return offsetPage(rows, list, 0);
+    return buildOffsetPage(rows, list, 0);
   }
 
-  async function byOffset(
+  async function readByOffset(
     request: ListRequest,
     page: { page: number; perPage: number },
   ): Promise<Listed<Row>> {
     const limit = page.perPage;
     const offset = (page.page - 1) * limit;
-    const name = nameOf(request);
+    const name = toListName(request);
     const found = await readKnown(request, name, offset, limit);
     if (found !== undefined) return found;
-    const isDeep = offset - nearestTo(offset, lists?.get(name)) > shortlyRead;
-    return snapshot(isDeep ? { ...request, inBackground: true } : request, async session => {
+    const isDeep = offset - findNearest(offset, lists?.get(name)) > shortlyRead;
+    return runInSnapshot(isDeep ? { ...request, inBackground: true } : request, async session => {
       const { request: current, version, list } = await recall(session, request, name);
       const isThere = offset < list.total;
-      const start = offset > 0 && isThere ? await anchorAt(session, current, list, offset) : undefined;
+      const start = offset > 0 && isThere ? await readAnchor(session, current, list, offset) : undefined;
       const rows = isThere ? await readPage(session, current, { limit, start }) : [];
-      const page = offsetPage(rows, list, offset);
+      const page = buildOffsetPage(rows, list, offset);
       keep(name, list, version);
       return page;
     });
   }
 
   /** The key of the row before `offset`, walking an index from the nearest key that is known. */
-  async function anchorAt(session: Session, request: ListRequest, state: KnownList, offset: number) {
+  async function readAnchor(session: Session, request: ListRequest, state: KnownList, offset: number) {
     const exact = state.anchors.get(offset);
     if (exact !== undefined) return exact;
-    const nearest = nearestTo(offset, state);
+    const nearest = findNearest(offset, state);
     const key = await queries.walk(session, request, offset - nearest - 1, state.anchors.get(nearest));
-    if (key !== undefined) anchorList(state, offset, key);
+    if (key !== undefined) noteAnchor(state, offset, key);
     return key;
   }
 
-  async function byKey(request: ListRequest, page: PageRequest & { kind: 'key' }): Promise<Listed<Row>> {
+  async function readByKey(request: ListRequest, page: PageRequest & { kind: 'key' }): Promise<Listed<Row>> {
     const backwards = page.before !== undefined;
     const start = page.before ?? page.after;
     const read = async (session: Session, request: ListRequest) => {
@@ -160,9 +160,9 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
       return { rows, hasPrevious: backwards ? more : start !== undefined, hasNext: backwards || more };
     };
     if (!page.count)
-      return { ...(await reading(request, session => read(session, request))), total: undefined };
-    return snapshot(request, async session => {
-      const name = nameOf(request);
+      return { ...(await runReading(request, session => read(session, request))), total: undefined };
+    return runInSnapshot(request, async session => {
+      const name = toListName(request);
       const { request: current, version, list } = await recall(session, request, name);
       keep(name, list, version);
       const { total } = list;
@@ -173,25 +173,28 @@ export function lister<Row>(database: Database, options: ListOptions<Row>): List
   }
 
   const read = (request: ListRequest) =>
-    request.page.kind === 'offset' ? byOffset(request, request.page) : byKey(request, request.page);
-  const planned = (request: ListRequest): Promise<Listed<Row>> => {
-    if (throughOf(request) !== undefined) return plan(request).then(read);
+    request.page.kind === 'offset' ? readByOffset(request, request.page) : readByKey(request, request.page);
+  const readPlanned = (request: ListRequest): Promise<Listed<Row>> => {
+    if (findThrough(request) !== undefined) return plan(request).then(read);
     const inBackground = mayTakeLong(request);
     return inBackground instanceof Promise
       ? inBackground.then(decided => read({ ...request, inBackground: decided }))
       : read(request);
   };
-  const fromDatabase = (request: ListRequest): Promise<Listed<Row>> => located(request).then(planned);
-  const inMemory = memoryLister(database, options, queries);
+  const readFromDatabase = (request: ListRequest): Promise<Listed<Row>> =>
+    locateRequest(request).then(readPlanned);
+  const inMemory = createMemoryLister(database, options, queries);
   const hasAttributes = ({ conditions }: ListRequest): boolean =>
     conditions.some(({ operator }) => operator === 'attribute');
   return request => {
     const found = hasAttributes(request) ? inMemory?.(request) : sorted?.page(request);
-    return found === undefined ? fromDatabase(request) : found.then(page => page ?? fromDatabase(request));
+    return found === undefined
+      ? readFromDatabase(request)
+      : found.then(page => page ?? readFromDatabase(request));
   };
 }
 
-const fresh = ({ conditions, order }: ListRequest, total: number): KnownList => ({
+const createKnownList = ({ conditions, order }: ListRequest, total: number): KnownList => ({
   conditions,
   order,
   total,
@@ -202,18 +205,22 @@ const fresh = ({ conditions, order }: ListRequest, total: number): KnownList => 
 const isLong = ({ through, within }: ListRequest): boolean =>
   through?.background === true || within?.background === true;
 
-function offsetPage<Row>(rows: readonly (Row & Positioned)[], state: KnownList, offset: number): Listed<Row> {
+function buildOffsetPage<Row>(
+  rows: readonly (Row & Positioned)[],
+  state: KnownList,
+  offset: number,
+): Listed<Row> {
   const end = offset + rows.length;
   const last = rows.at(-1);
-  if (last !== undefined) anchorList(state, end, { value: last.sort_value, id: last.id });
+  if (last !== undefined) noteAnchor(state, end, { value: last.sort_value, id: last.id });
   return { rows, total: state.total, hasPrevious: offset > 0, hasNext: end < state.total };
 }
 
 /** The offset nearest before this one whose place is known. */
-function nearestTo(offset: number, list: KnownList | undefined): number {
+function findNearest(offset: number, list: KnownList | undefined): number {
   return Math.max(0, ...[...(list?.anchors.keys() ?? [])].filter(known => known < offset));
 }
 
-function nameOf({ conditions, order }: ListRequest): string {
+function toListName({ conditions, order }: ListRequest): string {
   return `${order.column} ${order.descending} ${JSON.stringify(conditions.map(c => [c.column, c.operator, c.value]))}`;
 }

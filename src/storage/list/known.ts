@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Change, Changes, Collection } from '../changes/change.ts';
-import { comparable, compareKeys, listIndex, meets } from './affected.ts';
+import { compareKeys, createListIndex, meets, selectComparable } from './affected.ts';
 import type { Key, ListRequest } from './request.ts';
 
 export interface KnownList extends Pick<ListRequest, 'conditions' | 'order'> {
@@ -23,14 +23,14 @@ export interface KnownLists {
 const listsLimit = 500;
 const anchorsPerList = 256;
 
-export function knownLists(changes: Changes, collection: Collection): KnownLists {
-  const index = listIndex<KnownList>(collection);
+export function createKnownLists(changes: Changes, collection: Collection): KnownLists {
+  const index = createListIndex<KnownList>(collection);
   const lists = new LRUCache<string, KnownList>({
     max: listsLimit,
     dispose: list => index.delete(list),
   });
   changes.follow(collection, committed => {
-    const all = comparable(committed, lists.size);
+    const all = selectComparable(committed, lists.size);
     if (all === undefined) lists.clear();
     for (const change of all ?? []) for (const list of index.concerned(change)) apply(list, change);
   });
@@ -46,7 +46,7 @@ export function knownLists(changes: Changes, collection: Collection): KnownLists
 }
 
 /** Notes the key of the row before an offset. */
-export function anchorList({ anchors }: KnownList, offset: number, key: Key): void {
+export function noteAnchor({ anchors }: KnownList, offset: number, key: Key): void {
   if (anchors.size < anchorsPerList || anchors.has(offset)) anchors.set(offset, key);
 }
 

@@ -5,7 +5,7 @@ import type { ListQueries, Part, Versioned } from './queries.ts';
 import type { Key, ListOptions, ListRequest, Positioned } from './request.ts';
 
 /** @returns a function that reads a page: where its rows are, and then those of them that are not cached */
-export function pageReader<Row>(
+export function createPageReader<Row>(
   { changes }: Pick<Database, 'changes'>,
   { collection, rows: cached }: ListOptions<Row>,
   queries: ListQueries<Row>,
@@ -27,7 +27,7 @@ export function pageReader<Row>(
     if (version === undefined) return [];
     if (version !== changes.version(collection)) return readWhole(session, request, part);
     const found = keys.map(({ sort_value, id }) => ({ value: sort_value, id }));
-    const rows = await rowsByKeys(session, { keys: found, version }, cached, queries);
+    const rows = await readRowsByKeys(session, { keys: found, version }, cached, queries);
     // Read later than the keys, rows may be of another state; one statement reads all of one.
     return rows?.map(row => ({ ...row, version })) ?? readWhole(session, request, part);
   };
@@ -40,7 +40,7 @@ interface Chosen {
 }
 
 /** The rows of keys, of which those that are cached are not read again; undefined when others are of another state. */
-export async function rowsByKeys<Row>(
+export async function readRowsByKeys<Row>(
   session: Session,
   { keys, version }: Chosen,
   cached: ListOptions<Row>['rows'],

@@ -47,7 +47,9 @@ export type ColumnCondition = Comparison | Absence | Membership;
 export type Condition = ColumnCondition | AttributeCondition;
 
 /** That columns have these values, each that is given. */
-export function equal(values: Readonly<Record<string, string | number | undefined>>): Condition[] {
+export function createEqualConditions(
+  values: Readonly<Record<string, string | number | undefined>>,
+): Condition[] {
   return Object.entries(values).flatMap(([column, value]) =>
     value === undefined ? [] : [{ column, operator: '=', value }],
   );

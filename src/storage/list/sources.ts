@@ -1,30 +1,30 @@
 /** Where the rows of a list come from, and what they have to meet, as SQL. */
 import { type RawBuilder, sql } from 'kysely';
-import { argumentsOfAttribute, attributeSql, shapeOfAttribute } from '../attributes/condition.ts';
+import { buildAttributeArguments, buildAttributeSql, toAttributeShape } from '../attributes/condition.ts';
 import {
-  categoriesIn,
+  buildCategoryIds,
+  buildIdsListedBesides,
+  buildListedProductIds,
   isElsewhere,
   isListed,
   isListedBelow,
-  listedBesides,
-  listedProducts,
   type PlaceArguments,
 } from '../categories/listed.ts';
-import { pathsBelow } from '../categories/names.ts';
+import { getPathsBelow } from '../categories/names.ts';
 import type { Comparison, Condition, ListRequest } from './request.ts';
-import { pathsIn, withinColumn } from './within.ts';
+import { getPaths, withinColumn } from './within.ts';
 
 /** Placeholders for arguments of a statement, by their names. */
 export type Argument = Readonly<Record<string, RawBuilder<unknown>>>;
 
 /** What conditions are arguments to, by the names that the statements have for them. */
-export function conditionArguments(conditions: readonly Condition[]): Record<string, unknown> {
+export function buildConditionArguments(conditions: readonly Condition[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   conditions.forEach((condition, index) => {
-    if (condition.operator === 'attribute') Object.assign(values, argumentsOfAttribute(condition, index));
+    if (condition.operator === 'attribute') Object.assign(values, buildAttributeArguments(condition, index));
     else if (condition.column === withinColumn) {
-      for (const [number, path] of pathsIn(condition).entries()) {
-        const { low, high } = pathsBelow(path);
+      for (const [number, path] of getPaths(condition).entries()) {
+        const { low, high } = getPathsBelow(path);
         values[`c${index}path${number}`] = path;
         values[`c${index}low${number}`] = low;
         values[`c${index}high${number}`] = high;
@@ -35,9 +35,9 @@ export function conditionArguments(conditions: readonly Condition[]): Record<str
 }
 
 /** What makes the statements of two filters different. */
-export function conditionShape(condition: Condition): string {
-  if (condition.operator === 'attribute') return shapeOfAttribute(condition);
-  if (condition.column === withinColumn) return `${withinColumn} ${pathsIn(condition).length}`;
+export function toConditionShape(condition: Condition): string {
+  if (condition.operator === 'attribute') return toAttributeShape(condition);
+  if (condition.column === withinColumn) return `${withinColumn} ${getPaths(condition).length}`;
   const { column, operator, literal, value } = condition;
   return `${column}${operator}${literal === true ? value : '?'}`;
 }
@@ -53,7 +53,7 @@ export interface Source {
  * Where the rows of a list come from. A cross join is carried out from left to right on SQLite, and as its
  * statistics say on PostgreSQL; neither moves a lookup for each row anywhere else.
  */
-export function sourceOf(
+export function buildSource(
   name: string,
   request: Pick<ListRequest, 'conditions' | 'through' | 'within'>,
   argument: Argument,
@@ -64,22 +64,22 @@ export function sourceOf(
   const isGathered = found === -1 && within !== undefined && within.kind !== 'probed';
   const conditions = request.conditions.flatMap((condition, index) => {
     if (index === found) return [];
-    if (condition.column !== withinColumn) return [conditionSql(condition, index, argument)];
+    if (condition.column !== withinColumn) return [buildConditionSql(condition, index, argument)];
     if (isGathered) return [];
     const besides = within?.besides ?? true;
     return within?.isWide === true
-      ? [isListedBelow(placesOf(condition, index, argument), besides)]
-      : [isListed(idsOf(condition, index, argument), besides)];
+      ? [isListedBelow(getPlaceArguments(condition, index, argument), besides)]
+      : [isListed(buildIds(condition, index, argument), besides)];
   });
   const chosen = request.conditions[found];
   if (isGathered) {
     const index = request.conditions.findIndex(({ column }) => column === withinColumn);
     const condition = request.conditions[index];
     if (condition === undefined) throw new Error('a plan for a part of a tree has no condition');
-    const ids = idsOf(condition, index, argument);
+    const ids = buildIds(condition, index, argument);
     if (!within.besides)
       return { from: table, conditions: [sql`category_id in (${ids})`, ...conditions], id: 'id' };
-    const listed = listedProducts(ids);
+    const listed = buildListedProductIds(ids);
     return {
       from: sql`(${listed}) as listed cross join ${table}`,
       conditions: [sql`product_id = id`, ...conditions],
@@ -90,7 +90,7 @@ export function sourceOf(
     return { from: table, conditions, id: 'id' };
   }
   const { key, table: other } = chosen.through;
-  const meets = comparisonSql(chosen, found, argument);
+  const meets = buildComparisonSql(chosen, found, argument);
   if (request.through?.probed === true) {
     const lookup = sql`(select true from ${sql.table(other)} where ${meets}
       and ${sql.ref(key)} = ${sql.ref(`${name}.id`)})`;
@@ -105,61 +105,61 @@ export function sourceOf(
 }
 
 /** Counts the rows of a list: what another table decides alone is counted there, and nothing is counted row by row. */
-export function countOf(
+export function buildCount(
   name: string,
   request: Pick<ListRequest, 'conditions' | 'within'>,
   argument: Argument,
 ): RawBuilder<{ total: number }> {
   const [only, ...others] = request.conditions;
-  const count = (from: RawBuilder<unknown>, conditions: readonly RawBuilder<unknown>[]) =>
-    sql<{ total: number }>`select cast(count(*) as integer) as total from ${from} ${where(conditions)}`;
+  const buildTotal = (from: RawBuilder<unknown>, conditions: readonly RawBuilder<unknown>[]) =>
+    sql<{ total: number }>`select cast(count(*) as integer) as total from ${from} ${buildWhere(conditions)}`;
   if (only !== undefined && others.length === 0 && only.operator === '=' && only.through !== undefined)
-    return count(sql.table(only.through.table), [comparisonSql(only, 0, argument)]);
+    return buildTotal(sql.table(only.through.table), [buildComparisonSql(only, 0, argument)]);
   const isThrough = request.conditions.some(condition => 'through' in condition);
   const index = request.conditions.findIndex(({ column }) => column === withinColumn);
   const condition = request.conditions[index];
   if (isThrough || condition === undefined || request.within === undefined) {
-    const { from, conditions } = sourceOf(name, request, argument);
-    return count(from, conditions);
+    const { from, conditions } = buildSource(name, request, argument);
+    return buildTotal(from, conditions);
   }
   // Those in their main category are a range of an index for each, those that are listed there besides are looked up.
-  const ids = idsOf(condition, index, argument);
+  const ids = buildIds(condition, index, argument);
   const rest = request.conditions.flatMap((other, at) =>
-    at === index ? [] : [conditionSql(other, at, argument)],
+    at === index ? [] : [buildConditionSql(other, at, argument)],
   );
   const table = sql.table(name);
-  const own = count(table, [sql`category_id in (${ids})`, ...rest]);
+  const own = buildTotal(table, [sql`category_id in (${ids})`, ...rest]);
   if (!request.within.besides) return own;
-  const besides = count(table, [sql`id in (${listedBesides(ids)})`, isElsewhere(ids), ...rest]);
+  const besides = buildTotal(table, [sql`id in (${buildIdsListedBesides(ids)})`, isElsewhere(ids), ...rest]);
   return sql<{ total: number }>`select (${own}) + (${besides}) as total`;
 }
 
 /** The paths that a condition names. */
-function placesOf(condition: Condition, index: number, argument: Argument): PlaceArguments[] {
-  const place = (number: number) => {
-    const of = (part: string) => argument[`c${index}${part}${number}`] ?? sql`null`;
-    return { path: of('path'), low: of('low'), high: of('high') };
+function getPlaceArguments(condition: Condition, index: number, argument: Argument): PlaceArguments[] {
+  const toPlaceArguments = (number: number) => {
+    const getArgument = (part: string) => argument[`c${index}${part}${number}`] ?? sql`null`;
+    return { path: getArgument('path'), low: getArgument('low'), high: getArgument('high') };
   };
-  return pathsIn(condition).map((_, number) => place(number));
+  return getPaths(condition).map((_, number) => toPlaceArguments(number));
 }
 
 /** The ids of the categories that a condition means. */
-const idsOf = (condition: Condition, index: number, argument: Argument): RawBuilder<unknown> =>
-  categoriesIn(placesOf(condition, index, argument));
+const buildIds = (condition: Condition, index: number, argument: Argument): RawBuilder<unknown> =>
+  buildCategoryIds(getPlaceArguments(condition, index, argument));
 
-function comparisonSql(condition: Comparison, index: number, argument: Argument): RawBuilder<unknown> {
+function buildComparisonSql(condition: Comparison, index: number, argument: Argument): RawBuilder<unknown> {
   const value = condition.literal === true ? sql.lit(condition.value) : argument[`c${index}`];
   return sql`${sql.ref(condition.column)} ${sql.raw(condition.operator)} ${value}`;
 }
 
-function conditionSql(condition: Condition, index: number, argument: Argument): RawBuilder<unknown> {
-  if (condition.operator === 'attribute') return attributeSql(condition, index, argument);
+function buildConditionSql(condition: Condition, index: number, argument: Argument): RawBuilder<unknown> {
+  if (condition.operator === 'attribute') return buildAttributeSql(condition, index, argument);
   if (condition.operator === 'is null') return sql`${sql.ref(condition.column)} is null`;
   if (condition.operator === 'in') throw new Error(`${condition.column} is compared with one value only`);
-  return comparisonSql(condition, index, argument);
+  return buildComparisonSql(condition, index, argument);
 }
 
-export function where(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+export function buildWhere(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
   return conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`;
 }
 
@@ -167,7 +167,7 @@ export function where(conditions: readonly RawBuilder<unknown>[]): RawBuilder<un
  * The ids of a part of a tree in the order of a list, with their places in it and a value of each: a range of an index for
  * each category, which both databases merge as they read them. @param seek the rows' place in the order
  */
-export function mergedSource(
+export function buildMergedSource(
   { conditions, within }: Pick<ListRequest, 'conditions' | 'within'>,
   [place, value]: readonly [string, string],
   argument: Argument,
@@ -175,15 +175,15 @@ export function mergedSource(
 ): RawBuilder<unknown> {
   const { ids = [], besides = false } = within ?? {};
   const rest = conditions.flatMap((condition, index) =>
-    condition.column === withinColumn ? [] : [conditionSql(condition, index, argument)],
+    condition.column === withinColumn ? [] : [buildConditionSql(condition, index, argument)],
   );
-  const part = (own: readonly RawBuilder<unknown>[]) =>
+  const buildPart = (own: readonly RawBuilder<unknown>[]) =>
     sql`select id as product_id, ${sql.ref(place)} as place, ${sql.ref(value)} as value
-      from products ${where([...own, ...rest, ...seek])}`;
-  const parts = ids.map((_, number) => part([sql`category_id = ${argument[`w${number}`]}`]));
+      from products ${buildWhere([...own, ...rest, ...seek])}`;
+  const parts = ids.map((_, number) => buildPart([sql`category_id = ${argument[`w${number}`]}`]));
   if (besides) {
     const all = sql.join(ids.map((_, number) => argument[`w${number}`]));
-    parts.push(part([sql`id in (${listedBesides(all)})`, isElsewhere(all)]));
+    parts.push(buildPart([sql`id in (${buildIdsListedBesides(all)})`, isElsewhere(all)]));
   }
   return sql.join(parts, sql` union all `);
 }

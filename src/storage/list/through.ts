@@ -17,12 +17,12 @@ const countedForMs = 60_000;
 const cachedValues = 500;
 
 /** The first condition that another table decides. */
-export function throughOf({ conditions }: ListRequest): ThroughCondition | undefined {
+export function findThrough({ conditions }: ListRequest): ThroughCondition | undefined {
   return conditions.find((condition): condition is ThroughCondition => 'through' in condition);
 }
 
 /** @returns a function that gives a request, which has such a condition, the way it is read */
-export function throughPlanner<Row>(session: Session, queries: ListQueries<Row>) {
+export function createThroughPlanner<Row>(session: Session, queries: ListQueries<Row>) {
   const counted = new LRUCache<string, { many: boolean }>({ max: cachedValues, ttl: countedForMs });
 
   async function hasMany(condition: ThroughCondition): Promise<boolean> {
@@ -35,7 +35,7 @@ export function throughPlanner<Row>(session: Session, queries: ListQueries<Row>)
   }
 
   return async (request: ListRequest): Promise<ListRequest> => {
-    const condition = throughOf(request);
+    const condition = findThrough(request);
     if (condition === undefined) return request;
     const many = await hasMany(condition);
     // The other table is in the order of ids itself.

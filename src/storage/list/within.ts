@@ -9,11 +9,11 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { categoriesIn, listedBesides } from '../categories/listed.ts';
-import { pathsBelow } from '../categories/names.ts';
+import { buildCategoryIds, buildIdsListedBesides } from '../categories/listed.ts';
+import { getPathsBelow } from '../categories/names.ts';
 import type { Change, Collection } from '../changes/change.ts';
 import type { Database, Session } from '../database.ts';
-import { type Arguments, prepared, preparedByShape } from '../prepared.ts';
+import { type Arguments, prepareByShape, prepareQuery } from '../prepared.ts';
 import type { Condition, ListRequest, WithinPlan } from './request.ts';
 
 /** The column that conditions name paths of, and whose values in events are paths. */
@@ -43,12 +43,12 @@ interface Place {
   readonly besides: boolean;
 }
 
-export function withinOf(conditions: readonly Condition[]): Condition | undefined {
+export function findWithin(conditions: readonly Condition[]): Condition | undefined {
   return conditions.find(({ column }) => column === withinColumn);
 }
 
 /** The paths that a condition names. */
-export function pathsIn(condition: Condition): readonly string[] {
+export function getPaths(condition: Condition): readonly string[] {
   return condition.operator === 'in' ? condition.values : [String(condition.value)];
 }
 
@@ -56,7 +56,7 @@ export function pathsIn(condition: Condition): readonly string[] {
  * A query about the categories that paths stand for, prepared once for each number of paths.
  * @param query gets a statement of their ids, and what else its text depends on
  */
-export function byPaths<Row>(
+export function prepareByPaths<Row>(
   build: Database['build'],
   query: (
     ids: RawBuilder<unknown>,
@@ -64,10 +64,10 @@ export function byPaths<Row>(
     argument: Readonly<Record<string, RawBuilder<unknown>>>,
   ) => RawBuilder<Row>,
 ) {
-  const find = preparedByShape<Arguments, Row>(build, (name, argument) => {
+  const find = prepareByShape<Arguments, Row>(build, (name, argument) => {
     const [count = '', shape = ''] = name.split(':');
     const numbers = Array.from({ length: Number(count) }, (_, number) => number);
-    const ids = categoriesIn(
+    const ids = buildCategoryIds(
       numbers.map(number => ({
         path: sql`${argument[`path${number}`]}`,
         low: sql`${argument[`low${number}`]}`,
@@ -79,7 +79,7 @@ export function byPaths<Row>(
   return (paths: readonly string[], shape = '', further: Arguments = {}) => {
     const values: Record<string, unknown> = { ...further };
     for (const [number, path] of paths.entries()) {
-      const { low, high } = pathsBelow(path);
+      const { low, high } = getPathsBelow(path);
       values[`path${number}`] = path;
       values[`low${number}`] = low;
       values[`high${number}`] = high;
@@ -89,22 +89,22 @@ export function byPaths<Row>(
 }
 
 /** The statements of the planner. */
-function statementsOf(build: Database['build']) {
+function buildStatements(build: Database['build']) {
   const rows = sql<{
     rows: number;
   }>`select cast(coalesce(sum(total), 0) as integer) as rows from product_totals`;
   return {
-    some: byPaths(build, ids => sql<{ id: number }>`${ids} limit ${sql.lit(mostRanges + 1)}`),
-    besides: byPaths(build, ids => sql<{ product_id: number }>`${listedBesides(ids)} limit 1`),
-    rows: byPaths(build, ids => sql<{ rows: number }>`${rows} where category_id in (${ids})`),
-    allRows: prepared<Arguments, { rows: number }>(build, () => rows),
+    some: prepareByPaths(build, ids => sql<{ id: number }>`${ids} limit ${sql.lit(mostRanges + 1)}`),
+    besides: prepareByPaths(build, ids => sql<{ product_id: number }>`${buildIdsListedBesides(ids)} limit 1`),
+    rows: prepareByPaths(build, ids => sql<{ rows: number }>`${rows} where category_id in (${ids})`),
+    allRows: prepareQuery<Arguments, { rows: number }>(build, () => rows),
   };
 }
 
 /** @returns a function that gives a request, which has such a condition, the way it is read */
-export function withinPlanner(database: Database, products: Collection) {
+export function createWithinPlanner(database: Database, products: Collection) {
   const { build, changes, read } = database;
-  const statements = statementsOf(build);
+  const statements = buildStatements(build);
   const places = new LRUCache<string, Place>({ max: cachedPlaces });
   const counted = new LRUCache<string, { rows: number }>({ max: cachedPlaces, ttl: countedForMs });
   // Any change of the tree ends what is known of it; of products those that are listed besides their main category.
@@ -113,7 +113,7 @@ export function withinPlanner(database: Database, products: Collection) {
     if (committed === undefined || committed.some(isListedBesides)) places.clear();
   });
 
-  async function placeOf(session: Session, paths: readonly string[]): Promise<Place> {
+  async function readPlace(session: Session, paths: readonly string[]): Promise<Place> {
     const [rows, other] = await Promise.all([
       session.all(statements.some(paths)),
       session.first(statements.besides(paths)),
@@ -125,7 +125,7 @@ export function withinPlanner(database: Database, products: Collection) {
   }
 
   /** How many products have their main category there, or all there are; as it was a moment ago. */
-  async function rowsOf(paths: readonly string[] | undefined): Promise<number> {
+  async function countProducts(paths: readonly string[] | undefined): Promise<number> {
     const name = JSON.stringify(paths ?? '');
     const known = counted.get(name);
     if (known !== undefined) return known.rows;
@@ -135,10 +135,10 @@ export function withinPlanner(database: Database, products: Collection) {
     return rows;
   }
 
-  async function planOf(request: ListRequest, condition: Condition, place: Place): Promise<WithinPlan> {
+  async function choosePlan(request: ListRequest, condition: Condition, place: Place): Promise<WithinPlan> {
     const { ids, besides } = place;
-    const paths = pathsIn(condition);
-    const [mine, all] = [await rowsOf(paths), await rowsOf(undefined)];
+    const paths = getPaths(condition);
+    const [mine, all] = [await countProducts(paths), await countProducts(undefined)];
     const { page, order } = request;
     const limit = page.kind === 'offset' ? page.perPage : page.limit + 1;
     const isInRanges = indexedOrders.includes(order.column) && ids !== undefined;
@@ -165,30 +165,30 @@ export function withinPlanner(database: Database, products: Collection) {
   return {
     /** Reads what the paths stand for in a session that sees one state of the data. */
     async inSession(session: Session, request: ListRequest): Promise<ListRequest> {
-      const condition = withinOf(request.conditions);
+      const condition = findWithin(request.conditions);
       if (condition === undefined) return request;
-      return planned(request, condition, await placeOf(session, pathsIn(condition)));
+      return planRequest(request, condition, await readPlace(session, getPaths(condition)));
     },
     async now(request: ListRequest): Promise<ListRequest> {
-      const condition = withinOf(request.conditions);
+      const condition = findWithin(request.conditions);
       if (condition === undefined) return request;
       await changes.check();
-      const name = JSON.stringify(pathsIn(condition));
+      const name = JSON.stringify(getPaths(condition));
       let place = places.get(name);
       if (place === undefined) {
         const version = changes.version(products);
-        place = await placeOf(read, pathsIn(condition));
+        place = await readPlace(read, getPaths(condition));
         if (version === changes.version(products)) places.set(name, place);
       }
-      return planned(request, condition, place);
+      return planRequest(request, condition, place);
     },
   };
 
-  async function planned(request: ListRequest, condition: Condition, place: Place): Promise<ListRequest> {
+  async function planRequest(request: ListRequest, condition: Condition, place: Place): Promise<ListRequest> {
     const { ids, besides } = place;
     const isOne = !besides && ids !== undefined && ids.length <= 1;
     if (!isOne || !indexedOrders.includes(request.order.column))
-      return { ...request, within: await planOf(request, condition, place) };
+      return { ...request, within: await choosePlan(request, condition, place) };
     // No category has the id -1, and 0 stands for none where totals are kept.
     const one = { column: 'category_id', operator: '=', value: ids[0] ?? -1 } as const;
     const resolved = request.conditions.map(other => (other === condition ? one : other));

@@ -1,10 +1,10 @@
 /** The search index, filled with what is there already: see search/index.ts. */
 import { type RawBuilder, sql } from 'kysely';
-import { pagesAfter } from '../../slices.ts';
+import { readPages } from '../../slices.ts';
 import type { Builder, Session } from '../database.ts';
-import { type SearchDocument, searchIndex, wordsOfDialect } from '../search/index.ts';
+import { createSearchIndex, getDialectWords, type SearchDocument } from '../search/index.ts';
 import type { Migration } from './migration.ts';
-import { articleDocument, type OldArticle, type OldUser, userDocument } from './search-documents.ts';
+import { type OldArticle, type OldUser, toArticleDocument, toUserDocument } from './search-documents.ts';
 
 const rowsAtOnce = 1000;
 
@@ -12,13 +12,13 @@ export const search: Migration = {
   name: '0007-search',
   async up(session, database) {
     const { build } = database;
-    for (const statement of wordsOfDialect(database).tables()) await session.run(statement.compile(build));
-    const index = searchIndex(database);
-    const { products, users, orders, articles, posts } = sources(session, build);
-    for await (const rows of products) await index.addMany(session, 'product', rows.map(productDocument));
-    for await (const rows of users) await index.addMany(session, 'user', rows.map(userDocument));
-    for await (const rows of orders) await index.addMany(session, 'order', rows.map(orderDocument));
-    for await (const rows of articles) await index.addMany(session, 'article', rows.map(articleDocument));
+    for (const statement of getDialectWords(database).tables()) await session.run(statement.compile(build));
+    const index = createSearchIndex(database);
+    const { products, users, orders, articles, posts } = readSources(session, build);
+    for await (const rows of products) await index.addMany(session, 'product', rows.map(toProductDocument));
+    for await (const rows of users) await index.addMany(session, 'user', rows.map(toUserDocument));
+    for await (const rows of orders) await index.addMany(session, 'order', rows.map(toOrderDocument));
+    for await (const rows of articles) await index.addMany(session, 'article', rows.map(toArticleDocument));
     for await (const rows of posts) await index.addMany(session, 'post', rows);
     await index.compact(session);
   },
@@ -35,22 +35,22 @@ interface OldOrder {
 }
 
 /** What is there, some rows at a time. */
-function sources(session: Session, build: Builder) {
+function readSources(session: Session, build: Builder) {
   return {
-    products: rowsOf<OldProduct>(session, build, sql`select id, document from products`),
-    users: rowsOf<OldUser>(session, build, sql`select id, name, email from users`),
-    orders: rowsOf<OldOrder>(session, build, sql`select id, customer_name, customer_email from orders`),
-    articles: rowsOf<OldArticle>(session, build, sql`select id, title, body, tags from articles`),
-    posts: rowsOf<SearchDocument>(session, build, sql`select id, title, body from posts`),
+    products: readRows<OldProduct>(session, build, sql`select id, document from products`),
+    users: readRows<OldUser>(session, build, sql`select id, name, email from users`),
+    orders: readRows<OldOrder>(session, build, sql`select id, customer_name, customer_email from orders`),
+    articles: readRows<OldArticle>(session, build, sql`select id, title, body, tags from articles`),
+    posts: readRows<SearchDocument>(session, build, sql`select id, title, body from posts`),
   };
 }
 
-const rowsOf = <Row extends { readonly id: number }>(
+const readRows = <Row extends { readonly id: number }>(
   session: Session,
   build: Builder,
   select: RawBuilder<unknown>,
 ): AsyncGenerator<Row[]> =>
-  pagesAfter<Row>(last => {
+  readPages<Row>(last => {
     const query = sql<Row>`${select} where id > ${last?.id ?? 0} order by id limit ${sql.lit(rowsAtOnce)}`;
     return session.all(query.compile(build));
   });
@@ -59,7 +59,7 @@ const rowsOf = <Row extends { readonly id: number }>(
  * Documents as the stores write them when this migration is: later changes of theirs do not change it.
  */
 
-function productDocument({ id, document }: OldProduct): SearchDocument {
+function toProductDocument({ id, document }: OldProduct): SearchDocument {
   // Boundary: the document of a product, which the service has written.
   const { name, description, category, tags, sku } = JSON.parse(`{${document}`) as {
     name: string;
@@ -72,6 +72,6 @@ function productDocument({ id, document }: OldProduct): SearchDocument {
   return { id, title: name, body: parts.filter(part => part !== null).join(' · ') };
 }
 
-function orderDocument({ id, customer_name, customer_email }: OldOrder): SearchDocument {
+function toOrderDocument({ id, customer_name, customer_email }: OldOrder): SearchDocument {
   return { id, title: `Order ${id}`, body: `${customer_name} ${customer_email}` };
 }

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
-import { type SearchDocument, searchIndex, spellingOf } from '../search/index.ts';
+import { createDialectSpelling, createSearchIndex, type SearchDocument } from '../search/index.ts';
 import type { Migration } from './migration.ts';
 
 const ordersAtOnce = 1000;
@@ -12,11 +12,11 @@ const ordersAtOnce = 1000;
 export const searchPeople: Migration = {
   name: '0009-search-people',
   async up(session, database) {
-    const index = searchIndex(database);
-    for await (const documents of orderDocuments(session, database.build)) {
+    const index = createSearchIndex(database);
+    for await (const documents of readOrderDocuments(session, database.build)) {
       await index.addMany(session, 'order', documents);
     }
-    await spellingOf(database).rebuild(session);
+    await createDialectSpelling(database).rebuild(session);
   },
 };
 
@@ -28,7 +28,7 @@ interface Item {
 }
 
 /** As the store of orders writes them when this migration is: later changes of it do not change this one. */
-async function* orderDocuments(session: Session, build: Builder): AsyncGenerator<SearchDocument[]> {
+async function* readOrderDocuments(session: Session, build: Builder): AsyncGenerator<SearchDocument[]> {
   for (let last = 0; ; last += ordersAtOnce) {
     const highest = sql<{ id: number | null }>`select max(id) as id from orders`.compile(build);
     if (((await session.first(highest))?.id ?? 0) <= last) return;

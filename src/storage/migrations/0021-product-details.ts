@@ -27,7 +27,7 @@ export const productDetails: Migration = {
     const price = isSqlite
       ? sql`(('{' || document) -> '$.price')`
       : sql`cast(cast('{' || document as json) -> 'price' as text)`;
-    for await (const last of slicesOf(session, build)) {
+    for await (const last of readSlices(session, build)) {
       await run(sql`update products set available = ${isActive('1', '0')},
         document = substr(document, 1, length(document) - 1) || ${sql.lit(members)} || ${price} ||
           ',"max":' || ${price} || '},"available":' || ${isActive("'true'", "'false'")} || '}'
@@ -57,7 +57,7 @@ const indexes = [
 ];
 
 /** The last ids of slices of the table. */
-async function* slicesOf(session: Session, build: Builder): AsyncGenerator<number> {
+async function* readSlices(session: Session, build: Builder): AsyncGenerator<number> {
   const query = sql<{ id: number | null }>`select max(id) as id from products`;
   const largest = (await session.first(query.compile(build)))?.id ?? 0;
   for (let last = rowsAtOnce; last - rowsAtOnce < largest; last += rowsAtOnce) yield last;

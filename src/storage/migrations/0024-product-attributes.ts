@@ -1,6 +1,6 @@
 /** What products are found by their attributes with. Programs that do not write it would leave it wrong. */
 import { sql } from 'kysely';
-import { attributeIndex } from '../attributes/index.ts';
+import { createAttributeIndex } from '../attributes/index.ts';
 import type { AttributeValues } from '../attributes/values.ts';
 import type { Migration } from './migration.ts';
 
@@ -24,14 +24,14 @@ export const productAttributes: Migration = {
         where number is not null`,
     ];
     for (const statement of statements) await session.run(statement.compile(build));
-    const write = attributeIndex({ build, dialect });
+    const write = createAttributeIndex({ build, dialect });
     for (let last = 0; ; ) {
       const query = sql<{ id: number; document: string }>`select id, document from products
         where id > ${last} and document like '%"attributes":{"%' order by id limit ${sql.lit(rowsAtOnce)}`;
       const rows = await session.all(query.compile(build));
       write(
         session,
-        rows.map(({ id, document }) => ({ id, before: {}, after: attributesOf(document) })),
+        rows.map(({ id, document }) => ({ id, before: {}, after: parseAttributes(document) })),
       );
       const end = rows.at(-1);
       if (end === undefined) return;
@@ -41,7 +41,7 @@ export const productAttributes: Migration = {
 };
 
 /** Nothing where the text stands in a description. */
-function attributesOf(document: string): AttributeValues {
+function parseAttributes(document: string): AttributeValues {
   // Boundary: the service has written the document.
   const { attributes } = JSON.parse(`{${document}`) as { attributes?: AttributeValues };
   return attributes ?? {};

@@ -4,7 +4,15 @@
  * Programs that write categories as text would write products without them, so this keeps them out.
  */
 import { type RawBuilder, sql } from 'kysely';
-import { deepest, freeSlug, longestName, namesOf, pathOf, separates, slugOf } from '../categories/names.ts';
+import {
+  containsSeparator,
+  deepest,
+  findFreeSlug,
+  joinPath,
+  longestName,
+  splitPath,
+  toSlug,
+} from '../categories/names.ts';
 import type { Builder, Dialect, Session, Transaction } from '../database.ts';
 import type { Migration } from './migration.ts';
 
@@ -29,7 +37,7 @@ export const categoriesOfProducts: Migration = {
     );
     await run(sql`create table former_categories (category ${text} primary key, id ${integer} not null)`);
     await createCategories(session, build);
-    for await (const last of slicesOf(session, build)) await run(rewritten(last, dialect));
+    for await (const last of readSlices(session, build)) await run(buildRewrite(last, dialect));
     await run(sql`drop table former_categories`);
     await run(sql`drop table product_totals`);
     await run(sql`create table product_totals (
@@ -58,7 +66,7 @@ export const categoriesOfProducts: Migration = {
 };
 
 /** The products up to an id: with the id of their category, and what is read from the tree first in the document. */
-function rewritten(last: number, { json }: Dialect): RawBuilder<unknown> {
+function buildRewrite(last: number, { json }: Dialect): RawBuilder<unknown> {
   const category = sql`coalesce(${json(sql`category`)}, 'null')`;
   return sql`update products set
     category_id = (select id from former_categories where former_categories.category = products.category),
@@ -68,7 +76,7 @@ function rewritten(last: number, { json }: Dialect): RawBuilder<unknown> {
 }
 
 /** The last ids of slices of the table. */
-async function* slicesOf(session: Session, build: Builder): AsyncGenerator<number> {
+async function* readSlices(session: Session, build: Builder): AsyncGenerator<number> {
   const query = sql<{ id: number | null }>`select max(id) as id from products`;
   const largest = (await session.first(query.compile(build)))?.id ?? 0;
   for (let last = rowsAtOnce; last - rowsAtOnce < largest; last += rowsAtOnce) yield last;
@@ -84,7 +92,7 @@ async function createCategories(session: Transaction, build: Builder): Promise<v
       where category > ${after} order by category limit ${sql.lit(rowsAtOnce)}`;
     const rows = await session.all(some.compile(build));
     for (const { category } of rows) {
-      const id = await createPath(session, build, readableNames(category), at, () => position++);
+      const id = await createPath(session, build, toReadableNames(category), at, () => position++);
       await session.run(
         sql`insert into former_categories (category, id) values (${category}, ${id})`.compile(build),
       );
@@ -96,11 +104,11 @@ async function createCategories(session: Transaction, build: Builder): Promise<v
 }
 
 /** The names that a category which was any text is taken for. */
-function readableNames(text: string): readonly string[] {
-  const names = namesOf(` ${text} `)
+function toReadableNames(text: string): readonly string[] {
+  const names = splitPath(` ${text} `)
     .map(name => [...name].slice(0, longestName).join('').trim())
     .filter(name => name !== '')
-    .map(name => (separates(name) ? name.replaceAll('>', '›') : name));
+    .map(name => (containsSeparator(name) ? name.replaceAll('>', '›') : name));
   if (names.length === 0) return [text.replaceAll('>', '›').trim() || '-'];
   return names.length <= deepest
     ? names
@@ -116,7 +124,7 @@ async function createPath(
 ): Promise<number> {
   let parent: number | null = null;
   for (const [index, name] of names.entries()) {
-    const path = pathOf(names.slice(0, index + 1));
+    const path = joinPath(names.slice(0, index + 1));
     const found: { id: number } | undefined = await session.first(
       sql<{ id: number }>`select id from categories where path = ${path}`.compile(build),
     );
@@ -124,12 +132,12 @@ async function createPath(
       parent = found.id;
       continue;
     }
-    const slug = slugOf(name);
+    const slug = toSlug(name);
     const taken = await session.all(
       sql<{ slug: string }>`select slug from categories
         where slug = ${slug} or (slug >= ${`${slug}-`} and slug < ${`${slug}.`})`.compile(build),
     );
-    const free = freeSlug(slug, one => taken.some(row => row.slug === one));
+    const free = findFreeSlug(slug, one => taken.some(row => row.slug === one));
     parent = await session.insert(
       sql`insert into categories
         (parent_id, name, slug, path, depth, position, created_at, updated_at, path_at)

@@ -2,8 +2,8 @@
  * Documents with words of letters and digits are also found by the parts of these: `WH-1000XM5` by `xm5`. Only such
  * documents are written again. A program that lacks this finds and writes them by their whole words.
  */
-import { lettersAndDigits } from '../search/text/joined.ts';
-import { wordsOf } from '../search/text/split.ts';
+import { splitLettersAndDigits } from '../search/text/joined.ts';
+import { splitWords } from '../search/text/split.ts';
 import type { Migration } from './migration.ts';
 import { writeAgain } from './search-again.ts';
 
@@ -14,4 +14,4 @@ export const partsOfWords: Migration = {
 };
 
 const hasMixedWords = (text: string): boolean =>
-  wordsOf(text).some(word => lettersAndDigits(word).length > 0);
+  splitWords(text).some(word => splitLettersAndDigits(word).length > 0);

@@ -32,8 +32,8 @@ async function runMissing(
   now: () => number,
 ): Promise<{ readonly names: readonly string[]; readonly next: Migration | undefined }> {
   const { build } = database;
-  await session.run(migrationsTable(database.dialect).compile(build));
-  const done = await appliedIn(session, database);
+  await session.run(buildMigrationsTable(database.dialect).compile(build));
+  const done = await readApplied(session, database);
   refuseNewer(done);
   const names: string[] = [];
   for (const migration of migrations.filter(({ name }) => !done.includes(name))) {
@@ -48,12 +48,12 @@ async function runMissing(
 
 /** @param names of the migrations that a database has had @throws Error when it is newer than this program */
 export function refuseNewer(names: readonly string[]): void {
-  const reason = reasonAgainst(names);
+  const reason = findReasonAgainst(names);
   if (reason !== undefined) throw new Error(reason);
 }
 
 /** Why this program cannot work on a database that has had migrations of these names; undefined when it can. */
-function reasonAgainst(names: readonly string[]): string | undefined {
+function findReasonAgainst(names: readonly string[]): string | undefined {
   const known = new Set(migrations.map(({ name }) => name));
   const later = names.filter(name => !known.has(name) && !isExpansion(name));
   if (later.length === 0) return undefined;
@@ -63,30 +63,30 @@ function reasonAgainst(names: readonly string[]): string | undefined {
 const isExpansion = (name: string): boolean => /^\d{4}-expand-/.test(name);
 
 /** The migrations this program knows and the database lacks. Rejects when there is no database to ask. */
-export async function pendingMigrations(database: Database): Promise<string[]> {
-  return pendingIn(await appliedIn(database.read, database));
+export async function readPendingMigrations(database: Database): Promise<string[]> {
+  return selectPending(await readApplied(database.read, database));
 }
 
-const pendingIn = (done: readonly string[]): string[] =>
+const selectPending = (done: readonly string[]): string[] =>
   migrations.map(({ name }) => name).filter(name => !done.includes(name));
 
 /**
  * Why this program must not serve, in one line: migrations are missing, or another release has since made one that
  * this program cannot work beside. Undefined when nothing is against it. Rejects when there is no database to ask.
  */
-export async function reasonNotToServe(database: Database): Promise<string | undefined> {
-  const done = await appliedIn(database.read, database);
-  const pending = pendingIn(done);
+export async function findReasonNotToServe(database: Database): Promise<string | undefined> {
+  const done = await readApplied(database.read, database);
+  const pending = selectPending(done);
   if (pending.length > 0)
     return `The database lacks the migrations ${pending.join(', ')}; run catalog migrate.`;
-  return reasonAgainst(done);
+  return findReasonAgainst(done);
 }
 
-async function appliedIn(session: Session, { build }: Pick<Database, 'build'>): Promise<string[]> {
+async function readApplied(session: Session, { build }: Pick<Database, 'build'>): Promise<string[]> {
   const rows = await session.all(build.selectFrom('migrations').select('name').compile());
   return rows.map(row => row.name);
 }
 
-function migrationsTable({ types }: Dialect) {
+function buildMigrationsTable({ types }: Dialect) {
   return sql`create table if not exists migrations (name ${types.text} primary key, applied_at ${types.moment} not null)`;
 }

@@ -1,20 +1,20 @@
 /** Writes documents to the search index again whose texts are split otherwise than before. */
 import { sql } from 'kysely';
-import { lockedProduct } from '../categories/shown.ts';
-import { categoryTree } from '../categories/tree.ts';
-import { collectionVersions } from '../changes/versions.ts';
+import { buildLockedProduct } from '../categories/shown.ts';
+import { createCategoryTree } from '../categories/tree.ts';
+import { createCollectionVersions } from '../changes/versions.ts';
 import type { Database, Transaction } from '../database.ts';
 import {
-  placeOf,
-  positionOf,
+  createSearchIndex,
+  getDialectWords,
   rewordedCollection,
   type SearchDocument,
   searchCollection,
-  searchIndex,
-  wordsOfDialect,
+  toDocumentType,
+  toPosition,
 } from '../search/index.ts';
-import { shownFields } from '../search/text/words.ts';
-import { type DocumentSource, documentSources } from './search-documents.ts';
+import { getShownFields } from '../search/text/words.ts';
+import { createDocumentSources, type DocumentSource } from './search-documents.ts';
 
 /**
  * In transactions each of which waits for rows that others hold for as long as a migration does (MIGRATION_TIMEOUT).
@@ -22,15 +22,21 @@ import { type DocumentSource, documentSources } from './search-documents.ts';
  */
 export async function writeAgain(database: Database, isConcerned: (text: string) => boolean): Promise<void> {
   const { build, dialect } = database;
-  const [index, words, tree] = [searchIndex(database), wordsOfDialect(database), categoryTree(database)];
+  const [index, words, tree] = [
+    createSearchIndex(database),
+    getDialectWords(database),
+    createCategoryTree(database),
+  ];
   let isChanged = false;
 
   async function writeSome({ type, read }: DocumentSource, session: Transaction, last?: SearchDocument) {
     await tree.share(session);
     const documents = await read(session, last);
-    const concerned = documents.filter(document => textsOf(document).some(isConcerned));
+    const concerned = documents.filter(document => getTexts(document).some(isConcerned));
     if (concerned.length > 0) {
-      const positions = concerned.map(document => sql.lit(positionOf(placeOf(type, document), document.id)));
+      const positions = concerned.map(document =>
+        sql.lit(toPosition(toDocumentType(type, document), document.id)),
+      );
       await session.run(words.remove(sql.join(positions)).compile(build));
       await index.addMany(session, type, concerned);
       isChanged = true;
@@ -38,7 +44,11 @@ export async function writeAgain(database: Database, isConcerned: (text: string)
     return documents.at(-1);
   }
 
-  for (const source of documentSources(build, lockedProduct(dialect).document, dialect.forUpdate)) {
+  for (const source of createDocumentSources(
+    build,
+    buildLockedProduct(dialect).document,
+    dialect.forUpdate,
+  )) {
     let last: SearchDocument | undefined;
     do last = await database.exclusively(session => writeSome(source, session, last));
     while (last !== undefined);
@@ -47,12 +57,12 @@ export async function writeAgain(database: Database, isConcerned: (text: string)
   await database.exclusively(async session => {
     await index.compact(session);
     for (const collection of [searchCollection, rewordedCollection])
-      collectionVersions(database).advance(session, collection);
+      createCollectionVersions(database).advance(session, collection);
   });
 }
 
-const textsOf = (document: SearchDocument): readonly string[] => [
+const getTexts = (document: SearchDocument): readonly string[] => [
   document.title,
   document.body,
-  ...shownFields(document),
+  ...getShownFields(document),
 ];

@@ -5,7 +5,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
 import type { SearchDocument, SearchType } from '../search/index.ts';
-import { textOfHtml } from '../search/text/html.ts';
+import { toPlainText } from '../search/text/html.ts';
 
 /** Held by a transaction for some fifty milliseconds. */
 const rowsAtOnce = 500;
@@ -20,12 +20,12 @@ export interface DocumentSource {
  * @param products the text of a product, as the tables have it at the time of the migration
  * @param ending of a SELECT: `forUpdate` where others write meanwhile
  */
-export function documentSources(
+export function createDocumentSources(
   build: Builder,
   products: RawBuilder<string>,
   ending: RawBuilder<unknown> = sql``,
 ): readonly DocumentSource[] {
-  const source = <Row>(
+  const createSource = <Row>(
     type: SearchType,
     select: RawBuilder<Row>,
     documentsOf: (rows: Row[], session: Session) => SearchDocument[] | Promise<SearchDocument[]>,
@@ -37,17 +37,17 @@ export function documentSources(
     },
   });
   return [
-    source('product', sql<OldProduct>`select id, ${products} as document from products`, rows =>
-      rows.map(productDocument),
+    createSource('product', sql<OldProduct>`select id, ${products} as document from products`, rows =>
+      rows.map(toProductDocument),
     ),
-    source('article', sql<OldArticle>`select id, title, body, tags from articles`, rows =>
-      rows.map(articleDocument),
+    createSource('article', sql<OldArticle>`select id, title, body, tags from articles`, rows =>
+      rows.map(toArticleDocument),
     ),
-    source('post', sql<SearchDocument>`select id, title, body from posts`, rows => rows),
-    source('order', sql<{ id: number }>`select id from orders`, (rows, session) =>
-      orderDocuments(session, build, rows),
+    createSource('post', sql<SearchDocument>`select id, title, body from posts`, rows => rows),
+    createSource('order', sql<{ id: number }>`select id from orders`, (rows, session) =>
+      readOrderDocuments(session, build, rows),
     ),
-    source('user', sql<OldUser>`select id, name, email from users`, rows => rows.map(userDocument)),
+    createSource('user', sql<OldUser>`select id, name, email from users`, rows => rows.map(toUserDocument)),
   ];
 }
 
@@ -111,7 +111,7 @@ type OldList = readonly [
 ];
 
 /** Of a list (docs/decisions/0034) or of a representation without its beginning. */
-function membersOf(document: string): OldMembers {
+function parseMembers(document: string): OldMembers {
   // Boundary: the service has written it.
   if (!document.startsWith('[')) return JSON.parse(`{${document}`) as OldMembers;
   const list = JSON.parse(document) as OldList;
@@ -131,8 +131,8 @@ function membersOf(document: string): OldMembers {
   };
 }
 
-function productDocument({ id, document }: OldProduct): SearchDocument {
-  const old = membersOf(document);
+function toProductDocument({ id, document }: OldProduct): SearchDocument {
+  const old = parseMembers(document);
   const isText = (text: string | null | undefined): text is string => text != null;
   const attributes = Object.values(old.attributes ?? {})
     .flat()
@@ -140,7 +140,7 @@ function productDocument({ id, document }: OldProduct): SearchDocument {
   return {
     id,
     title: old.name,
-    body: textOfHtml(old.description ?? ''),
+    body: toPlainText(old.description ?? ''),
     archived: old.status === 'archived',
     fields: {
       codes: [old.sku, old.gtin, old.mpn].filter(isText),
@@ -152,13 +152,13 @@ function productDocument({ id, document }: OldProduct): SearchDocument {
   };
 }
 
-export const userDocument = ({ id, name, email }: OldUser): SearchDocument => ({
+export const toUserDocument = ({ id, name, email }: OldUser): SearchDocument => ({
   id,
   title: name,
   body: email,
 });
 
-export function articleDocument({ id, title, body, tags }: OldArticle): SearchDocument {
+export function toArticleDocument({ id, title, body, tags }: OldArticle): SearchDocument {
   // Boundary: the store writes a list of strings.
   return { id, title, body: [body, ...(JSON.parse(tags) as string[])].join(' · ') };
 }
@@ -169,7 +169,7 @@ interface OldItem {
   readonly sku: string | null;
 }
 
-async function orderDocuments(
+async function readOrderDocuments(
   session: Session,
   build: Builder,
   rows: readonly { readonly id: number }[],

@@ -25,13 +25,13 @@ export interface Address {
 
 /** @throws Error with the broken rule, fit for "DATABASE_URL: …", and nothing that may be of the password */
 export function parseAddress(text: string): Address {
-  const { credentials, list, path, search } = partsOf(text);
+  const { credentials, list, path, search } = parseParts(text);
   for (const [name, part] of [
     ['user and password', credentials ?? ''],
     ['the name of the database', path],
   ] as const)
     if (!isDecodable(part)) throw new Error(`needs % in ${name} ${encoding}`);
-  const servers = list.split(',').map(serverOf);
+  const servers = list.split(',').map(parseServer);
   const parameters = new URLSearchParams(search);
   const attribute = parameters.get('target_session_attrs');
   if (attribute !== null && !attributes.includes(attribute)) {
@@ -54,7 +54,7 @@ export function parseAddress(text: string): Address {
   };
 }
 
-function partsOf(text: string) {
+function parseParts(text: string) {
   const parts = pattern.exec(text);
   const [, credentials, list = '', path = '/', search = ''] = parts ?? [];
   // A sign of the password that ends this part of the address leaves an @ in what follows.
@@ -66,7 +66,7 @@ function partsOf(text: string) {
   return { credentials, list, path, search };
 }
 
-function serverOf(server: string): string {
+function parseServer(server: string): string {
   const port = Number(/:(\d+)$/.exec(server)?.[1] ?? defaultPort);
   if (host.test(server) && (port < 1 || port > 65_535)) {
     throw new Error(`names a server with a port that is not from 1 to 65535: "${server}"`);

@@ -7,7 +7,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type ChangeRow, mostEvents, type Paged } from '../changes/index.ts';
 import type { Builder } from '../database.ts';
-import { type Arguments, prepared } from '../prepared.ts';
+import { type Arguments, prepareQuery } from '../prepared.ts';
 
 /** A snapshot that sees everything: `xmin:xmax:`, followed by those between that were running. */
 const everything = '18446744073709551615:18446744073709551615:';
@@ -18,8 +18,8 @@ const everything = '18446744073709551615:18446744073709551615:';
 const position = sql`pg_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text`;
 
 /** @returns the statement that gives a row where the snapshot is still that of a position: all it sees is the same */
-export function unchangedSince(build: Builder) {
-  const statement = prepared<{ since: string }, unknown>(
+export function buildUnchangedSince(build: Builder) {
+  const statement = prepareQuery<{ since: string }, unknown>(
     build,
     ({ since }) => sql`select 1 where ${position} = ${since}`,
   );
@@ -52,7 +52,7 @@ const state = sql`select 'position' as kind, ${position} as name, 0::float8 as n
  * an index will do, whatever the planner takes the parameters for. Transactions that have not begun are none of this server:
  * their events were brought along when a copy was restored.
  */
-const eventsAfter = (
+const buildEventsAfter = (
   columns: RawBuilder<unknown>,
   { from, running }: { readonly [Name in keyof Since]: RawBuilder<string> },
   limit: number,
@@ -64,28 +64,28 @@ const eventsAfter = (
     order by xid, id limit ${sql.lit(limit)}) as running`;
 
 /** @returns the statement that reads only which rows have changed since a position, `idsAtOnce` events at most */
-export function idsSince(build: Builder): Paged {
-  const statement = prepared<Since & Arguments, ChangeRow>(
+export function buildIdsSince(build: Builder): Paged {
+  const statement = prepareQuery<Since & Arguments, ChangeRow>(
     build,
     since => sql`${state}
       union all select 'ids', resource, sum(mark)::float8, count(*)::integer, 0, string_agg(resource_id::text, ','), null
-        from (${eventsAfter(sql`resource, mark, resource_id`, since, idsAtOnce)}) as changed group by resource`,
+        from (${buildEventsAfter(sql`resource, mark, resource_id`, since, idsAtOnce)}) as changed group by resource`,
   );
-  return { query: since => statement(placeOf(since)), atOnce: idsAtOnce };
+  return { query: since => statement(parseSince(since)), atOnce: idsAtOnce };
 }
 
 /** @returns the statement that reads what there is since a position: that of the last check */
-export function eventsSince(build: Builder): Paged {
+export function buildEventsSince(build: Builder): Paged {
   const columns = sql`'event', resource, mark::float8, id, resource_id, old_document, new_document`;
-  const statement = prepared<Since & Arguments, ChangeRow>(
+  const statement = prepareQuery<Since & Arguments, ChangeRow>(
     build,
-    since => sql`${state} union all ${eventsAfter(columns, since, mostEvents)}`,
+    since => sql`${state} union all ${buildEventsAfter(columns, since, mostEvents)}`,
   );
-  return { query: since => statement(placeOf(since)), atOnce: mostEvents };
+  return { query: since => statement(parseSince(since)), atOnce: mostEvents };
 }
 
 /** Since when, and which transactions that began before. */
-function placeOf(since = everything): Since & Arguments {
+function parseSince(since = everything): Since & Arguments {
   const [snapshot = ''] = since.split(' ');
   const [, from = '', running = ''] = snapshot.split(':');
   return { from, running: `{${running}}` };

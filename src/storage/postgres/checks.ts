@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Builder, DialectChecks, Reference, Session } from '../database.ts';
 
 /** Every value of a table, those that are stored apart too: a page that cannot be read is an error (XX001). */
-async function unreadable(session: Session, build: Builder, table: string): Promise<string[]> {
+async function findUnreadable(session: Session, build: Builder, table: string): Promise<string[]> {
   await session.run(sql`savepoint reading`.compile(build));
   try {
     const name = sql.id(table);
@@ -27,7 +27,7 @@ export const postgresChecks: DialectChecks = {
         order by 1`.compile(build),
     );
     const lines: string[] = [];
-    for (const { name } of tables) lines.push(...(await unreadable(session, build, name)));
+    for (const { name } of tables) lines.push(...(await findUnreadable(session, build, name)));
     return lines;
   },
   references: sql<Reference>`select child.relname as child, own.attname as "column", parent.relname as parent,

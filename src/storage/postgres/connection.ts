@@ -4,7 +4,7 @@
  */
 import { SQL } from 'bun';
 import { StorageError } from '../database.ts';
-import { endsConnection, isCancelledHere } from './errors.ts';
+import { isCancelledHere, mustCloseConnection } from './errors.ts';
 
 /** Milliseconds after its limit for which a statement may take to be cancelled by the server. */
 const cancelMarginMs = 2000;
@@ -103,7 +103,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   }
 
   const run = (text: string, values: readonly unknown[] = []) =>
-    ended(() => {
+    runToEnd(() => {
       silences = 0;
       if (prepare) texts.add(text);
       const statement = reserved.unsafe(text, [...values]);
@@ -111,12 +111,12 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     });
 
   const copy = (text: string, data: Iterable<string>) =>
-    ended(() => {
+    runToEnd(() => {
       const statement = reserved.unsafe(text);
       return { statement, result: writeAll(statement.writable().getWriter(), data) };
     });
 
-  async function ended<T>(begin: () => { statement: Statement; result: Promise<T> }): Promise<T> {
+  async function runToEnd<T>(begin: () => { statement: Statement; result: Promise<T> }): Promise<T> {
     if (!open) throw new StorageError('unavailable', 'The connection to PostgreSQL has been lost.');
     const { statement, result } = begin();
     if (statements.size === 0) since = performance.now();
@@ -124,7 +124,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     try {
       return await result;
     } catch (error) {
-      if (endsConnection(error)) close();
+      if (mustCloseConnection(error)) close();
       // What the server has not begun to respond to is cancelled by the driver, with an error of its own.
       if (!late && !isCancelledHere(error)) throw error;
       throw new StorageError('unavailable', `PostgreSQL has not responded for ${statementLimit / 1000} s.`);

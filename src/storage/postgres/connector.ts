@@ -38,7 +38,7 @@ export function createConnector(address: Address, application: string, given: Po
   let pooler: Pooler = given ?? 'none';
   let current = servers[0] ?? '';
 
-  function optionsOf(server: string, limits: SessionLimits): ConnectionOptions {
+  function buildOptions(server: string, limits: SessionLimits): ConnectionOptions {
     return {
       url: address.urlOf(server),
       server,
@@ -55,7 +55,7 @@ export function createConnector(address: Address, application: string, given: Po
   async function connectTo(server: string, limits: SessionLimits): Promise<Connection> {
     let connection: Connection;
     try {
-      connection = await connect(optionsOf(server, limits));
+      connection = await connect(buildOptions(server, limits));
     } catch (error) {
       if (given === undefined && pooler === 'none' && isRefusedParameter(error)) {
         pooler = 'transaction';
@@ -67,7 +67,7 @@ export function createConnector(address: Address, application: string, given: Po
     const patience = limits.statement_timeout;
     const timer = patience === 0 ? undefined : setTimeout(connection.close, patience);
     try {
-      if (pooler === 'session') await connection.run(settingsText('set', limits));
+      if (pooler === 'session') await connection.run(buildSettings('set', limits));
       const [row] = await connection.run(checkText);
       const { writable, limit } = readCheck(row);
       if (requiresPrimary && !writable) {
@@ -109,7 +109,7 @@ export function createConnector(address: Address, application: string, given: Po
       if (servers.length === 1) return connectTo(current, limits);
       return connectTo(current, limits).catch(() => search(limits));
     },
-    localSettings: limits => (pooler === 'transaction' ? `; ${settingsText('set local', limits)}` : ''),
+    localSettings: limits => (pooler === 'transaction' ? `; ${buildSettings('set local', limits)}` : ''),
     server: () => current,
   };
 }
@@ -123,7 +123,7 @@ function readCheck(row: unknown): { writable: boolean; limit: number } {
   return row as { writable: boolean; limit: number };
 }
 
-function settingsText(command: 'set' | 'set local', limits: SessionLimits): string {
+function buildSettings(command: 'set' | 'set local', limits: SessionLimits): string {
   return Object.entries(limits)
     .map(([name, milliseconds]) => `${command} ${name} = ${milliseconds}`)
     .join('; ');

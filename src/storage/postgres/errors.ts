@@ -33,7 +33,7 @@ export function isRetryable(error: unknown): boolean {
 export const isLockTimeout = (error: unknown): boolean => readState(error) === states.lockTimeout;
 
 /** Whether the connection is of no use any more, or leads to a server that takes no writes. */
-export function endsConnection(error: unknown): boolean {
+export function mustCloseConnection(error: unknown): boolean {
   if (!(error instanceof SQL.PostgresError)) return false;
   const state = readState(error) ?? '';
   return (
@@ -63,18 +63,18 @@ function isUnavailable(error: InstanceType<typeof SQL.PostgresError>, state: str
 export function translate(error: unknown, server: string): unknown {
   if (!(error instanceof SQL.PostgresError)) return error;
   const state = readState(error) ?? '';
-  const fail = (kind: StorageError['kind'], message: string) =>
+  const createError = (kind: StorageError['kind'], message: string) =>
     new StorageError(kind, message, { cause: error });
   if (state === states.uniqueViolation) {
     // "Key (sku)=(A-1) already exists."
     const column = /\((\w+)/.exec(error.detail ?? '')?.[1] ?? 'id';
     return new StorageError('unique', error.message, { column, cause: error });
   }
-  if (state === states.diskFull) return fail('full', 'The disk of the database is full.');
-  if (state === states.readOnlyTransaction) return fail('read-only', `${server}: ${error.message}`);
+  if (state === states.diskFull) return createError('full', 'The disk of the database is full.');
+  if (state === states.readOnlyTransaction) return createError('read-only', `${server}: ${error.message}`);
   // Data_corrupted, index_corrupted.
-  if (/^XX00[12]$/.test(state)) return fail('damaged', `${server}: ${error.message}`);
-  if (isUnavailable(error, state)) return fail('unavailable', `${server}: ${error.message}`);
+  if (/^XX00[12]$/.test(state)) return createError('damaged', `${server}: ${error.message}`);
+  if (isUnavailable(error, state)) return createError('unavailable', `${server}: ${error.message}`);
   // The sign-in is refused, or there is no such database: the settings are wrong, not the statement.
   if (/^(28|3D)/.test(state)) return new Error(`${server}: ${error.message}`, { cause: error });
   return error;

@@ -16,7 +16,7 @@ import { type RawBuilder, sql } from 'kysely';
 const lockClass = 730_541;
 
 /** @param table one whose ids are given by its identity column */
-export function followedTable(table: string): RawBuilder<unknown>[] {
+export function buildFollowedTable(table: string): RawBuilder<unknown>[] {
   return [
     sql.raw(`create function begin_${table}() returns trigger language plpgsql as $$
       begin
@@ -45,5 +45,5 @@ export function followedTable(table: string): RawBuilder<unknown>[] {
 }
 
 /** The last id up to which no row will be added any more. The rows have to be read in a snapshot taken after this. */
-export const lastSettled = (table: string): RawBuilder<{ id: number }> =>
+export const buildLastSettled = (table: string): RawBuilder<{ id: number }> =>
   sql<{ id: number }>`select ${sql.raw(`settled_${table}()`)} as id`;

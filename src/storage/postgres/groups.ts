@@ -8,8 +8,14 @@ import type { CompiledQuery } from 'kysely';
 import { StorageError, type Transaction } from '../database.ts';
 import { type CopySession, mayBeCopied } from './bulk/copy.ts';
 import { isLockTimeout } from './errors.ts';
-import { statementsTogether } from './together.ts';
-import { type Leftovers, nothingLeft, returningId, transactionOf, writeLeftovers } from './transaction.ts';
+import { createStatementGatherer } from './together.ts';
+import {
+  addReturningId,
+  createLeftovers,
+  createTransaction,
+  type Leftovers,
+  writeLeftovers,
+} from './transaction.ts';
 
 /** So that the statements of one group do not keep the next one waiting for long. */
 const groupSize = 128;
@@ -34,7 +40,7 @@ export interface GroupOptions {
 /** It is not known whether a transaction was committed. Its cause says why. */
 export class CommitUnknown extends Error {}
 
-export function transactionGroups({ runTogether, runApart, lockTimeout }: GroupOptions) {
+export function createTransactionGroups({ runTogether, runApart, lockTimeout }: GroupOptions) {
   const waiting: Job[] = [];
   /** What those that run apart touch, with the end of the last of them: how it failed, if it did. */
   const apart = new Map<string, Promise<unknown>>();
@@ -120,7 +126,7 @@ type Outcome =
 
 /** Those that touch the same run one after another, all others at once. @throws when the transaction is lost */
 async function runInterleaved(inner: CopySession, group: readonly Job[]): Promise<readonly Outcome[]> {
-  const shared = sharedSession(inner);
+  const shared = createSharedSession(inner);
   const last = new Map<string, Promise<unknown>>();
   const outcomes = await Promise.all(
     group.map(job => {
@@ -134,7 +140,7 @@ async function runInterleaved(inner: CopySession, group: readonly Job[]): Promis
   return outcomes;
 
   async function runJob(job: Job): Promise<Outcome> {
-    const left = nothingLeft();
+    const left = createLeftovers();
     const own = shared.own(left);
     try {
       const value = await job.work(own.session);
@@ -161,9 +167,9 @@ async function runInterleaved(inner: CopySession, group: readonly Job[]): Promis
  * the same time is read once: the row that confirms their caller, categories, attributes; so is a lock taken that they
  * share.
  */
-function sharedSession(inner: CopySession) {
+function createSharedSession(inner: CopySession) {
   const reads = new Map<string, Promise<unknown>>();
-  function allOf<Row>(query: CompiledQuery<Row>): Promise<Row[]> {
+  function readTogether<Row>(query: CompiledQuery<Row>): Promise<Row[]> {
     if (!query.sql.startsWith('select') || query.sql.endsWith('for update')) return inner.all(query);
     const key = `${query.sql} ${JSON.stringify(query.parameters)}`;
     // Boundary: what the same statement reads is of the same type.
@@ -173,12 +179,12 @@ function sharedSession(inner: CopySession) {
     reads.set(key, read);
     return read;
   }
-  const together = statementsTogether(inner);
+  const together = createStatementGatherer(inner);
   let failure: { readonly error: unknown } | undefined;
   const fail = (error: unknown): void => {
     failure ??= { error };
   };
-  async function guarded<T>(statement: () => Promise<T>): Promise<T> {
+  async function runGuarded<T>(statement: () => Promise<T>): Promise<T> {
     if (failure !== undefined) throw failure.error;
     try {
       return await statement();
@@ -187,7 +193,8 @@ function sharedSession(inner: CopySession) {
       throw error;
     }
   }
-  const sent = <T>(statement: () => Promise<T>): Promise<T> => guarded(() => together.whileSent(statement()));
+  const sendStatement = <T>(statement: () => Promise<T>): Promise<T> =>
+    runGuarded(() => together.whileSent(statement()));
 
   return {
     fail,
@@ -199,45 +206,47 @@ function sharedSession(inner: CopySession) {
     /** The session of one of them. */
     own(left: Leftovers) {
       let [written, metAnother] = [false, false];
-      const noting = <T>(query: CompiledQuery<unknown>, statement: () => Promise<T>): Promise<T> => {
+      const sendAndNote = <T>(query: CompiledQuery<unknown>, statement: () => Promise<T>): Promise<T> => {
         written ||= !query.sql.startsWith('select');
-        return sent(statement);
+        return sendStatement(statement);
       };
-      const alone = transactionOf(
+      const alone = createTransaction(
         {
-          all: query => noting(query, () => allOf(query)),
-          first: async query => (await noting(query, () => allOf(query)))[0],
-          run: query => noting(query, () => inner.run(query)),
+          all: query => sendAndNote(query, () => readTogether(query)),
+          first: async query => (await sendAndNote(query, () => readTogether(query)))[0],
+          run: query => sendAndNote(query, () => inner.run(query)),
           copy(table, columns, data) {
             written = true;
-            return sent(() => inner.copy(table, columns, data));
+            return sendStatement(() => inner.copy(table, columns, data));
           },
         },
         left,
       );
-      const taken = (): StorageError => {
+      const noteTaken = (): StorageError => {
         metAnother = true;
         return new StorageError('unique', 'Another row has one of the values.');
       };
       const session: Transaction = {
         ...alone,
-        pick: (lookup, key) => sent(() => together.pick(lookup, key)),
+        pick: (lookup, key) => sendStatement(() => together.pick(lookup, key)),
         writeMany(statement, rows) {
           written = true;
-          return guarded(() => together.write({ statement, rows }));
+          return runGuarded(() => together.write({ statement, rows }));
         },
         // What breaks a rule of uniqueness would end the transaction: it learns of it when it runs apart.
         async insert(query) {
-          const row = await sent(() => inner.first(returningId(query, ' on conflict do nothing')));
-          if (row === undefined) throw taken();
+          const row = await sendStatement(() =>
+            inner.first(addReturningId(query, ' on conflict do nothing')),
+          );
+          if (row === undefined) throw noteTaken();
           written = true;
           return row.id;
         },
         async insertMany(into, rows) {
           if (mayBeCopied([{ statement: into, rows }])) return alone.insertMany(into, rows);
-          const ids = await guarded(() => together.insert(into, rows));
+          const ids = await runGuarded(() => together.insert(into, rows));
           written ||= ids.length > 0;
-          if (ids.length < rows.length) throw taken();
+          if (ids.length < rows.length) throw noteTaken();
           return ids;
         },
       };

@@ -4,8 +4,8 @@
  * PostgreSQL.
  */
 import { sql } from 'kysely';
-import { postgresBuilder } from '../builder.ts';
-import { changesOf } from '../changes/index.ts';
+import { createPostgresBuilder } from '../builder.ts';
+import { createChanges } from '../changes/index.ts';
 import {
   type Database,
   type Dialect,
@@ -16,15 +16,21 @@ import {
 } from '../database.ts';
 import { parseAddress } from './address.ts';
 import type { CopySession } from './bulk/copy.ts';
-import { eventsByTransaction, eventsSince, idsSince, unchangedSince } from './changes.ts';
+import { buildEventsSince, buildIdsSince, buildUnchangedSince, eventsByTransaction } from './changes.ts';
 import { postgresChecks } from './checks.ts';
 import type { Connection } from './connection.ts';
 import { createConnector, type Pooler } from './connector.ts';
-import { endsConnection, isLockTimeout, isRetryable, translate } from './errors.ts';
-import { followedTable, lastSettled } from './followed.ts';
-import { CommitUnknown, transactionGroups } from './groups.ts';
+import { isLockTimeout, isRetryable, mustCloseConnection, translate } from './errors.ts';
+import { buildFollowedTable, buildLastSettled } from './followed.ts';
+import { CommitUnknown, createTransactionGroups } from './groups.ts';
 import { openPool, type Purpose } from './pool.ts';
-import { complete, copySession, createSession, nothingLeft, runTransaction } from './transaction.ts';
+import {
+  complete,
+  createCopySession,
+  createLeftovers,
+  createSession,
+  runTransaction,
+} from './transaction.ts';
 
 const attempts = 4;
 /** Milliseconds after which nothing is begun again: where connecting itself takes long, the caller learns of it. */
@@ -61,7 +67,7 @@ const dialect: Dialect = {
   },
   slot: sql<number>`(pg_backend_pid() % ${sql.lit(slots)})`,
   changes: { prepare: eventsByTransaction },
-  followed: { prepare: followedTable, last: lastSettled },
+  followed: { prepare: buildFollowedTable, last: buildLastSettled },
   lock: (name, mode) =>
     sql`select ${sql.raw(mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock')}
       (hashtextextended(${name}, 0))`,
@@ -109,21 +115,21 @@ export function openPostgres(options: PostgresOptions): Database {
   };
   const unlimited = { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 };
   const pool = openPool({ size: options.poolSize, connector, limits, patience: options.timeout * 1000 });
-  const build = postgresBuilder();
+  const build = createPostgresBuilder();
 
-  async function transaction<T>(
+  async function attemptTransaction<T>(
     purpose: Purpose,
     mode: string,
     work: (session: Transaction) => Promise<T>,
   ): Promise<T> {
     const start = performance.now();
     for (let attempt = 1; ; attempt++) {
-      const left = nothingLeft();
+      const left = createLeftovers();
       const progress = { isCommitting: false };
       try {
         const result = await pool.use(purpose, connection => {
           const begin = `begin${mode}${connector.localSettings(limits[purpose])}`;
-          return runTransaction(connection, begin, tx => complete(sessionOf(tx), work, left), progress);
+          return runTransaction(connection, begin, tx => complete(openSession(tx), work, left), progress);
         });
         for (const effect of left.effects) effect();
         return result;
@@ -143,7 +149,7 @@ export function openPostgres(options: PostgresOptions): Database {
         runTransaction(
           connection,
           `begin${connector.localSettings(limits.groups)}`,
-          tx => work(sessionOf(tx)),
+          tx => work(openSession(tx)),
           progress,
         ),
       );
@@ -153,14 +159,14 @@ export function openPostgres(options: PostgresOptions): Database {
     }
   }
 
-  const groups = transactionGroups({
+  const groups = createTransactionGroups({
     runTogether,
-    runApart: work => transaction('writes', '', work),
+    runApart: work => attemptTransaction('writes', '', work),
     lockTimeout: base.lock_timeout,
   });
 
-  const sessionOf = (connection: Connection) => copySession(connection, server);
-  const read = rereading(
+  const openSession = (connection: Connection) => createCopySession(connection, server);
+  const read = wrapWithRereading(
     createSession({ run: (text, parameters = []) => pool.query(text, parameters) }, server),
   );
 
@@ -170,15 +176,15 @@ export function openPostgres(options: PostgresOptions): Database {
     read,
     // Each statement sees what was committed before it.
     refresh: () => undefined,
-    snapshot: work => transaction('snapshots', ' isolation level repeatable read read only', work),
+    snapshot: work => attemptTransaction('snapshots', ' isolation level repeatable read read only', work),
 
     write<T>(
       work: (session: Transaction) => Promise<T>,
       { lock, waits = false, counts = false, touches }: WriteOptions = {},
     ) {
       if (touches !== undefined && lock === undefined && pool.hasGroups) return groups(work, touches);
-      if (lock === undefined) return transaction(counts ? 'counts' : 'writes', '', work);
-      return transaction('writes', '', async tx => {
+      if (lock === undefined) return attemptTransaction(counts ? 'counts' : 'writes', '', work);
+      return attemptTransaction('writes', '', async tx => {
         if (waits) {
           await tx.all(sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.compile(build));
           return work(tx);
@@ -197,13 +203,13 @@ export function openPostgres(options: PostgresOptions): Database {
       const deadline = performance.now() + options.migrationTimeout * 1000;
       const begin = `begin; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
         set local lock_timeout = ${options.migrationTimeout * 1000}`;
-      const alone = async (session: Transaction) => {
+      const runAlone = async (session: Transaction) => {
         await session.all(sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.compile(build));
         await session.run(sql`set local lock_timeout = ${sql.lit(tableWait)}`.compile(build));
         return work(session);
       };
       const attempt = () =>
-        runTransaction(connection, begin, tx => complete(sessionOf(tx), alone, nothingLeft()), {
+        runTransaction(connection, begin, tx => complete(openSession(tx), runAlone, createLeftovers()), {
           isCommitting: false,
         });
       try {
@@ -229,12 +235,12 @@ export function openPostgres(options: PostgresOptions): Database {
         throw new StorageError('read-only', `${server} is a standby: it takes no writes.`);
     },
     state: () => undefined,
-    changes: changesOf({
+    changes: createChanges({
       state: () => undefined,
       read,
-      events: eventsSince(build),
-      ids: idsSince(build),
-      unchanged: unchangedSince(build),
+      events: buildEventsSince(build),
+      ids: buildIdsSince(build),
+      unchanged: buildUnchangedSince(build),
     }),
     size: () => undefined,
     close: () => pool.close(5),
@@ -245,8 +251,8 @@ export function openPostgres(options: PostgresOptions): Database {
  * A connection may have died since its last use, and when the server has been restarted all of them have; a read
  * loses nothing by being run again.
  */
-function rereading(inner: Session): Session {
-  const again = async <T>(work: () => Promise<T>): Promise<T> => {
+function wrapWithRereading(inner: Session): Session {
+  const retryWhenLost = async <T>(work: () => Promise<T>): Promise<T> => {
     const start = performance.now();
     for (let attempt = 1; ; attempt++) {
       try {
@@ -258,18 +264,18 @@ function rereading(inner: Session): Session {
     }
   };
   return {
-    all: query => again(() => inner.all(query)),
-    first: query => again(() => inner.first(query)),
-    run: query => again(() => inner.run(query)),
+    all: query => retryWhenLost(() => inner.all(query)),
+    first: query => retryWhenLost(() => inner.first(query)),
+    run: query => retryWhenLost(() => inner.run(query)),
   };
 }
 
 /** Whether a new connection may do better: this one has been lost, or leads to a server that takes no writes. */
 function isLost(error: unknown): boolean {
-  if (!(error instanceof StorageError)) return endsConnection(error);
+  if (!(error instanceof StorageError)) return mustCloseConnection(error);
   return error.cause === undefined
     ? error.kind === 'unavailable' || error.kind === 'read-only'
-    : endsConnection(error.cause);
+    : mustCloseConnection(error.cause);
 }
 
 /** One turn of the event loop, in which it is heard which of the other connections have died too. */

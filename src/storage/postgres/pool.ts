@@ -80,12 +80,12 @@ export function openPool({ size, connector, limits, patience }: PoolOptions): Po
   timer.unref();
 
   const lent = new Set<Connection>();
-  const reads = sharedGroup(shared, () => open(limits.reads));
+  const reads = createSharedGroup(shared, () => open(limits.reads));
   const groups = {
-    writes: exclusiveGroup(writing - together, patience, () => open(limits.writes)),
-    groups: exclusiveGroup(together, patience, () => open(limits.groups)),
-    counts: exclusiveGroup(1, patience, () => open(limits.counts)),
-    snapshots: exclusiveGroup(snapshots, patience, () => open(limits.snapshots)),
+    writes: createExclusiveGroup(writing - together, patience, () => open(limits.writes)),
+    groups: createExclusiveGroup(together, patience, () => open(limits.groups)),
+    counts: createExclusiveGroup(1, patience, () => open(limits.counts)),
+    snapshots: createExclusiveGroup(snapshots, patience, () => open(limits.snapshots)),
   };
 
   return {
@@ -113,7 +113,7 @@ export function openPool({ size, connector, limits, patience }: PoolOptions): Po
 }
 
 /** Connections that any number of statements share: the one with the least pending takes the next. */
-function sharedGroup(limit: number, open: () => Promise<Connection>) {
+function createSharedGroup(limit: number, open: () => Promise<Connection>) {
   let connections: Connection[] = [];
   let opening: Promise<Connection> | undefined;
 
@@ -129,7 +129,7 @@ function sharedGroup(limit: number, open: () => Promise<Connection>) {
     return opening;
   }
 
-  function leastBusy(): Connection | undefined {
+  function findLeastBusy(): Connection | undefined {
     let best: Connection | undefined;
     let lost = false;
     for (const connection of connections) {
@@ -140,14 +140,14 @@ function sharedGroup(limit: number, open: () => Promise<Connection>) {
     return best;
   }
 
-  async function onceOpen(text: string, parameters: readonly unknown[]): Promise<Result> {
+  async function runOnceOpen(text: string, parameters: readonly unknown[]): Promise<Result> {
     return (await openAnother()).run(text, parameters);
   }
 
   return {
     query(text: string, parameters: readonly unknown[]): Promise<Result> {
-      const connection = leastBusy();
-      if (connection === undefined) return onceOpen(text, parameters);
+      const connection = findLeastBusy();
+      if (connection === undefined) return runOnceOpen(text, parameters);
       // In the background: this statement need not wait for it.
       if (connection.pending() > 0 && connections.length < limit) openAnother().catch(() => undefined);
       return connection.run(text, parameters);
@@ -163,7 +163,7 @@ interface Waiting {
 }
 
 /** Connections that one user at a time has; the one used last is used next. */
-function exclusiveGroup(limit: number, patience: number, open: () => Promise<Connection>) {
+function createExclusiveGroup(limit: number, patience: number, open: () => Promise<Connection>) {
   const free: Connection[] = [];
   const queue = new Set<Waiting>();
   /** Open, lent or being opened. */

@@ -7,7 +7,7 @@ import { type Deferred, writeDeferredRows } from '../counters.ts';
 import type { Lookup } from '../database.ts';
 import { mostAtOnce } from '../together.ts';
 import { type CopySession, takeIds, writeRows } from './bulk/copy.ts';
-import { returningId } from './transaction.ts';
+import { addReturningId } from './transaction.ts';
 
 type Rows = readonly (readonly unknown[])[];
 type Key = string | number;
@@ -19,13 +19,13 @@ interface Waiting<Wanted, Given> {
   reject(error: unknown): void;
 }
 
-export function statementsTogether(inner: CopySession) {
+export function createStatementGatherer(inner: CopySession) {
   let sent = 0;
   const picks = new Map<Lookup<Key, unknown>, Waiting<Key, unknown>[]>();
   const inserts = new Map<BulkInsert, Waiting<Rows, number[]>[]>();
   const writes = new Map<'all', Waiting<Deferred, undefined>[]>();
 
-  async function whileSent<T>(statement: Promise<T>): Promise<T> {
+  async function trackSent<T>(statement: Promise<T>): Promise<T> {
     sent += 1;
     try {
       return await statement;
@@ -43,12 +43,13 @@ export function statementsTogether(inner: CopySession) {
   function flush(): void {
     // What has been read meanwhile may lead to more.
     if (sent > 0) return;
-    for (const [into, all] of taken(inserts)) void whileSent(settle(all, wanted => insertAll(into, wanted)));
-    for (const [, all] of taken(writes)) void whileSent(settle(all, writeAll));
+    for (const [into, all] of takeAll(inserts))
+      void trackSent(settle(all, wanted => insertAll(into, wanted)));
+    for (const [, all] of takeAll(writes)) void trackSent(settle(all, writeAll));
   }
 
   function flushPicks(): void {
-    for (const [lookup, all] of taken(picks)) void settle(all, keys => pickAll(lookup, keys));
+    for (const [lookup, all] of takeAll(picks)) void settle(all, keys => pickAll(lookup, keys));
   }
 
   /** In the order of their keys, so that locks make no deadlock. */
@@ -67,7 +68,7 @@ export function statementsTogether(inner: CopySession) {
     const ids = await takeIds(inner, into.table, rows.length);
     const statements = into.identified.statements(rows.map((row, index) => [ids[index], ...row]));
     const added = await Promise.all(
-      [...statements].map(query => inner.all(returningId(query, ' on conflict do nothing'))),
+      [...statements].map(query => inner.all(addReturningId(query, ' on conflict do nothing'))),
     );
     const found = new Set(added.flat().map(({ id }) => id));
     const given = new Map<Rows, number[]>();
@@ -88,7 +89,7 @@ export function statementsTogether(inner: CopySession) {
   }
 
   return {
-    whileSent,
+    whileSent: trackSent,
     /** A row, read with those that are requested in the same turn of the event loop. */
     pick<K extends Key, Row>(lookup: Lookup<K, Row>, key: K): Promise<Row | undefined> {
       if (picks.size === 0) setImmediate(flushPicks);
@@ -121,7 +122,7 @@ function waitFor<Key, Wanted, Given>(
   return promise;
 }
 
-function taken<Key, Value>(lists: Map<Key, Value>): [Key, Value][] {
+function takeAll<Key, Value>(lists: Map<Key, Value>): [Key, Value][] {
   const all = [...lists];
   lists.clear();
   return all;

@@ -53,7 +53,12 @@ export interface Leftovers {
   readonly effects: (() => void)[];
 }
 
-export const nothingLeft = (): Leftovers => ({ deferred: [], items: new Map(), increments: [], effects: [] });
+export const createLeftovers = (): Leftovers => ({
+  deferred: [],
+  items: new Map(),
+  increments: [],
+  effects: [],
+});
 
 /** Writes what is left for the end, of all together. */
 export async function writeLeftovers(session: CopySession, all: readonly Leftovers[]): Promise<void> {
@@ -72,18 +77,18 @@ export async function writeLeftovers(session: CopySession, all: readonly Leftove
 }
 
 /** The session of one piece of work. @param left is given what it leaves */
-export function transactionOf(inner: CopySession, left: Leftovers): Transaction {
+export function createTransaction(inner: CopySession, left: Leftovers): Transaction {
   return {
     ...inner,
     async insert(query) {
-      const row = await inner.first(returningId(query));
+      const row = await inner.first(addReturningId(query));
       if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
       return row.id;
     },
     async insertMany(into, rows) {
       if (mayBeCopied([{ statement: into, rows }])) return copyNew(inner, into, rows);
       const added: { id: number }[] = [];
-      for (const query of into.statements(rows)) added.push(...(await inner.all(returningId(query))));
+      for (const query of into.statements(rows)) added.push(...(await inner.all(addReturningId(query))));
       // Ids are given in the order of the rows; RETURNING need not keep it.
       return added.map(({ id }) => id).sort((a, b) => a - b);
     },
@@ -102,19 +107,19 @@ export async function complete<T>(
   work: (session: Transaction) => Promise<T>,
   left: Leftovers,
 ): Promise<T> {
-  const result = await work(transactionOf(inner, left));
+  const result = await work(createTransaction(inner, left));
   await writeLeftovers(inner, [left]);
   return result;
 }
 
 /** @param clause of the INSERT, before RETURNING */
-export function returningId(query: CompiledQuery<unknown>, clause = ''): CompiledQuery<{ id: number }> {
+export function addReturningId(query: CompiledQuery<unknown>, clause = ''): CompiledQuery<{ id: number }> {
   // Boundary: the statement is extended as text, and so gives rows of the type named here.
   return { ...query, sql: `${query.sql}${clause} returning id` } as CompiledQuery<{ id: number }>;
 }
 
 export function createSession(connection: Pick<Connection, 'run'>, server: string): Session {
-  const all = async <Row>(query: CompiledQuery<Row>): Promise<Row[] & Pick<Result, 'count'>> => {
+  const runQuery = async <Row>(query: CompiledQuery<Row>): Promise<Row[] & Pick<Result, 'count'>> => {
     try {
       // Boundary to the driver: it types no rows; Kysely has derived Row from the query and the tables.
       return (await connection.run(query.sql, query.parameters)) as Row[] & Pick<Result, 'count'>;
@@ -123,13 +128,13 @@ export function createSession(connection: Pick<Connection, 'run'>, server: strin
     }
   };
   return {
-    all,
-    first: async query => (await all(query))[0],
-    run: async query => (await all(query)).count ?? 0,
+    all: runQuery,
+    first: async query => (await runQuery(query))[0],
+    run: async query => (await runQuery(query)).count ?? 0,
   };
 }
 
-export function copySession(connection: Pick<Connection, 'run' | 'copy'>, server: string): CopySession {
+export function createCopySession(connection: Pick<Connection, 'run' | 'copy'>, server: string): CopySession {
   return {
     ...createSession(connection, server),
     async copy(table, columns, data) {

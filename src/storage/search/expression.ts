@@ -22,14 +22,14 @@ export interface Range {
 }
 
 /** The words of one dialect for an expression. `term` gives a term's text. */
-export function expressionText(
+export function toExpressionText(
   expression: Expression,
   words: { readonly and: string; readonly or: string },
   term: (term: Term) => string,
 ): string {
-  const choice = (terms: Choice) =>
+  const toChoiceText = (terms: Choice) =>
     terms.length === 1 ? terms.map(term).join('') : `(${terms.map(term).join(words.and)})`;
-  return expression.map(group => `(${group.map(choice).join(words.or)})`).join(words.and);
+  return expression.map(group => `(${group.map(toChoiceText).join(words.or)})`).join(words.and);
 }
 
 /** Whether the index gives its documents one after another, without looking for others first. */

@@ -2,14 +2,14 @@
  * The search index: one document for each resource that can be found, changed in the transaction that changes
  * the resource. A store calls `add`, `change` and `remove` beside its own statements, and that is all it does.
  */
-import { type Bulk, bulk } from '../bulk.ts';
-import { collectionVersions } from '../changes/versions.ts';
+import { type Bulk, createBulk } from '../bulk.ts';
+import { createCollectionVersions } from '../changes/versions.ts';
 import type { Database, Session, Transaction } from '../database.ts';
 import type { DialectWords } from './dialect.ts';
 import { postgresWords } from './postgres.ts';
-import { type Spelling, spelling } from './spelling.ts';
+import { createSpelling, type Spelling } from './spelling.ts';
 import { sqliteWords } from './sqlite.ts';
-import { documentWords, hasSameWords, isSameText, type SearchText } from './text/words.ts';
+import { hasSameWords, isSameText, type SearchText, toDocumentWords } from './text/words.ts';
 
 export type { SearchText } from './text/words.ts';
 
@@ -24,7 +24,7 @@ export interface SearchDocument extends SearchText {
   readonly id: number;
 }
 
-/** A document whose words have been split already: as `documentWords` gives them, with spaces between. */
+/** A document whose words have been split already: as `toDocumentWords` gives them, with spaces between. */
 interface SplitDocument {
   readonly id: number;
   readonly words: string;
@@ -53,17 +53,17 @@ export interface SearchIndex {
 }
 
 /** A document's place in the index and among equally good hits: by type, then by id. Below 2^53. */
-export const positionOf = (type: DocumentType, id: number): number =>
+export const toPosition = (type: DocumentType, id: number): number =>
   (documentTypes.indexOf(type) + 1) * typeSpan + id;
 /** How many positions a type has. */
 export const typeSpan = 4_294_967_296;
 
-export function typeAt(position: number): DocumentType {
+export function getDocumentType(position: number): DocumentType {
   const type = documentTypes[Math.floor(position / typeSpan) - 1];
   if (type === undefined) throw new Error(`no type of document has the position ${position}`);
   return type;
 }
-export const idAt = (position: number): number => position % typeSpan;
+export const getDocumentId = (position: number): number => position % typeSpan;
 
 /** The name under which `add`, `change` and `remove` advance collection_versions: see reading/index.ts. */
 export const searchCollection = 'search';
@@ -79,48 +79,54 @@ const table = 'search_index';
 const insertSizes = [500, 100, 32, 16, 8, 4, 2, 1] as const;
 const rowColumns = { position: 'double precision', words: 'text' } as const;
 
-export function wordsOfDialect({ dialect }: Pick<Database, 'dialect'>): DialectWords {
+export function getDialectWords({ dialect }: Pick<Database, 'dialect'>): DialectWords {
   return dialect.name === 'sqlite' ? sqliteWords : postgresWords;
 }
 
 /** Where a document is kept in the index. */
-export const placeOf = (type: SearchType, { archived }: { readonly archived?: boolean }): DocumentType =>
-  type === 'product' && archived === true ? 'archived' : type;
+export const toDocumentType = (
+  type: SearchType,
+  { archived }: { readonly archived?: boolean },
+): DocumentType => (type === 'product' && archived === true ? 'archived' : type);
 
 /** Misspelt words are looked for among those of products, articles and posts: words of people are not kept. */
-const keptBelow = positionOf('order', 0);
+const keptBelow = toPosition('order', 0);
 
-export function spellingOf(database: Pick<Database, 'build' | 'dialect'>): Spelling {
-  return spelling(database, wordsOfDialect(database).spellings, keptBelow);
+export function createDialectSpelling(database: Pick<Database, 'build' | 'dialect'>): Spelling {
+  return createSpelling(database, getDialectWords(database).spellings, keptBelow);
 }
 
-export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): SearchIndex {
+export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>): SearchIndex {
   const { build } = database;
-  const dialect = wordsOfDialect(database);
-  const versions = collectionVersions(database);
-  const words = spellingOf(database);
-  const inserts = bulk(database, table, rowColumns, rows => dialect.insert(rows), { sizes: insertSizes });
+  const dialect = getDialectWords(database);
+  const versions = createCollectionVersions(database);
+  const words = createDialectSpelling(database);
+  const inserts = createBulk(database, table, rowColumns, rows => dialect.insert(rows), {
+    sizes: insertSizes,
+  });
   /** New documents need not look for old ones in their places. */
   const added = dialect.copied === undefined ? {} : { columns: dialect.copied };
-  const removals = bulk(database, table, { position: 'double precision' }, rows => dialect.remove(rows));
-  const changes = lastOfEach(inserts, removals);
+  const removals = createBulk(database, table, { position: 'double precision' }, rows =>
+    dialect.remove(rows),
+  );
+  const changes = combineBulks(inserts, removals);
 
-  const row = (type: DocumentType, id: number, entries: readonly string[]): Row => [
-    positionOf(type, id),
+  const toRow = (type: DocumentType, id: number, entries: readonly string[]): Row => [
+    toPosition(type, id),
     entries.join(' '),
   ];
-  const noRow = (type: DocumentType, id: number): Row => [positionOf(type, id), null];
+  const toEmptyRow = (type: DocumentType, id: number): Row => [toPosition(type, id), null];
 
-  const isKept = (type: DocumentType) => positionOf(type, 0) < keptBelow;
+  const isKept = (type: DocumentType) => toPosition(type, 0) < keptBelow;
 
   return {
     async add(session, type, document) {
       // New products are recognized by their ids: see reading/index.ts.
       if (type !== 'product') versions.advance(session, searchCollection);
-      const entries = documentWords(document);
-      const place = placeOf(type, document);
+      const entries = toDocumentWords(document);
+      const place = toDocumentType(type, document);
       if (isKept(place)) words.keep(session, entries);
-      session.writeDeferred(changes, [row(place, document.id, entries)]);
+      session.writeDeferred(changes, [toRow(place, document.id, entries)]);
     },
 
     keep: words.keep,
@@ -129,12 +135,12 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
     async addMany(session, type, documents) {
       const rows: (readonly unknown[])[] = [];
       for (const document of documents) {
-        const place = placeOf(type, document);
-        if ('words' in document) rows.push([positionOf(place, document.id), document.words]);
+        const place = toDocumentType(type, document);
+        if ('words' in document) rows.push([toPosition(place, document.id), document.words]);
         else {
-          const entries = documentWords(document);
+          const entries = toDocumentWords(document);
           if (isKept(place)) words.keep(session, entries);
-          rows.push(row(place, document.id, entries));
+          rows.push(toRow(place, document.id, entries));
         }
       }
       await session.writeMany({ ...inserts, ...added }, rows);
@@ -144,14 +150,14 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
       if (isSameText(before, after)) return;
       // Hits show the text itself: also when its words are the same, responses are others now.
       versions.advance(session, searchCollection);
-      const [from, to] = [placeOf(type, before), placeOf(type, after)];
-      const entries = documentWords(after);
+      const [from, to] = [toDocumentType(type, before), toDocumentType(type, after)];
+      const entries = toDocumentWords(after);
       // What is archived is found in another place by the same words: they are not split twice.
-      const old = hasSameWords(before, after) ? entries : documentWords(before);
+      const old = hasSameWords(before, after) ? entries : toDocumentWords(before);
       const isSame = entries.length === old.length && entries.every((word, index) => word === old[index]);
       if (isSame && from === to) return;
-      if (from !== to) session.writeDeferred(changes, [noRow(from, after.id)]);
-      session.writeDeferred(changes, [row(to, after.id, entries)]);
+      if (from !== to) session.writeDeferred(changes, [toEmptyRow(from, after.id)]);
+      session.writeDeferred(changes, [toRow(to, after.id, entries)]);
       const had = new Set(isKept(from) ? old : []);
       const has = new Set(isKept(to) ? entries : []);
       words.keep(session, [...has.difference(had)]);
@@ -160,9 +166,9 @@ export function searchIndex(database: Pick<Database, 'build' | 'dialect'>): Sear
 
     async remove(session, type, before) {
       versions.advance(session, searchCollection);
-      const place = placeOf(type, before);
-      session.writeDeferred(changes, [noRow(place, before.id)]);
-      if (isKept(place)) words.release(session, documentWords(before));
+      const place = toDocumentType(type, before);
+      session.writeDeferred(changes, [toEmptyRow(place, before.id)]);
+      if (isKept(place)) words.release(session, toDocumentWords(before));
     },
 
     async compact(session) {
@@ -178,11 +184,11 @@ type Row = readonly [position: number, words: string | null];
  * Of several rows for a position the last counts. All are written in the order of their positions: FTS5 writes what it
  * has collected each time that a position comes before the last one, however little that is.
  */
-function lastOfEach(inserts: Bulk, removals: Bulk): Bulk {
+function combineBulks(inserts: Bulk, removals: Bulk): Bulk {
   return {
     table,
     *statements(rows) {
-      // Boundary: `row` and `noRow` have made them.
+      // Boundary: `toRow` and `toEmptyRow` have made them.
       const last = new Map((rows as readonly Row[]).map(([position, words]) => [position, words]));
       const sorted = [...last].sort(([one], [other]) => one - other);
       yield* removals.statements(sorted.flatMap(([position, words]) => (words === null ? [[position]] : [])));

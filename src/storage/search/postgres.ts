@@ -6,26 +6,26 @@
 import { sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
 import type { DialectWords, Entry, Part, Placed, SpellingStatements } from './dialect.ts';
-import { expressionText, type Term } from './expression.ts';
+import { type Term, toExpressionText } from './expression.ts';
 
-const quoted = ({ word, mark = '', prefix }: Term) => `'${mark}${word}'${prefix === true ? ':*' : ''}`;
+const quoteTerm = ({ word, mark = '', prefix }: Term) => `'${mark}${word}'${prefix === true ? ':*' : ''}`;
 
-const list = (words: Part) => sql`string_to_array(${words}::text, ' ')`;
-const pairs = (words: Part) =>
-  sql`select split_part(pair, ':', 1), split_part(pair, ':', 2) from unnest(${list(words)}) as listed (pair)`;
+const buildList = (words: Part) => sql`string_to_array(${words}::text, ' ')`;
+const buildPairs = (words: Part) =>
+  sql`select split_part(pair, ':', 1), split_part(pair, ':', 2) from unnest(${buildList(words)}) as listed (pair)`;
 /** Each word and the query for it, which is made once and not for each document. */
-const queries = (words: Part) => sql`(select word, quote_literal(word)::tsquery as query
-  from unnest(${list(words)}) as given (word) offset 0) as listed`;
+const buildQueries = (words: Part) => sql`(select word, quote_literal(word)::tsquery as query
+  from unnest(${buildList(words)}) as given (word) offset 0) as listed`;
 
 const spellings: SpellingStatements = {
   kept: (words, lock) => sql<{ word: string }>`select word from search_spellings
-    where spelling = any(${list(words)}) and word = spelling
+    where spelling = any(${buildList(words)}) and word = spelling
     order by spelling ${sql.raw(lock === 'shared' ? 'for key share' : 'for update')}`,
   spelt: spellings => sql<{ word: string }>`select distinct word from search_spellings
-    where spelling = any(${list(spellings)})`,
+    where spelling = any(${buildList(spellings)})`,
   // As a sum, the position is not one that there is an order of: rare words are found by the index of words. With a limit
   // PostgreSQL plans a join, which takes that index also where it has not counted the documents yet.
-  unused: (words, below) => sql<{ word: string }>`select word from ${queries(words)}
+  unused: (words, below) => sql<{ word: string }>`select word from ${buildQueries(words)}
     where not exists (select 1 from search_index where words @@ query and position + 0 < ${below} limit 1)`,
   // GIN keeps up to 4 MB of what was written as it came, and reads through it for each word. By the owner only; not where
   // an import has dropped the index.
@@ -33,10 +33,10 @@ const spellings: SpellingStatements = {
     where oid = to_regclass('search_index_by_word') and pg_has_role(relowner, 'usage')`,
   rare: (words, below) => sql<{ word: string }>`with sample as materialized (
       select words from search_index where position < ${below} order by position desc limit 64)
-    select word from ${queries(words)} where not exists (select 1 from sample where words @@ query)`,
-  insert: spelt => sql`insert into search_spellings (spelling, word) ${pairs(spelt)}
+    select word from ${buildQueries(words)} where not exists (select 1 from sample where words @@ query)`,
+  insert: spelt => sql`insert into search_spellings (spelling, word) ${buildPairs(spelt)}
     on conflict (spelling, word) do nothing`,
-  remove: spelt => sql`delete from search_spellings where (spelling, word) in (${pairs(spelt)})`,
+  remove: spelt => sql`delete from search_spellings where (spelling, word) in (${buildPairs(spelt)})`,
   indexed: below => sql<{ word: string }>`select word
     from ts_stat(format('select words from search_index where position < %s', ${below}::double precision))`,
 };
@@ -82,7 +82,7 @@ export const postgresWords: DialectWords = {
   clear: () => [sql`delete from search_index`, sql`delete from search_spellings`],
   entries: readEntries,
 
-  text: expression => expressionText(expression, { and: ' & ', or: ' | ' }, quoted),
+  text: expression => toExpressionText(expression, { and: ' & ', or: ' | ' }, quoteTerm),
 
   // Plans are made once for all queries, and the planner takes every word to be in as many documents. Walking
   // through all documents in their order finds a common word at once and a rare one never; the index of words
@@ -90,7 +90,7 @@ export const postgresWords: DialectWords = {
   page({ query, low, high, limit, offset }, types, descending, rare) {
     const position = rare ? sql`position + 0` : sql`position`;
     return sql`select position from search_index
-      where words @@ ${query}::tsquery and ${position} >= ${low} and ${position} < ${high} ${ofTypes(types)}
+      where words @@ ${query}::tsquery and ${position} >= ${low} and ${position} < ${high} ${buildTypeCondition(types)}
       order by ${position} ${sql.raw(descending ? 'desc' : 'asc')} limit ${limit} offset ${offset}`;
   },
 
@@ -149,7 +149,7 @@ export const postgresWords: DialectWords = {
     from search_index where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}`,
 };
 
-const ofTypes = (types: readonly number[]) =>
+const buildTypeCondition = (types: readonly number[]) =>
   types.every((type, index) => index === 0 || type === (types[index - 1] ?? 0) + 1)
     ? sql``
     : sql`and floor(position / 4294967296) in (${sql.join(types.map(type => sql.lit(type)))})`;

@@ -1,7 +1,7 @@
 /** Hits in the order of a column instead of how good they are. */
 import { sql } from 'kysely';
-import { slices } from '../../slices.ts';
-import { has, rowsOfIds } from '../columns/rows.ts';
+import { createSlices } from '../../slices.ts';
+import { has, toRowSet } from '../columns/rows.ts';
 import type { Database, Session } from '../database.ts';
 import type { Listed, Order, PageRequest } from '../list/request.ts';
 
@@ -15,8 +15,8 @@ export interface SortedRow {
 }
 
 /** @returns a function that reads a page of the products of these ids */
-export function sortedReader({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
-  const among = (ids: readonly number[]) =>
+export function createSortedReader({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
+  const buildAmong = (ids: readonly number[]) =>
     dialect.name === 'sqlite'
       ? sql`id in (select value from json_each(${`[${ids.join()}]`}))`
       : sql`id = any(string_to_array(${ids.join()}, ',')::integer[])`;
@@ -28,9 +28,9 @@ export function sortedReader({ build, dialect }: Pick<Database, 'build' | 'diale
     page: PageRequest,
   ): Promise<Listed<SortedRow>> => {
     const total = ids.length;
-    const those = total > manyIds ? rowsOfIds(ids) : undefined;
+    const those = total > manyIds ? toRowSet(ids) : undefined;
     type Start = { readonly value: unknown; readonly id: number } | undefined;
-    const part = (limit: number, offset: number, start: Start, backwards: boolean) => {
+    const buildPart = (limit: number, offset: number, start: Start, backwards: boolean) => {
       const isDown = descending !== backwards;
       const direction = sql.raw(isDown ? 'desc' : 'asc');
       const name = sql.ref(column);
@@ -38,18 +38,18 @@ export function sortedReader({ build, dialect }: Pick<Database, 'build' | 'diale
         start === undefined
           ? sql``
           : sql`and (${name}, id) ${sql.raw(isDown ? '<' : '>')} (${start.value}, ${start.id})`;
-      const own = those === undefined ? among(ids) : sql`true`;
+      const own = those === undefined ? buildAmong(ids) : sql`true`;
       const query = sql<SortedRow>`select id, ${name} as sort_value from products where ${own} ${seek}
         order by ${name} ${direction}, id ${direction} limit ${limit} offset ${offset}`;
       return session.all(query.compile(build));
     };
     const read = async (limit: number, offset: number, start: Start, backwards: boolean) => {
-      if (those === undefined) return part(limit, offset, start, backwards);
+      if (those === undefined) return buildPart(limit, offset, start, backwards);
       const found: SortedRow[] = [];
-      const { turn } = slices();
+      const { turn } = createSlices();
       let left = offset;
       for (let from = start; ; ) {
-        const rows = await part(rowsAtOnce, 0, from, backwards);
+        const rows = await buildPart(rowsAtOnce, 0, from, backwards);
         for (const row of rows) {
           if (!has(those, row.id)) continue;
           if (left > 0) left -= 1;

@@ -10,9 +10,9 @@
  * (docs/decisions/0014).
  */
 import { type RawBuilder, sql } from 'kysely';
-import { slices, sortInSlices } from '../../slices.ts';
+import { createSlices, sortInSlices } from '../../slices.ts';
 import type { Database, Ending, Session, Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { prepareQuery } from '../prepared.ts';
 import type { SpellingStatements } from './dialect.ts';
 import { canBeMisspelt } from './text/words.ts';
 
@@ -44,40 +44,40 @@ const keptPairs = sql<{
 }>`select cast(count(*) as integer) as total from search_spellings`;
 
 /** @param below documents before this position of the index are those whose words are kept */
-export function spelling(
+export function createSpelling(
   { build }: Pick<Database, 'build'>,
   statements: SpellingStatements,
   below: number,
 ): Spelling {
   const limit = sql.lit(below);
-  const listing = (query: (words: RawBuilder<unknown>) => RawBuilder<{ word: string }>) => {
-    const select = prepared<{ words: string }, { word: string }>(build, ({ words }) => query(words));
+  const prepareListing = (query: (words: RawBuilder<unknown>) => RawBuilder<{ word: string }>) => {
+    const select = prepareQuery<{ words: string }, { word: string }>(build, ({ words }) => query(words));
     return async (session: Session, words: readonly string[]): Promise<string[]> =>
       words.length === 0
         ? []
         : (await session.all(select({ words: words.join(' ') }))).map(({ word }) => word);
   };
-  const shared = listing(words => statements.kept(words, 'shared'));
-  const alone = listing(words => statements.kept(words, 'exclusive'));
-  const unused = listing(words => statements.unused(words, limit));
+  const shared = prepareListing(words => statements.kept(words, 'shared'));
+  const alone = prepareListing(words => statements.kept(words, 'exclusive'));
+  const unused = prepareListing(words => statements.unused(words, limit));
   const { rare } = statements;
   const sortIn = statements.sortIn?.compile(build);
-  const seldom = rare && listing(words => rare(words, limit));
+  const seldom = rare && prepareListing(words => rare(words, limit));
 
-  const writing = (query: (spelt: RawBuilder<unknown>) => RawBuilder<unknown>) => {
-    const write = prepared<{ spelt: string }, unknown>(build, ({ spelt }) => query(spelt));
+  const prepareWriting = (query: (spelt: RawBuilder<unknown>) => RawBuilder<unknown>) => {
+    const write = prepareQuery<{ spelt: string }, unknown>(build, ({ spelt }) => query(spelt));
     return async (session: Session, words: readonly string[]): Promise<void> => {
-      const pairs = words.flatMap(word => spellingsOf(word).map(spelt => `${spelt}:${word}`));
+      const pairs = words.flatMap(word => toSpellings(word).map(spelt => `${spelt}:${word}`));
       for (let start = 0; start < pairs.length; start += pairsAtOnce)
         await session.run(write({ spelt: pairs.slice(start, start + pairsAtOnce).join(' ') }));
     };
   };
-  const insert = writing(statements.insert);
-  const remove = writing(statements.remove);
+  const insert = prepareWriting(statements.insert);
+  const remove = prepareWriting(statements.remove);
 
   const ending: Ending = {
     async run(session, items) {
-      const { turn } = slices();
+      const { turn } = createSlices();
       const used = new Set<string>();
       const freed = new Set<string>();
       const all: string[] = [];
@@ -101,7 +101,7 @@ export function spelling(
         );
         const needed = some.filter(word => used.has(word) && !gone.has(word));
         // Another transaction may keep a word first, and a third remove it again before it is locked here.
-        for (let missing = without(needed, kept); missing.length > 0; missing = without(missing, kept)) {
+        for (let missing = omitWords(needed, kept); missing.length > 0; missing = omitWords(missing, kept)) {
           await insert(session, missing);
           kept = new Set(await shared(session, missing));
         }
@@ -131,22 +131,22 @@ export function spelling(
       const words = indexed.map(({ word }) => word).filter(canBeMisspelt);
       const kept = new Set((await session.all(keptWords.compile(build))).map(({ word }) => word));
       const total = (await session.first(keptPairs.compile(build)))?.total ?? 0;
-      const expected = words.reduce((sum, word) => sum + spellingsOf(word).length, 0);
+      const expected = words.reduce((sum, word) => sum + toSpellings(word).length, 0);
       return kept.size === words.length && words.every(word => kept.has(word)) && total === expected;
     },
   };
 }
 
-const without = (words: readonly string[], others: ReadonlySet<string>) =>
+const omitWords = (words: readonly string[], others: ReadonlySet<string>) =>
   words.filter(word => !others.has(word));
 
 /** What a word is kept under: itself, itself with one letter left out, and backwards. */
-const spellingsOf = (word: string): string[] => [word, ...oneLetterLess(word), backwards(word)];
+const toSpellings = (word: string): string[] => [word, ...dropEachLetter(word), toBackwards(word)];
 
 /** A word from its end to its beginning, marked so that no word equals it: those that end alike stand together. */
-export const backwards = (word: string): string => `<${[...word].reverse().join('')}`;
+export const toBackwards = (word: string): string => `<${[...word].reverse().join('')}`;
 
-export function oneLetterLess(word: string): string[] {
+export function dropEachLetter(word: string): string[] {
   const points = [...word];
   return [...new Set(points.map((_, index) => points.toSpliced(index, 1).join('')))];
 }

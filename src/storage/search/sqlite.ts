@@ -5,16 +5,16 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
 import type { DialectWords, Entry, SpellingStatements } from './dialect.ts';
-import { expressionText, type Term } from './expression.ts';
+import { type Term, toExpressionText } from './expression.ts';
 
 /** FTS5 puts together all documents of a prefix before it gives the first; those of words it gives as it goes. */
-function quoted({ word, mark = '', prefix, longer }: Term): string {
-  const one = (text: string) => `"${mark}${text}"`;
-  if (prefix !== true) return one(word);
-  return longer === undefined ? `${one(word)}*` : `(${[word, ...longer].map(one).join(' OR ')})`;
+function quoteTerm({ word, mark = '', prefix, longer }: Term): string {
+  const quoteText = (text: string) => `"${mark}${text}"`;
+  if (prefix !== true) return quoteText(word);
+  return longer === undefined ? `${quoteText(word)}*` : `(${[word, ...longer].map(quoteText).join(' OR ')})`;
 }
 
-const setting = (name: 'automerge' | 'crisismerge', value: number) =>
+const buildSetting = (name: 'automerge' | 'crisismerge', value: number) =>
   `insert into search_index (search_index, rank) values ('${name}', ${value})`;
 const compact = `insert into search_index (search_index) values ('optimize')`;
 
@@ -22,27 +22,28 @@ const compact = `insert into search_index (search_index) values ('optimize')`;
  * Each commit adds a piece to the index; they are put together with those after them, a little at each write.
  * For an import, which no request waits for: as many as sixty-four at once, which costs less and may take a second.
  */
-export const hastyMerging = [setting('automerge', 0), setting('crisismerge', 64)] as const;
+export const hastyMerging = [buildSetting('automerge', 0), buildSetting('crisismerge', 64)] as const;
 /** Back to the usual way, and everything in one piece. */
-export const tidyMerging = [setting('automerge', 4), setting('crisismerge', 16), compact] as const;
+export const tidyMerging = [buildSetting('automerge', 4), buildSetting('crisismerge', 16), compact] as const;
 
 /** The words of a list that has spaces between them; no word has a character that JSON would escape. */
-const list = (words: RawBuilder<unknown>) => sql`json_each('["' || replace(${words}, ' ', '","') || '"]')`;
+const buildList = (words: RawBuilder<unknown>) =>
+  sql`json_each('["' || replace(${words}, ' ', '","') || '"]')`;
 /** One list of both sides: to join two, SQLite would go through one of them for each element of the other. */
-const pairs = (words: RawBuilder<unknown>) =>
-  sql`select substr(value, 1, instr(value, ':') - 1), substr(value, instr(value, ':') + 1) from ${list(words)}`;
+const buildPairs = (words: RawBuilder<unknown>) =>
+  sql`select substr(value, 1, instr(value, ':') - 1), substr(value, instr(value, ':') + 1) from ${buildList(words)}`;
 
 const spellings: SpellingStatements = {
   // There is one writer: what it reads stays as it is.
   kept: words => sql<{ word: string }>`select word from search_spellings
-    where spelling in (select value from ${list(words)}) and word = spelling order by spelling`,
+    where spelling in (select value from ${buildList(words)}) and word = spelling order by spelling`,
   spelt: spellings => sql<{ word: string }>`select distinct word from search_spellings
-    where spelling in (select value from ${list(spellings)})`,
-  unused: (words, below) => sql<{ word: string }>`select value as word from ${list(words)} as listed
+    where spelling in (select value from ${buildList(spellings)})`,
+  unused: (words, below) => sql<{ word: string }>`select value as word from ${buildList(words)} as listed
     where not exists (select 1 from search_index
       where search_index match '"' || listed.value || '"' and rowid < ${below})`,
-  insert: spelt => sql`insert or ignore into search_spellings (spelling, word) ${pairs(spelt)}`,
-  remove: spelt => sql`delete from search_spellings where (spelling, word) in (${pairs(spelt)})`,
+  insert: spelt => sql`insert or ignore into search_spellings (spelling, word) ${buildPairs(spelt)}`,
+  remove: spelt => sql`delete from search_spellings where (spelling, word) in (${buildPairs(spelt)})`,
   indexed: below =>
     sql<{ word: string }>`select distinct term as word from search_terms where doc < ${below}`,
 };
@@ -85,11 +86,11 @@ export const sqliteWords: DialectWords = {
   ],
   entries: readEntries,
 
-  text: expression => expressionText(expression, { and: ' AND ', or: ' OR ' }, quoted),
+  text: expression => toExpressionText(expression, { and: ' AND ', or: ' OR ' }, quoteTerm),
 
   page: ({ query, low, high, limit, offset }, types, descending) => sql`
     select rowid as position from search_index
-    where search_index match ${query} and rowid >= ${low} and rowid < ${high} ${ofTypes(types)}
+    where search_index match ${query} and rowid >= ${low} and rowid < ${high} ${buildTypeCondition(types)}
     order by rowid ${sql.raw(descending ? 'desc' : 'asc')} limit ${limit} offset ${offset}`,
 
   count: ({ query, low, high }) => sql`
@@ -120,11 +121,11 @@ export const sqliteWords: DialectWords = {
   // No character of a word comes before the exclamation mark; all are at most the last code point. Each step
   // goes to the next word, over all documents of the one before.
   longerWords: ({ word, limit }) => {
-    const next = (after: RawBuilder<unknown>) => sql`select term from search_terms
+    const buildNext = (after: RawBuilder<unknown>) => sql`select term from search_terms
       where term >= ${after} || '!' and term <= ${word} || ${'\u{10ffff}'} limit 1`;
     return sql`with recursive longer (word) as (
-        select * from (${next(word)})
-        union all select (${next(sql`longer.word`)}) from longer where word is not null limit ${limit}
+        select * from (${buildNext(word)})
+        union all select (${buildNext(sql`longer.word`)}) from longer where word is not null limit ${limit}
       ) select word from longer where word is not null`;
   },
 
@@ -135,7 +136,7 @@ export const sqliteWords: DialectWords = {
     where name in (${sql.join(types.map(type => sql.lit(type === 'archived' ? 'products' : `${type}s`)))})`,
 };
 
-const ofTypes = (types: readonly number[]) =>
+const buildTypeCondition = (types: readonly number[]) =>
   types.every((type, index) => index === 0 || type === (types[index - 1] ?? 0) + 1)
     ? sql``
     : sql`and (rowid >> 32) in (${sql.join(types.map(type => sql.lit(type)))})`;

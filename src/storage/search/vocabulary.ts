@@ -1,10 +1,10 @@
 /** Queries on the words that documents have: forms of a word, words near one, and words it is made of. */
 import { sql } from 'kysely';
 import type { Database, Session } from '../database.ts';
-import { prepared } from '../prepared.ts';
-import { wordsOfDialect } from './index.ts';
-import { backwards, oneLetterLess } from './spelling.ts';
-import { typosBetween } from './text/distance.ts';
+import { prepareQuery } from '../prepared.ts';
+import { getDialectWords } from './index.ts';
+import { dropEachLetter, toBackwards } from './spelling.ts';
+import { countTypos } from './text/distance.ts';
 import { canBeMisspelt } from './text/words.ts';
 
 /** In letters. Shorter words are other words with any typo, or with two. */
@@ -30,35 +30,35 @@ export interface Vocabulary {
   further(session: Session, word: string): Promise<string[]>;
 }
 
-export function vocabulary(database: Pick<Database, 'build' | 'dialect'>): Vocabulary {
+export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>): Vocabulary {
   const { build } = database;
-  const { spellings } = wordsOfDialect(database);
-  const speltQuery = prepared<{ spelt: string }, { word: string }>(build, ({ spelt }) =>
+  const { spellings } = getDialectWords(database);
+  const speltQuery = prepareQuery<{ spelt: string }, { word: string }>(build, ({ spelt }) =>
     spellings.spelt(spelt),
   );
   type Between = { low: string; high: string; length: number; limit: number };
-  const betweenQuery = prepared<Between, { word: string }>(
+  const betweenQuery = prepareQuery<Between, { word: string }>(
     build,
     ({ low, high, length, limit }) => sql`select word from search_spellings
         where spelling >= ${low} and spelling < ${high} and spelling = word and length(word) <= ${length}
         order by spelling limit ${limit}`,
   );
-  const endingQuery = prepared<Omit<Between, 'length'>, { word: string }>(
+  const endingQuery = prepareQuery<Omit<Between, 'length'>, { word: string }>(
     build,
     ({ low, high, limit }) => sql`select word from search_spellings
         where spelling > ${low} and spelling < ${high} order by spelling limit ${limit}`,
   );
 
-  const wordsUnder = async (session: Session, spelt: readonly string[]): Promise<string[]> => {
+  const readWordsUnder = async (session: Session, spelt: readonly string[]): Promise<string[]> => {
     if (spelt.length === 0) return [];
     return (await session.all(speltQuery({ spelt: spelt.join(' ') }))).map(({ word }) => word);
   };
-  async function beginning(session: Session, low: string, length: number, limit: number) {
+  async function readBeginning(session: Session, low: string, length: number, limit: number) {
     const rows = await session.all(betweenQuery({ low, high: low + lastCharacter, length, limit }));
     return rows.map(({ word }) => word);
   }
-  async function ending(session: Session, end: string, limit: number) {
-    const low = backwards(end);
+  async function readEnding(session: Session, end: string, limit: number) {
+    const low = toBackwards(end);
     const rows = await session.all(endingQuery({ low, high: low + lastCharacter, limit }));
     return rows.map(({ word }) => word);
   }
@@ -66,18 +66,18 @@ export function vocabulary(database: Pick<Database, 'build' | 'dialect'>): Vocab
   return {
     async known(session, words) {
       const wanted = new Set(words.filter(canBeMisspelt));
-      const found = await wordsUnder(session, [...wanted]);
+      const found = await readWordsUnder(session, [...wanted]);
       return new Set(found.filter(word => wanted.has(word)));
     },
 
-    beginning,
-    ending,
+    beginning: readBeginning,
+    ending: readEnding,
 
     async near(session, word) {
       if (!canBeMisspelt(word) || [...word].length < shortestWithTypo) return [];
-      const found = await wordsUnder(session, [word, ...oneLetterLess(word)]);
+      const found = await readWordsUnder(session, [word, ...dropEachLetter(word)]);
       return found
-        .filter(other => other !== word && typosBetween(word, other, 1) === 1)
+        .filter(other => other !== word && countTypos(word, other, 1) === 1)
         .sort()
         .slice(0, mostCandidates);
     },
@@ -90,13 +90,13 @@ export function vocabulary(database: Pick<Database, 'build' | 'dialect'>): Vocab
       for (const sure of sureLetters) {
         const start = points.slice(0, sure).join('');
         const end = points.slice(-sure).join('');
-        const alike = await beginning(session, start, points.length + 2, mostRows);
-        const ended = await ending(session, end, mostRows);
+        const alike = await readBeginning(session, start, points.length + 2, mostRows);
+        const ended = await readEnding(session, end, mostRows);
         for (const other of [...alike, ...ended]) found.add(other);
         if (alike.length < mostRows && ended.length < mostRows) break;
       }
       return [...found]
-        .filter(other => other[0] === word[0] && typosBetween(word, other, 2) === 2)
+        .filter(other => other[0] === word[0] && countTypos(word, other, 2) === 2)
         .sort()
         .slice(0, mostCandidates);
     },

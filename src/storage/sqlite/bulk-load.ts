@@ -56,15 +56,15 @@ export function loadSqlite(file: string, tables: readonly string[]): BulkLoad {
     },
     async close() {
       await database.close();
-      if (deferred) return builtIndexes(file, alone);
+      if (deferred) return buildIndexes(file, alone);
       return alone
-        ? { indexes: 0, milliseconds: 0, problem: problemOf(file) }
+        ? { indexes: 0, milliseconds: 0, problem: tryRestoreIndexes(file) }
         : { indexes: 0, milliseconds: 0 };
     },
   };
 }
 
-function builtIndexes(file: string, alone: boolean): BulkLoadEnd {
+function buildIndexes(file: string, alone: boolean): BulkLoadEnd {
   const started = performance.now();
   // What the load has left on the heap is given back before sorting takes its share.
   Bun.gc(true);
@@ -73,7 +73,7 @@ function builtIndexes(file: string, alone: boolean): BulkLoadEnd {
 }
 
 /** Takes the log up again. Should that fail, the process that opens the file next does it. */
-function problemOf(file: string): unknown {
+function tryRestoreIndexes(file: string): unknown {
   try {
     restoreIndexes(file, true);
     return undefined;

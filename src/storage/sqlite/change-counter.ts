@@ -17,9 +17,11 @@ export interface CommitState {
  * @param connected for as long as it is open, the wal-index stays the one that is there now
  * @param changed called before a new number is given: what is read afterwards must be at least as new as that
  */
-export function commitState(connected: Connected, file: string, changed: () => void): CommitState {
-  const descriptor = walIndexOf(connected, file);
-  return descriptor === undefined ? queriedState(connected, changed) : readState(descriptor, changed);
+export function createCommitState(connected: Connected, file: string, changed: () => void): CommitState {
+  const descriptor = findWalIndex(connected, file);
+  return descriptor === undefined
+    ? createQueriedState(connected, changed)
+    : createMappedState(descriptor, changed);
 }
 
 /**
@@ -27,19 +29,19 @@ export function commitState(connected: Connected, file: string, changed: () => v
  * our own would be dangerous: closing it cancels all locks that this process holds on the file, SQLite's among
  * them (https://sqlite.org/howtocorrupt.html, "Posix advisory locks canceled").
  */
-function walIndexOf(connected: Connected, file: string): number | undefined {
+function findWalIndex(connected: Connected, file: string): number | undefined {
   // The wal-index is open once something has been read.
   connected.execute('select 1 from sqlite_schema');
   // A database in memory has none.
   if (!existsSync(`${file}-shm`)) return undefined;
   const name = `${realpathSync(file)}-shm`;
-  const found = openDescriptors().find(descriptor => targetOf(descriptor) === name);
+  const found = readOpenDescriptors().find(descriptor => readTarget(descriptor) === name);
   return found === undefined ? undefined : Number(found);
 }
 
 const descriptors = '/proc/self/fd';
 
-function openDescriptors(): readonly string[] {
+function readOpenDescriptors(): readonly string[] {
   try {
     return readdirSync(descriptors);
   } catch {
@@ -47,7 +49,7 @@ function openDescriptors(): readonly string[] {
   }
 }
 
-function targetOf(descriptor: string): string | undefined {
+function readTarget(descriptor: string): string | undefined {
   try {
     return readlinkSync(`${descriptors}/${descriptor}`);
   } catch {
@@ -63,10 +65,10 @@ const salt = 8;
 const checksum = 10;
 const headerWords = 12;
 
-function readState(descriptor: number, changed: () => void): CommitState {
+function createMappedState(descriptor: number, changed: () => void): CommitState {
   const header = new Uint32Array(headerWords);
   const bytes = new Uint8Array(header.buffer);
-  const word = (index: number): number => header[index] ?? 0;
+  const getWord = (index: number): number => header[index] ?? 0;
   let state = 0;
   let [counter, frame, salt0, salt1, sum0, sum1] = [0, 0, 0, 0, 0, 0];
 
@@ -76,19 +78,19 @@ function readState(descriptor: number, changed: () => void): CommitState {
     current() {
       readSync(descriptor, bytes, 0, bytes.length, 0);
       const same =
-        word(checksum) === sum0 &&
-        word(checksum + 1) === sum1 &&
-        word(lastFrame) === frame &&
-        word(changeCounter) === counter &&
-        word(salt) === salt0 &&
-        word(salt + 1) === salt1;
+        getWord(checksum) === sum0 &&
+        getWord(checksum + 1) === sum1 &&
+        getWord(lastFrame) === frame &&
+        getWord(changeCounter) === counter &&
+        getWord(salt) === salt0 &&
+        getWord(salt + 1) === salt1;
       if (same) return state;
-      counter = word(changeCounter);
-      frame = word(lastFrame);
-      salt0 = word(salt);
-      salt1 = word(salt + 1);
-      sum0 = word(checksum);
-      sum1 = word(checksum + 1);
+      counter = getWord(changeCounter);
+      frame = getWord(lastFrame);
+      salt0 = getWord(salt);
+      salt1 = getWord(salt + 1);
+      sum0 = getWord(checksum);
+      sum1 = getWord(checksum + 1);
       state += 1;
       changed();
       return state;
@@ -97,7 +99,7 @@ function readState(descriptor: number, changed: () => void): CommitState {
 }
 
 /** By SQLite's own means, which work everywhere. */
-export function queriedState({ connection }: Connected, changed: () => void): CommitState {
+export function createQueriedState({ connection }: Connected, changed: () => void): CommitState {
   const dataVersion = connection.query<{ data_version: number }, []>('PRAGMA data_version');
   let state = 0;
   return {

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { ChangeRow, Paged } from '../changes/index.ts';
 import type { Builder } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { prepareQuery } from '../prepared.ts';
 
 /**
  * Events whose ids are read by one statement. Their marks lie behind their representations: with 50 KB of each it takes
@@ -18,8 +18,8 @@ const versions = sql`select 'version', collection, cast(sum(version) as real), 0
   from collection_versions group by collection`;
 
 /** @returns the statement that reads only which rows have changed since a position, `idsAtOnce` events at a time */
-export function idsSince(build: Builder): Paged {
-  const statement = prepared<{ after: number }, ChangeRow>(
+export function buildIdsSince(build: Builder): Paged {
+  const statement = prepareQuery<{ after: number }, ChangeRow>(
     build,
     ({ after }) => sql`
         with changed as (select id, resource, mark, resource_id from events
@@ -31,12 +31,12 @@ export function idsSince(build: Builder): Paged {
         union all select 'ids', resource, cast(sum(mark) as real), count(*), 0, group_concat(resource_id), null
           from changed group by resource`,
   );
-  return { query: since => statement(placeOf(since)), atOnce: idsAtOnce };
+  return { query: since => statement(parseSince(since)), atOnce: idsAtOnce };
 }
 
 /** @returns the statement that reads what there is since a position: an event's id */
-export function eventsSince(build: Builder): Paged {
-  const statement = prepared<{ after: number }, ChangeRow>(
+export function buildEventsSince(build: Builder): Paged {
+  const statement = prepareQuery<{ after: number }, ChangeRow>(
     build,
     ({ after }) => sql`
         select 'position' as kind, cast(coalesce(
@@ -48,10 +48,10 @@ export function eventsSince(build: Builder): Paged {
         union all select * from (select 'event', resource, cast(mark as real), id, resource_id, old_document, new_document
           from events where id > ${after} and mark > 0 order by id limit ${sql.lit(eventsAtOnce)})`,
   );
-  return { query: since => statement(placeOf(since)), atOnce: eventsAtOnce };
+  return { query: since => statement(parseSince(since)), atOnce: eventsAtOnce };
 }
 
 /** The id of the event after which to go on: without a position, what there is already is not read. */
-function placeOf(since: string | undefined) {
+function parseSince(since: string | undefined) {
   return { after: since === undefined ? Number.MAX_SAFE_INTEGER : Number(since) };
 }

@@ -10,9 +10,9 @@ import {
   type Statement,
 } from 'bun:sqlite';
 import type { CompiledQuery } from 'kysely';
-import { boundedMap } from '../../bounded-map.ts';
+import { createBoundedMap } from '../../bounded-map.ts';
 import { type Session, StorageError } from '../database.ts';
-import { commitState } from './change-counter.ts';
+import { createCommitState } from './change-counter.ts';
 import type { Connected } from './connected.ts';
 import { useLog } from './journal-mode.ts';
 
@@ -52,7 +52,7 @@ function setUp(connection: Connection, file: string, alone: boolean): Connected 
   connection.run('PRAGMA journal_size_limit = 67108864');
   connection.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0);
 
-  const statements = boundedMap<string, Statement>(
+  const statements = createBoundedMap<string, Statement>(
     keptStatements,
     () => 1,
     statement => statement.finalize(),
@@ -65,14 +65,14 @@ function setUp(connection: Connection, file: string, alone: boolean): Connected 
     }
     return statement;
   };
-  const own = session(prepare, file);
+  const own = createSession(prepare, file);
   return {
     connection,
     session: own,
     rows: own.all,
     insert(query) {
       try {
-        return Number(prepare(query.sql).run(...bindings(query)).lastInsertRowid);
+        return Number(prepare(query.sql).run(...toBindings(query)).lastInsertRowid);
       } catch (error) {
         throw translate(error, file);
       }
@@ -99,7 +99,7 @@ export function connectReader(file: string, alone = false): Connected {
  * when a request has come: a transaction that was begun late in a turn would last until the next one's requests, and
  * hide from them what other processes have acknowledged in between.
  */
-export function sharedReader(connected: Connected, file: string) {
+export function createSharedReader(connected: Connected, file: string) {
   let open = false;
   let state: number | undefined;
   let endsSoon = false;
@@ -116,7 +116,7 @@ export function sharedReader(connected: Connected, file: string) {
       if (connected.connection.inTransaction) connected.execute('ROLLBACK');
     }
   };
-  const endOfTurn = (): void => {
+  const onTurnEnd = (): void => {
     endsSoon = false;
     isFresh = false;
     end();
@@ -124,7 +124,7 @@ export function sharedReader(connected: Connected, file: string) {
   const endSoon = (): void => {
     if (endsSoon) return;
     endsSoon = true;
-    setImmediate(endOfTurn);
+    setImmediate(onTurnEnd);
   };
   const begin = (): void => {
     if (open) return;
@@ -132,7 +132,7 @@ export function sharedReader(connected: Connected, file: string) {
     open = true;
     endSoon();
   };
-  const { current } = commitState(connected, file, end);
+  const { current } = createCommitState(connected, file, end);
   const { all, first, run } = connected.session;
   const shared: Session = {
     all(query) {
@@ -171,22 +171,22 @@ export function sharedReader(connected: Connected, file: string) {
   };
 }
 
-function session(prepare: (text: string) => Statement, file: string) {
+function createSession(prepare: (text: string) => Statement, file: string) {
   // .all steps a statement to its end: a half-stepped one would keep the log from being checkpointed.
-  const all = <Row>(query: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>): Row[] => {
+  const runQuery = <Row>(query: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>): Row[] => {
     try {
       // Boundary to bun:sqlite, which types no rows: Kysely has derived Row from the query and the tables.
-      return prepare(query.sql).all(...bindings(query)) as Row[];
+      return prepare(query.sql).all(...toBindings(query)) as Row[];
     } catch (error) {
       throw translate(error, file);
     }
   };
   return {
-    all: async <Row>(query: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>) => all(query),
-    first: async <Row>(query: CompiledQuery<Row>) => all<Row>(query)[0],
+    all: async <Row>(query: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>) => runQuery(query),
+    first: async <Row>(query: CompiledQuery<Row>) => runQuery<Row>(query)[0],
     async run(query: CompiledQuery<unknown>) {
       try {
-        return prepare(query.sql).run(...bindings(query)).changes;
+        return prepare(query.sql).run(...toBindings(query)).changes;
       } catch (error) {
         throw translate(error, file);
       }
@@ -195,7 +195,7 @@ function session(prepare: (text: string) => Statement, file: string) {
 }
 
 /** Boundary to bun:sqlite: Kysely types parameters as unknown; the column types have checked them. */
-function bindings(query: Pick<CompiledQuery<unknown>, 'parameters'>): SQLQueryBindings[] {
+function toBindings(query: Pick<CompiledQuery<unknown>, 'parameters'>): SQLQueryBindings[] {
   return query.parameters as SQLQueryBindings[];
 }
 
@@ -215,14 +215,14 @@ export function translate(error: unknown, file: string): unknown {
   if (/^SQLITE_(FULL|IOERR_WRITE|IOERR_SHMSIZE)$/.test(code)) {
     return new StorageError('full', `The disk of ${file} is full.`, { cause: error });
   }
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(error, file);
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return createDamaged(error, file);
   if (/^SQLITE_(BUSY|IOERR|CANTOPEN|READONLY|LOCKED)/.test(code)) {
     return new StorageError('unavailable', `${file}: ${error.message}`, { cause: error });
   }
   return error;
 }
 
-const damaged = (error: SQLiteError, file: string) =>
+const createDamaged = (error: SQLiteError, file: string) =>
   new StorageError('damaged', `${file}: ${error.message}: run catalog check, or restore a backup`, {
     cause: error,
   });

@@ -33,12 +33,12 @@ export function deferIndexes(file: string, tables: readonly string[]): void {
         'create table if not exists deferred_indexes (name text primary key, statement text not null)',
       );
       for (const table of tables) {
-        for (const { name, statement } of secondaryIndexes(connection, table)) {
+        for (const { name, statement } of readSecondaryIndexes(connection, table)) {
           if (isSmall(connection, table, name, statement)) continue;
           connection.run('insert or replace into deferred_indexes values (?, ?)', [name, statement]);
         }
       }
-      for (const { name } of deferred(connection)) connection.run(`drop index if exists "${name}"`);
+      for (const { name } of readDeferred(connection)) connection.run(`drop index if exists "${name}"`);
       for (const statement of hastyMerging) connection.run(statement);
       for (const [index, statement] of tidyMerging.entries()) {
         const note = `search_index ${index}`;
@@ -69,7 +69,7 @@ interface Index {
   readonly statement: string;
 }
 
-function secondaryIndexes(connection: Connection, table: string): Index[] {
+function readSecondaryIndexes(connection: Connection, table: string): Index[] {
   const query = `select name, sql as statement from sqlite_master
     where type = 'index' and tbl_name = ? and sql is not null and sql not like 'create unique%'`;
   return connection.query<Index, [string]>(query).all(table);
@@ -95,7 +95,7 @@ function isSmall(connection: Connection, table: string, name: string, statement:
 function restore(connection: Connection): number {
   const hasTable = connection.query("select 1 from sqlite_master where name = 'deferred_indexes'");
   if (hasTable.get() === null) return 0;
-  const indexes = deferred(connection);
+  const indexes = readDeferred(connection);
   for (const { name, statement } of indexes) {
     connection
       .transaction(() => {
@@ -119,6 +119,6 @@ function connect(file: string): Connection {
   return connection;
 }
 
-function deferred(connection: Connection): Index[] {
+function readDeferred(connection: Connection): Index[] {
   return connection.query<Index, []>('select name, statement from deferred_indexes order by name').all();
 }

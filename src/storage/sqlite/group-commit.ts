@@ -17,7 +17,7 @@ import { translate } from './connection.ts';
 import type { Place } from './files/identity.ts';
 import type { Checkpoints } from './threads/checkpoint.ts';
 import type { LogFlusher } from './threads/flush.ts';
-import { sliced } from './threads/slices.ts';
+import { wrapInSlices } from './threads/slices.ts';
 
 const groupSize = 256;
 const busyRetryMs = 5;
@@ -43,8 +43,8 @@ interface GroupCommitOptions {
  * Runs transactions one after another on one connection. Those that come while one group commits and is flushed form
  * the next group and share one COMMIT; a failed one is undone alone.
  */
-export function groupCommit({ connected, checkpoint, place, flusher, committed }: GroupCommitOptions) {
-  const session = sliced(connected.session);
+export function createGroupCommit({ connected, checkpoint, place, flusher, committed }: GroupCommitOptions) {
+  const session = wrapInSlices(connected.session);
   const writer = { ...connected, session };
   const waiting: Job[] = [];
   let draining = false;
@@ -58,7 +58,7 @@ export function groupCommit({ connected, checkpoint, place, flusher, committed }
         const settle = await runGroup(writer, group);
         place.check();
         // Without a log, SQLite writes to the file only when it has no readers.
-        await whenFree(writer, 'COMMIT');
+        await runWhenFree(writer, 'COMMIT');
         committed();
         // Those that have only read wait too: they may have read what an earlier group could not make durable.
         await flusher?.flush();
@@ -103,7 +103,7 @@ interface Left {
   hasWritten: boolean;
 }
 
-const nothingLeft = (): Left => ({
+const createLeftovers = (): Left => ({
   increments: [],
   deferred: [],
   items: new Map(),
@@ -116,11 +116,11 @@ const nothingLeft = (): Left => ({
  * Gives the resolutions to call once the group is durable.
  */
 async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() => void)[]> {
-  await whenFree(writer, 'BEGIN IMMEDIATE');
+  await runWhenFree(writer, 'BEGIN IMMEDIATE');
   let results = await runTogether(writer, group);
   if (results === undefined) {
     writer.execute('ROLLBACK');
-    await whenFree(writer, 'BEGIN IMMEDIATE');
+    await runWhenFree(writer, 'BEGIN IMMEDIATE');
     results = await runApart(writer, group);
   }
   const deferred = results.flatMap(result => result.deferred);
@@ -142,13 +142,13 @@ async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() =
 async function runTogether(writer: Connected, group: readonly Job[]): Promise<Done[] | undefined> {
   const results: Done[] = [];
   for (const job of group) {
-    const left = nothingLeft();
+    const left = createLeftovers();
     try {
       results.push(await runJob(writer, job, left));
     } catch (error) {
       if (group.length === 1 || !writer.connection.inTransaction) throw error;
       if (left.hasWritten) return undefined;
-      results.push(failed(job, error));
+      results.push(toFailed(job, error));
     }
   }
   return results;
@@ -160,19 +160,19 @@ async function runApart(writer: Connected, group: readonly Job[]): Promise<Done[
   for (const job of group) {
     writer.execute('SAVEPOINT job');
     try {
-      results.push(await runJob(writer, job, nothingLeft()));
+      results.push(await runJob(writer, job, createLeftovers()));
     } catch (error) {
       // A full disk may have rolled the whole transaction back: then no job of the group can succeed.
       if (!writer.connection.inTransaction) throw error;
       writer.execute('ROLLBACK TO job');
-      results.push(failed(job, error));
+      results.push(toFailed(job, error));
     }
     writer.execute('RELEASE job');
   }
   return results;
 }
 
-const failed = (job: Job, error: unknown): Done => ({
+const toFailed = (job: Job, error: unknown): Done => ({
   settle: () => job.reject(error),
   increments: [],
   deferred: [],
@@ -182,7 +182,7 @@ const failed = (job: Job, error: unknown): Done => ({
 async function runJob(writer: Connected, job: Job, left: Left): Promise<Done> {
   let open = true;
   try {
-    const value = await job.work(transaction(writer, left, () => open));
+    const value = await job.work(createTransaction(writer, left, () => open));
     const settle = () => {
       for (const effect of left.effects) effect();
       job.resolve(value);
@@ -194,7 +194,7 @@ async function runJob(writer: Connected, job: Job, left: Left): Promise<Done> {
 }
 
 /** The writer's session for one job, refusing to work once the job has ended. */
-function transaction(writer: Connected, left: Left, isOpen: () => boolean): Transaction {
+function createTransaction(writer: Connected, left: Left, isOpen: () => boolean): Transaction {
   const { session } = writer;
   const check = () => {
     if (!isOpen()) throw new Error('A session was used after its transaction had ended.');
@@ -277,7 +277,7 @@ async function writeMany(
 const isRead = (text: string): boolean => text.startsWith('select');
 
 /** Runs a statement that other processes may be in the way of, again and again until it succeeds. */
-async function whenFree(writer: Connected, statement: 'BEGIN IMMEDIATE' | 'COMMIT'): Promise<void> {
+async function runWhenFree(writer: Connected, statement: 'BEGIN IMMEDIATE' | 'COMMIT'): Promise<void> {
   const start = performance.now();
   for (;;) {
     try {

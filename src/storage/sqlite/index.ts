@@ -6,8 +6,8 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { sql } from 'kysely';
-import { sqliteBuilder } from '../builder.ts';
-import { changesOf } from '../changes/index.ts';
+import { createSqliteBuilder } from '../builder.ts';
+import { createChanges } from '../changes/index.ts';
 import {
   type Database,
   type Dialect,
@@ -15,16 +15,16 @@ import {
   type Transaction,
   type WriteOptions,
 } from '../database.ts';
-import { eventsSince, idsSince } from './changes.ts';
+import { buildEventsSince, buildIdsSince } from './changes.ts';
 import type { Connected } from './connected.ts';
-import { connect, connectReader, sharedReader } from './connection.ts';
+import { connect, connectReader, createSharedReader } from './connection.ts';
 import { sqliteChecks } from './files/checks.ts';
-import { type PlaceListener, placeOf } from './files/identity.ts';
-import { groupCommit } from './group-commit.ts';
-import { usesLog } from './journal-mode.ts';
-import { checkpoints } from './threads/checkpoint.ts';
-import { type Flush, logFlusher } from './threads/flush.ts';
-import { backgroundReader } from './threads/reader.ts';
+import { createPlace, type PlaceListener } from './files/identity.ts';
+import { createGroupCommit } from './group-commit.ts';
+import { isLogInUse } from './journal-mode.ts';
+import { createCheckpoints } from './threads/checkpoint.ts';
+import { createLogFlusher, type Flush } from './threads/flush.ts';
+import { createBackgroundReader } from './threads/reader.ts';
 
 const idleReaders = 4;
 
@@ -76,20 +76,20 @@ export function openSqlite(
   writer.execute(`PRAGMA synchronous = ${alone ? 'FULL' : 'NORMAL'}`);
   // New rows come at the end of what is there: an import reads little of it twice.
   if (alone) writer.execute('PRAGMA cache_size = -8000');
-  const checkpoint = checkpoints(writer, file);
-  const reader = sharedReader(connectReader(file, alone), file);
-  const background = backgroundReader(file);
+  const checkpoint = createCheckpoints(writer, file);
+  const reader = createSharedReader(connectReader(file, alone), file);
+  const background = createBackgroundReader(file);
   const pool: Connected[] = [];
-  const place = placeOf(writer, file, !alone, onMoved);
-  const flusher = alone ? undefined : logFlusher(file, flush);
-  const enqueue = groupCommit({ connected: writer, checkpoint, place, flusher, committed: reader.end });
+  const place = createPlace(writer, file, !alone, onMoved);
+  const flusher = alone ? undefined : createLogFlusher(file, flush);
+  const enqueue = createGroupCommit({ connected: writer, checkpoint, place, flusher, committed: reader.end });
   /** Of the file that the others have open, and of no other that may have taken its place. */
-  const anotherReader = (): Connected => {
+  const connectAnotherReader = (): Connected => {
     place.check();
     return connectReader(file, alone);
   };
   const locks = new Set<string>();
-  const build = sqliteBuilder();
+  const build = createSqliteBuilder();
 
   return {
     dialect,
@@ -99,7 +99,7 @@ export function openSqlite(
 
     async snapshot(work, options = {}) {
       if (options.background === true) return background.snapshot(work);
-      const lent = pool.pop() ?? anotherReader();
+      const lent = pool.pop() ?? connectAnotherReader();
       try {
         lent.execute('BEGIN');
         return await work(lent.session);
@@ -128,14 +128,14 @@ export function openSqlite(
 
     state: reader.state,
 
-    changes: changesOf({
+    changes: createChanges({
       state: reader.state,
       read: reader.session,
-      events: eventsSince(build),
-      ids: idsSince(build),
+      events: buildEventsSince(build),
+      ids: buildIdsSince(build),
     }),
 
-    hasWriteContention: () => !alone || usesLog(writer.connection),
+    hasWriteContention: () => !alone || isLogInUse(writer.connection),
 
     async ping() {
       place.check();
@@ -144,13 +144,13 @@ export function openSqlite(
     },
 
     size() {
-      const bytesOf = (path: string) => (existsSync(path) ? statSync(path).size : 0);
-      return { bytes: bytesOf(file), walBytes: bytesOf(`${file}-wal`) };
+      const readSize = (path: string) => (existsSync(path) ? statSync(path).size : 0);
+      return { bytes: readSize(file), walBytes: readSize(`${file}-wal`) };
     },
 
     async close() {
       // Nothing is taken after this; where nothing can be written any more, nothing is to be waited for.
-      await enqueue(async () => undefined).catch(unlessRefused);
+      await enqueue(async () => undefined).catch(throwUnlessRefused);
       reader.close();
       for (const connected of pool) connected.close();
       await background.close();
@@ -163,6 +163,6 @@ export function openSqlite(
 }
 
 /** Those who wrote have their responses. */
-function unlessRefused(error: unknown): void {
+function throwUnlessRefused(error: unknown): void {
   if (!(error instanceof StorageError)) throw error;
 }

@@ -48,21 +48,21 @@ export function leaveLog(file: string): boolean {
 }
 
 /** Whether the connection's last transaction found the log in use. */
-export function usesLog(connection: Connection): boolean {
-  return modeOf(connection, 'PRAGMA journal_mode') === 'wal';
+export function isLogInUse(connection: Connection): boolean {
+  return readMode(connection, 'PRAGMA journal_mode') === 'wal';
 }
 
 /** @returns the mode that the database has now, undefined when another connection is in the way */
 function setJournal(connection: Connection, mode: 'WAL' | 'DELETE'): string | undefined {
   try {
-    return modeOf(connection, `PRAGMA journal_mode = ${mode}`);
+    return readMode(connection, `PRAGMA journal_mode = ${mode}`);
   } catch (error) {
     if (error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY') === true) return undefined;
     throw error;
   }
 }
 
-function modeOf(connection: Connection, pragma: string): string | undefined {
+function readMode(connection: Connection, pragma: string): string | undefined {
   const statement = connection.prepare<{ journal_mode: string }, []>(pragma);
   try {
     return statement.get()?.journal_mode;

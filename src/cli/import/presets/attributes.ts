@@ -1,6 +1,6 @@
 /** Attributes of columns and values without a place of their own. */
-import { attributeKey } from '../../../files/cells/attribute.ts';
-import { typedText } from '../../../files/cells/typed.ts';
+import { toAttributeKey } from '../../../files/cells/attribute.ts';
+import { parseTypedText } from '../../../files/cells/typed.ts';
 import type { Drafting, Row } from './preset.ts';
 
 /** What a product may have of attributes: more of it would have the product refused. */
@@ -12,13 +12,13 @@ const longestPlain = 58;
 const numbered = 'attributes whose names come to the key of another one got a key with a number at its end';
 
 /** The key of one name is not that of another: the later one gets a number. */
-export function attributeKeys(note: Drafting['note']): (name: string) => string {
+export function createAttributeKeyMaker(note: Drafting['note']): (name: string) => string {
   const keys = new Map<string, string>();
   const owners = new Map<string, string>();
   return name => {
     const known = keys.get(name);
     if (known !== undefined) return known;
-    const plain = attributeKey(name);
+    const plain = toAttributeKey(name);
     // The same attribute may be `Material` in one product and `material` in another.
     const owner = name.trim().toLowerCase();
     const isFree = (key: string): boolean => (owners.get(key) ?? owner) === owner;
@@ -31,13 +31,16 @@ export function attributeKeys(note: Drafting['note']): (name: string) => string 
   };
 }
 
-const asItIs = (text: string): string => text;
+const keepAsItIs = (text: string): string => text;
 
 /**
  * Attributes as they come together: of a key with several values a list of them.
  * @param read makes texts of what is in cells
  */
-export function attributeSet({ note, keyOf, cells }: Drafting, read: (text: string) => string = asItIs) {
+export function createAttributeSet(
+  { note, keyOf, cells }: Drafting,
+  read: (text: string) => string = keepAsItIs,
+) {
   const values = new Map<string, unknown[]>();
   const isShort = (text: string): boolean => {
     if (text.length > longestText)
@@ -49,7 +52,9 @@ export function attributeSet({ note, keyOf, cells }: Drafting, read: (text: stri
     if (texts.length === 0) return;
     const key = keyOf(name);
     const type = cells.types?.get(key);
-    const items = texts.map(text => (type === undefined ? shopValue(text) : typedText(text, type, cells)));
+    const items = texts.map(text =>
+      type === undefined ? parseShopValue(text) : parseTypedText(text, type, cells),
+    );
     if (!values.has(key) && values.size >= mostKeys) {
       note(`attributes beyond ${mostKeys} were left out`);
       return;
@@ -82,13 +87,13 @@ export function attributeSet({ note, keyOf, cells }: Drafting, read: (text: stri
 }
 
 /** Shops write numbers as their databases do, `1.0000`; what begins with 0 or is very long is a code. */
-function shopValue(text: string): unknown {
+function parseShopValue(text: string): unknown {
   if (/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?$/.test(text)) return Number(text);
   const word = text.toLowerCase();
   return word === 'true' || word === 'false' ? word === 'true' : text;
 }
 
-export type AttributeSet = ReturnType<typeof attributeSet>;
+export type AttributeSet = ReturnType<typeof createAttributeSet>;
 
 /**
  * Adds what has no place: of each column the values of the product's own rows, or where these are empty those of the

@@ -3,16 +3,16 @@ import { readAmount } from '../../../files/cells/amount.ts';
 import { isAddress, splitAddresses, splitList, toPath } from '../../../files/cells/list.ts';
 import { readWeight, type Weight, type WeightUnit } from '../../../files/cells/weight.ts';
 import { isGtin } from '../../../resources/products/members/gtin.ts';
-import { withoutEntities } from '../../../storage/search/text/html.ts';
+import { decodeEntities } from '../../../storage/search/text/html.ts';
 import { type Drafting, type Row, RowProblem, type Stock } from './preset.ts';
 
-export const columnOf = (row: Row, name: string): string => row.columns.found.get(name) ?? name;
+export const getColumn = (row: Row, name: string): string => row.columns.found.get(name) ?? name;
 
 /** Text in which a shop has written characters as entities; HTML, which holds tags, stays as it is. */
-export const plainText = (text: string): string => (text.includes('<') ? text : withoutEntities(text));
+export const decodePlainText = (text: string): string => (text.includes('<') ? text : decodeEntities(text));
 
 /** @param unit of a number that names none */
-export function weightOf(
+export function readWeightCell(
   row: Row,
   name: string,
   unit: WeightUnit | undefined,
@@ -20,7 +20,7 @@ export function weightOf(
 ): Weight | undefined {
   const text = row.text(name);
   const read = readWeight(text, unit, cells);
-  if (typeof read === 'string') throw new RowProblem(row, columnOf(row, name), read, text);
+  if (typeof read === 'string') throw new RowProblem(row, getColumn(row, name), read, text);
   return read;
 }
 
@@ -28,12 +28,17 @@ export function weightOf(
  * Pieces as a whole number; shops count below zero what they have sold beyond their stock.
  * @param isOut the shop says that there is none to be sold, which counts for more than a number
  */
-export function piecesOf(row: Row, name: string, drafting: Drafting, isOut = false): number | undefined {
+export function readPiecesCell(
+  row: Row,
+  name: string,
+  drafting: Drafting,
+  isOut = false,
+): number | undefined {
   const text = row.text(name);
   if (text === '') return undefined;
   const negative = text.startsWith('-');
   const read = readAmount(negative ? text.slice(1) : text, drafting.cells);
-  if (typeof read === 'string') throw new RowProblem(row, columnOf(row, name), read, text);
+  if (typeof read === 'string') throw new RowProblem(row, getColumn(row, name), read, text);
   if (negative && read.value > 0) drafting.note('stock below 0 was taken as 0');
   if (isOut && !negative && read.value > 0) drafting.note('stock of what is out of stock was taken as 0');
   return negative || isOut ? 0 : Math.floor(read.value);
@@ -42,7 +47,7 @@ export function piecesOf(row: Row, name: string, drafting: Drafting, isOut = fal
 export const outOfStock: Stock = { tracked: true, onHand: 0, backorder: false };
 
 /** A GTIN without what stands between its digits; undefined, and noted, when the text is none. */
-export function gtinOf(text: string, { note }: Drafting): string | undefined {
+export function parseGtin(text: string, { note }: Drafting): string | undefined {
   const digits = text.replace(/[\s'’-]/g, '');
   if (digits === '') return undefined;
   if (isGtin(digits)) return digits;
@@ -54,7 +59,7 @@ export function gtinOf(text: string, { note }: Drafting): string | undefined {
 const [mostTags, longestTag] = [50, 50];
 
 /** @param separator of a file of this shop */
-export function tagsOf(text: string, separator: string, { cells, note }: Drafting): string[] {
+export function parseTags(text: string, separator: string, { cells, note }: Drafting): string[] {
   const all = [...new Set(splitList(text, cells.tagSeparator ?? separator))];
   const tags = all.filter(tag => tag.length <= longestTag).slice(0, mostTags);
   if (tags.length < all.length)
@@ -62,7 +67,7 @@ export function tagsOf(text: string, separator: string, { cells, note }: Draftin
   return tags;
 }
 
-export const pathOf = (text: string, separator: string, { cells }: Drafting): string =>
+export const parsePath = (text: string, separator: string, { cells }: Drafting): string =>
   toPath(text, cells.categorySeparator ?? separator);
 
 const pathsLeftOut =
@@ -70,7 +75,7 @@ const pathsLeftOut =
   'as in --image-base https://shop.example/media/catalog/product';
 
 /** The addresses in a cell; paths get the base, if there is one. */
-export function addressesOf(text: string, { imageBase, note }: Drafting): string[] {
+export function parseAddresses(text: string, { imageBase, note }: Drafting): string[] {
   const found: string[] = [];
   for (const one of splitAddresses(text)) {
     if (isAddress(one)) found.push(one);
@@ -81,4 +86,5 @@ export function addressesOf(text: string, { imageBase, note }: Drafting): string
 }
 
 /** HTML and text in which a shop has written its line ends as \n. */
-export const withLineEnds = (text: string): string => text.replaceAll('\\r\\n', '\n').replaceAll('\\n', '\n');
+export const restoreLineEnds = (text: string): string =>
+  text.replaceAll('\\r\\n', '\n').replaceAll('\\n', '\n');

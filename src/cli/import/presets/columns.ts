@@ -2,16 +2,16 @@
 import type { Columns, Preset } from './preset.ts';
 
 /** Upper and lower case, underscores, hyphens and spaces do not matter: `image_link` is `Image Link`. */
-const canonical = (column: string): string =>
+const normalizeColumn = (column: string): string =>
   column
     .toLowerCase()
     .replace(/[\s_-]+/g, ' ')
     .trim();
 
 export function resolveColumns(preset: Preset, all: readonly string[]): Columns {
-  const own = foundIn(preset, all, all);
+  const own = findColumns(preset, all, all);
   const english = isWhole(preset, own) ? all : (preset.translate?.(all) ?? all);
-  const found = english === all ? own : foundIn(preset, all, english);
+  const found = english === all ? own : findColumns(preset, all, english);
   const taken = new Set(found.values());
   const rest = all.filter(
     (column, index) =>
@@ -25,12 +25,16 @@ const isWhole = (preset: Preset, found: ReadonlyMap<string, string>): boolean =>
   preset.required.every(name => found.has(name));
 
 /** @param english what each column of `all` is called in English */
-function foundIn(preset: Preset, all: readonly string[], english: readonly string[]): Map<string, string> {
-  const byName = new Map(english.map((name, index) => [canonical(name), all[index] ?? name]));
+function findColumns(
+  preset: Preset,
+  all: readonly string[],
+  english: readonly string[],
+): Map<string, string> {
+  const byName = new Map(english.map((name, index) => [normalizeColumn(name), all[index] ?? name]));
   const found = new Map<string, string>();
   for (const [name, candidates] of Object.entries(preset.columns)) {
     const column = candidates
-      .map(candidate => byName.get(canonical(candidate)))
+      .map(candidate => byName.get(normalizeColumn(candidate)))
       .find(one => one !== undefined);
     if (column !== undefined) found.set(name, column);
   }
@@ -38,7 +42,7 @@ function foundIn(preset: Preset, all: readonly string[], english: readonly strin
 }
 
 /** The columns that a file of this kind must have and this one has not, as the shop calls them. */
-export function missingColumns(preset: Preset, all: readonly string[]): string[] {
+export function findMissingColumns(preset: Preset, all: readonly string[]): string[] {
   const { found } = resolveColumns(preset, all);
   return preset.required.filter(name => !found.has(name)).map(name => preset.columns[name]?.[0] ?? name);
 }

@@ -55,26 +55,26 @@ function readDate(text: string, dayFirst: DayFirst): Moment | undefined {
   const found = text.length > longest ? null : dateForm.exec(text);
   if (found === null) return undefined;
   const [, first = '', sign = '', second = '', third = '', time] = found;
-  const at = dayOf([first, second, third], sign, dayFirst);
+  const at = parseDay([first, second, third], sign, dayFirst);
   const passed = time === undefined ? 0 : readTime(time);
   if (at === undefined || passed === undefined) return undefined;
   return { at: at + passed, isDay: time === undefined };
 }
 
-function dayOf(
+function parseDay(
   [first, second, third]: readonly [string, string, string],
   sign: string,
   dayFirst: DayFirst,
 ): number | undefined {
-  if (first.length === 4 && third.length <= 2) return utcDay(first, second, third);
+  if (first.length === 4 && third.length <= 2) return toUtcDay(first, second, third);
   if (first.length > 2 || (third.length !== 2 && third.length !== 4)) return undefined;
   // With hyphens either may come first, and none says which.
   if (sign === '-') return undefined;
-  return sign === '.' || dayFirst ? utcDay(third, second, first) : utcDay(third, first, second);
+  return sign === '.' || dayFirst ? toUtcDay(third, second, first) : toUtcDay(third, first, second);
 }
 
 /** Undefined for a day that the month does not have. */
-function utcDay(year: string, month: string, date: string): number | undefined {
+function toUtcDay(year: string, month: string, date: string): number | undefined {
   const at = Date.UTC(Number(year.length === 2 ? `20${year}` : year), Number(month) - 1, Number(date));
   const there = new Date(at);
   const isThere = there.getUTCMonth() === Number(month) - 1 && there.getUTCDate() === Number(date);
@@ -97,7 +97,7 @@ function readTime(text: string): number | undefined {
  * The two dates of a period such as `2024-02-24/2024-02-29`, in which `/` may stand within them, too. One date alone is
  * its beginning.
  */
-export function datesOfPeriod(text: string): { readonly from: string; readonly to: string } {
+export function splitPeriod(text: string): { readonly from: string; readonly to: string } {
   const parts = text.split('/');
   const half = parts.length / 2;
   if (half !== 1 && half !== 3) return { from: text, to: '' };

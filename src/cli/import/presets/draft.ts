@@ -1,6 +1,6 @@
 /** What the drafts of all shops have in common: options, images in order, one currency. */
 import { type Draft, type Drafting, RowProblem, type Variant } from './preset.ts';
-import { oneCurrency } from './prices.ts';
+import { requireOneCurrency } from './prices.ts';
 
 /** Of a page for several products, which are bought one by one: an order for it would have no price. */
 export const groupedLeftOut =
@@ -26,7 +26,7 @@ export function leaveOutDisabled<T>(
 }
 
 /** The options of variants, in the order in which their names and values come. */
-function optionsOf(variants: readonly Variant[], order: readonly string[] = []) {
+function collectOptions(variants: readonly Variant[], order: readonly string[] = []) {
   const values = new Map<string, Set<string>>(order.map(name => [name, new Set()]));
   for (const { options } of variants) {
     for (const [name, value] of Object.entries(options)) {
@@ -41,27 +41,32 @@ function optionsOf(variants: readonly Variant[], order: readonly string[] = []) 
 }
 
 /** Images, each address once: the first that has a text for it gives it. */
-export function imageList(entries: readonly { readonly url: string; readonly alt?: string | undefined }[]) {
+export function collectImages(
+  entries: readonly { readonly url: string; readonly alt?: string | undefined }[],
+) {
   const byUrl = new Map<string, string | undefined>();
   for (const { url, alt } of entries) byUrl.set(url, byUrl.get(url) ?? (alt === '' ? undefined : alt));
   return [...byUrl].map(([url, alt]) => (alt === undefined ? { url } : { url, alt }));
 }
 
 /** The members of a product that the rest of an import takes, variants among them. @throws RowProblem */
-export function membersOf(draft: Draft): Record<string, unknown> {
+export function toMembers(draft: Draft): Record<string, unknown> {
   const { fields, variants, images, attributes, options } = draft;
   const members: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined && value !== '') members[name] = value;
   }
-  const currency = oneCurrency([fields.currency, ...variants.map(variant => variant.currency)]);
+  const currency = requireOneCurrency([fields.currency, ...variants.map(variant => variant.currency)]);
   if (currency !== undefined) members.currency = currency.code;
   members.attributes = attributes;
   if (images.length > 0) members.images = images;
   if (variants.length === 0) return members;
-  members.options = optionsOf(variants, options);
-  members.variants = variants.map((variant, position) => ({ ...defined(variant), position: position + 1 }));
-  members.price ??= lowest(variants);
+  members.options = collectOptions(variants, options);
+  members.variants = variants.map((variant, position) => ({
+    ...keepDefined(variant),
+    position: position + 1,
+  }));
+  members.price ??= findLowestPrice(variants);
   return members;
 }
 
@@ -81,13 +86,13 @@ export function requireCurrency({ fields, variants }: Draft, given: Readonly<Rec
   throw new RowProblem(other, other.column, problem, other.text);
 }
 
-function defined({ currency: _currency, ...variant }: Variant): Record<string, unknown> {
+function keepDefined({ currency: _currency, ...variant }: Variant): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(variant).filter(([, value]) => value !== undefined && value !== ''),
   );
 }
 
-function lowest(variants: readonly Variant[]): number | undefined {
+function findLowestPrice(variants: readonly Variant[]): number | undefined {
   let least: number | undefined;
   for (const { price } of variants) {
     if (price !== undefined && (least === undefined || price < least)) least = price;

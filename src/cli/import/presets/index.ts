@@ -1,5 +1,5 @@
 /** The presets, and which of them a file's header shows. */
-import { looksLike, missingColumns } from './columns.ts';
+import { findMissingColumns, looksLike } from './columns.ts';
 import { google } from './feeds/google.ts';
 import { meta } from './feeds/meta.ts';
 import { magento } from './magento.ts';
@@ -9,7 +9,7 @@ import { woocommerce } from './woocommerce/index.ts';
 
 const presets: Readonly<Record<PresetName, Preset>> = { shopify, woocommerce, magento, google, meta };
 
-export const presetOf = (name: PresetName): Preset => presets[name];
+export const getPreset = (name: PresetName): Preset => presets[name];
 
 /** The more particular first: each catalog of Meta looks like a feed for Google, too. */
 const inOrder = [shopify, woocommerce, magento, meta, google];
@@ -22,7 +22,7 @@ const detectPreset = (columns: readonly string[]): Preset | undefined =>
   inOrder.find(preset => looksLike(preset, columns));
 
 /** Which preset reads a file with these columns, as a line for people; empty when it is of no shop that is known. */
-export function proposalFor(file: string, columns: readonly string[]): string {
+export function formatProposal(file: string, columns: readonly string[]): string {
   const preset = detectPreset(columns);
   return preset === undefined
     ? ''
@@ -31,7 +31,7 @@ export function proposalFor(file: string, columns: readonly string[]): string {
 
 /** @throws Error with one line when a file with these columns is something else */
 export function requireColumns(preset: Preset, columns: readonly string[], file: string): void {
-  const missing = missingColumns(preset, columns);
+  const missing = findMissingColumns(preset, columns);
   if (missing.length === 0) return;
   const names = missing.map(name => `"${name}"`).join(', ');
   const other = detectPreset(columns);

@@ -32,8 +32,8 @@ interface Group {
 }
 
 /** @param leftOut counts rows that are not to be imported, by why */
-export function joiner(preset: Preset, file: string, leftOut: (why: string) => void): Joiner {
-  const read = rowReader(preset);
+export function createJoiner(preset: Preset, file: string, leftOut: (why: string) => void): Joiner {
+  const read = createRowReader(preset);
   const groups = new Map<string, Group>();
   /** What else rows call a product, and the rows that a product names. */
   const also = new Map<string, string>();
@@ -42,14 +42,14 @@ export function joiner(preset: Preset, file: string, leftOut: (why: string) => v
   let surveyed = false;
   let held = 0;
 
-  function groupOf(key: string): Group {
+  function ensureGroup(key: string): Group {
     const group = groups.get(key) ?? { known: false, rows: 0, held: [] };
     groups.set(key, group);
     return group;
   }
   function count(place: Place): void {
     if ('product' in place) {
-      const group = groupOf(place.product);
+      const group = ensureGroup(place.product);
       group.known = true;
       group.rows += 1;
       for (const name of place.also ?? []) also.set(name, place.product);
@@ -63,18 +63,18 @@ export function joiner(preset: Preset, file: string, leftOut: (why: string) => v
   function settle(): void {
     surveyed = true;
     for (const [name, rows] of waiting) {
-      const key = keyOf(name);
-      if (key !== undefined) groupOf(key).rows += rows;
+      const key = findKey(name);
+      if (key !== undefined) ensureGroup(key).rows += rows;
     }
     waiting.clear();
   }
-  function keyOf(name: string): string | undefined {
+  function findKey(name: string): string | undefined {
     if (name.startsWith('named:')) return claims.get(name.slice('named:'.length));
     const product = name.slice('of:'.length);
     return groups.has(product) ? product : (also.get(product) ?? product);
   }
   function hold(key: string, record: SourceRecord, row: Row): Joined | undefined {
-    const group = groupOf(key);
+    const group = ensureGroup(key);
     if (group.rows <= 1 && group.known) return { rows: [row] };
     group.held.push({ record, row });
     held += record.raw.length;
@@ -116,7 +116,7 @@ export function joiner(preset: Preset, file: string, leftOut: (why: string) => v
           return undefined;
         }
         if ('product' in place) return hold(place.product, record, row);
-        const key = keyOf('named' in place ? `named:${place.named}` : `of:${place.variantOf}`);
+        const key = findKey('named' in place ? `named:${place.named}` : `of:${place.variantOf}`);
         return key === undefined ? { rows: [row] } : hold(key, record, row);
       } catch (error) {
         if (error instanceof RowProblem) return { record, problem: error.message };
@@ -131,7 +131,7 @@ export function joiner(preset: Preset, file: string, leftOut: (why: string) => v
 }
 
 /** Rows by the names of the preset; where these are is found out once for each header. */
-function rowReader(preset: Preset): (record: SourceRecord) => Row {
+function createRowReader(preset: Preset): (record: SourceRecord) => Row {
   let header: readonly string[] | undefined;
   let columns: Columns | undefined;
   return record => {
@@ -139,12 +139,12 @@ function rowReader(preset: Preset): (record: SourceRecord) => Row {
       header = record.columns;
       columns = resolveColumns(preset, header ?? Object.keys(record.value ?? {}));
     }
-    return rowOf(record, columns);
+    return toRow(record, columns);
   };
 }
 
-function rowOf({ line, raw, value = {} }: SourceRecord, columns: Columns): Row {
-  const cell = (column: string): string => {
+function toRow({ line, raw, value = {} }: SourceRecord, columns: Columns): Row {
+  const getCell = (column: string): string => {
     const text = value[column];
     return typeof text === 'string' ? text.trim() : '';
   };
@@ -153,10 +153,10 @@ function rowOf({ line, raw, value = {} }: SourceRecord, columns: Columns): Row {
     raw,
     columns,
     value,
-    cell,
+    cell: getCell,
     text(name) {
       const column = columns.found.get(name);
-      return column === undefined ? '' : cell(column);
+      return column === undefined ? '' : getCell(column);
     },
   };
 }

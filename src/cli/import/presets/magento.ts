@@ -1,10 +1,10 @@
 /** Products as Magento 2 exports them: configurable ones name the rows of their variants. */
-import { isAddress, orderedPaths, splitAddresses, splitList } from '../../../files/cells/list.ts';
-import { type AttributeSet, addRest, attributeSet } from './attributes.ts';
-import { addressesOf, columnOf, gtinOf, pathOf, piecesOf, weightOf } from './cells.ts';
-import { groupedLeftOut, imageList, leaveOutDisabled } from './draft.ts';
+import { isAddress, keepDeepestPaths, splitAddresses, splitList } from '../../../files/cells/list.ts';
+import { type AttributeSet, addRest, createAttributeSet } from './attributes.ts';
+import { getColumn, parseAddresses, parseGtin, parsePath, readPiecesCell, readWeightCell } from './cells.ts';
+import { collectImages, groupedLeftOut, leaveOutDisabled } from './draft.ts';
 import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from './preset.ts';
-import { salePrices } from './prices.ts';
+import { readSalePrices } from './prices.ts';
 
 /** The root of each tree, which no shop shows. */
 const root = /^default category(?: > |$)/i;
@@ -50,18 +50,18 @@ export const magento: Preset = {
     if (row.text('type').toLowerCase() === 'grouped' && row.text('price') === '')
       return { leftOut: groupedLeftOut };
     if (!isConfigurable(row)) return { named: sku };
-    return { product: sku, variants: variationsOf(row).map(variation => variation.sku) };
+    return { product: sku, variants: readVariations(row).map(variation => variation.sku) };
   },
   draft(rows, drafting) {
     const own = rows.find(isConfigurable) ?? rows[0];
     if (own === undefined) throw new Error('a product without rows');
-    const attributes = attributeSet(drafting);
+    const attributes = createAttributeSet(drafting);
     const bySku = new Map(rows.filter(row => row !== own).map(row => [row.text('sku'), row]));
-    const labels = labelsOf(own);
-    const all = isConfigurable(own) ? withRows(variationsOf(own), bySku, drafting) : [];
+    const labels = readLabels(own);
+    const all = isConfigurable(own) ? addRows(readVariations(own), bySku, drafting) : [];
     const { enabled, isArchived } = leaveOutDisabled(all, ({ row }) => isDisabled(row), drafting);
     const codes = new Set(enabled.flatMap(({ values }) => Object.keys(values)));
-    const variants = enabled.map(variation => variantOf(variation, labels, drafting, attributes));
+    const variants = enabled.map(variation => readVariant(variation, labels, drafting, attributes));
     const children = enabled.map(({ row }) => row);
     addAdditional(attributes, own, codes);
     addImagePaths(attributes, own, drafting);
@@ -70,16 +70,16 @@ export const magento: Preset = {
     attributes.add('product_type', own.text('type'));
     // Of the variants' columns only what their product leaves empty would be said, in fifteen ways.
     addRest(attributes, { own: [own] }, drafting);
-    const [category, ...categories] = orderedPaths(
-      splitList(own.text('categories'), ',').map(path => pathOf(path, '/', drafting).replace(root, '')),
+    const [category, ...categories] = keepDeepestPaths(
+      splitList(own.text('categories'), ',').map(path => parsePath(path, '/', drafting).replace(root, '')),
     ).filter(path => path !== '');
     const gtin = moveGtin(attributes, drafting);
     // Only now: what identifies a child is its variant's, not the product's.
     for (const child of children)
-      addAdditional(attributes, child, new Set([...codes, ...gtinCodesOf(child, drafting)]));
+      addAdditional(attributes, child, new Set([...codes, ...findGtinCodes(child, drafting)]));
     return {
       fields: {
-        ...soldAs(own, drafting, attributes),
+        ...readSoldFields(own, drafting, attributes),
         ...(variants.length > 0 ? { stock: undefined } : {}),
         gtin,
         name: own.text('name'),
@@ -87,10 +87,10 @@ export const magento: Preset = {
         brand: attributes.take('brand') ?? attributes.take('manufacturer'),
         category,
         categories,
-        status: isArchived || lacksVariants(own, variants) ? 'archived' : statusOf(own),
+        status: isArchived || lacksVariants(own, variants) ? 'archived' : readStatus(own),
       },
       variants,
-      images: imagesOf([own, ...children], drafting),
+      images: readImages([own, ...children], drafting),
       attributes: attributes.all(),
       options: [...codes].map(code => labels.get(code) ?? code),
     };
@@ -105,9 +105,9 @@ interface Variation {
 }
 
 /** `sku=A-1,color=Red,size=M|sku=A-2,color=Blue,size=M`. */
-function variationsOf(row: Row): Variation[] {
+function readVariations(row: Row): Variation[] {
   return splitList(row.text('variations'), '|').map(text => {
-    const { sku, ...values } = pairsOf(text);
+    const { sku, ...values } = parsePairs(text);
     if (sku === undefined || sku === '') {
       throw new RowProblem(row, 'configurable_variations', 'must name the sku of each variant', text);
     }
@@ -116,7 +116,7 @@ function variationsOf(row: Row): Variation[] {
 }
 
 /** `color=Red,material=Cotton, washed,size=M`: a comma ends a value where a name and `=` follow. */
-function pairsOf(text: string): Record<string, string> {
+function parsePairs(text: string): Record<string, string> {
   const pairs: Record<string, string> = {};
   for (const part of text.split(/,(?=[a-z_][a-z0-9_]{0,63}=)/i)) {
     const at = part.indexOf('=');
@@ -129,12 +129,12 @@ function pairsOf(text: string): Record<string, string> {
 }
 
 /** `color=Colour,size=Size`: what the options are called. */
-const labelsOf = (row: Row): ReadonlyMap<string, string> =>
-  new Map(Object.entries(pairsOf(row.text('variationLabels'))));
+const readLabels = (row: Row): ReadonlyMap<string, string> =>
+  new Map(Object.entries(parsePairs(row.text('variationLabels'))));
 
 /** @param without codes of what is kept elsewhere */
 function addAdditional(attributes: AttributeSet, row: Row, without: ReadonlySet<string>): void {
-  for (const [code, value] of Object.entries(pairsOf(row.text('additional')))) {
+  for (const [code, value] of Object.entries(parsePairs(row.text('additional')))) {
     if (without.has(code)) continue;
     attributes.add(code, value.includes('|') ? splitList(value, '|') : value);
   }
@@ -143,37 +143,37 @@ function addAdditional(attributes: AttributeSet, row: Row, without: ReadonlySet<
 const gtinCodes = ['gtin', 'ean', 'upc', 'barcode', 'isbn'];
 
 /** Those whose value is one: others are kept as attributes. */
-function gtinCodesOf(row: Row, drafting: Drafting): string[] {
-  const pairs = pairsOf(row.text('additional'));
-  return gtinCodes.filter(code => gtinOf(pairs[code] ?? '', quiet(drafting)) !== undefined);
+function findGtinCodes(row: Row, drafting: Drafting): string[] {
+  const pairs = parsePairs(row.text('additional'));
+  return gtinCodes.filter(code => parseGtin(pairs[code] ?? '', withholdNotes(drafting)) !== undefined);
 }
 
 function moveGtin(attributes: AttributeSet, drafting: Drafting): string | undefined {
   for (const code of gtinCodes) {
     const value = attributes.take(code);
     if (value === undefined) continue;
-    const gtin = gtinOf(value, drafting);
+    const gtin = parseGtin(value, drafting);
     if (gtin !== undefined) return gtin;
     attributes.add(code, value);
   }
   return undefined;
 }
 
-function soldAs(row: Row, drafting: Drafting, attributes: AttributeSet) {
+function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet) {
   const [from, to] = [row.text('specialFrom'), row.text('specialTo')];
-  attributes.add(columnOf(row, 'specialFrom'), from);
-  attributes.add(columnOf(row, 'specialTo'), to);
+  attributes.add(getColumn(row, 'specialFrom'), from);
+  attributes.add(getColumn(row, 'specialTo'), to);
   return {
     sku: row.text('sku'),
-    ...salePrices(row, { regular: 'price', sale: 'special', from, to }, drafting, attributes),
+    ...readSalePrices(row, { regular: 'price', sale: 'special', from, to }, drafting, attributes),
     // Magento says in its settings only which unit it is; as delivered it is pounds.
-    weight: weightOf(row, 'weight', drafting.cells.weightUnit ?? 'lb', drafting),
-    stock: stockOf(row, drafting),
+    weight: readWeightCell(row, 'weight', drafting.cells.weightUnit ?? 'lb', drafting),
+    stock: readStock(row, drafting),
   };
 }
 
 /** Variations with the rows of their own: what is sold without one cannot be known. */
-function withRows(
+function addRows(
   variations: readonly Variation[],
   bySku: ReadonlyMap<string, Row>,
   { note }: Drafting,
@@ -189,7 +189,7 @@ function withRows(
 const lacksVariants = (row: Row, variants: readonly Variant[]): boolean =>
   isConfigurable(row) && row.text('variations') !== '' && variants.length === 0;
 
-function variantOf(
+function readVariant(
   { values, row }: Variation & { readonly row: Row },
   labels: ReadonlyMap<string, string>,
   drafting: Drafting,
@@ -198,17 +198,19 @@ function variantOf(
   const options = Object.fromEntries(
     Object.entries(values).map(([code, value]) => [labels.get(code) ?? code, value]),
   );
-  const gtins = Object.entries(pairsOf(row.text('additional'))).filter(([code]) => gtinCodes.includes(code));
-  const gtin = gtins.map(([, value]) => gtinOf(value, drafting)).find(one => one !== undefined);
-  const sold = soldAs(row, drafting, attributes);
-  return { ...sold, gtin, options, image: addressesOf(row.text('baseImage'), quiet(drafting))[0] };
+  const gtins = Object.entries(parsePairs(row.text('additional'))).filter(([code]) =>
+    gtinCodes.includes(code),
+  );
+  const gtin = gtins.map(([, value]) => parseGtin(value, drafting)).find(one => one !== undefined);
+  const sold = readSoldFields(row, drafting, attributes);
+  return { ...sold, gtin, options, image: parseAddresses(row.text('baseImage'), withholdNotes(drafting))[0] };
 }
 
-const quiet = (drafting: Drafting): Drafting => ({ ...drafting, note: () => undefined });
+const withholdNotes = (drafting: Drafting): Drafting => ({ ...drafting, note: () => undefined });
 
-function stockOf(row: Row, drafting: Drafting): Stock | undefined {
+function readStock(row: Row, drafting: Drafting): Stock | undefined {
   const isManaged = row.text('configManage') === '1' || row.text('manageStock') !== '0';
-  const pieces = piecesOf(row, 'quantity', drafting, row.text('isInStock') === '0');
+  const pieces = readPiecesCell(row, 'quantity', drafting, row.text('isInStock') === '0');
   if (!isManaged || pieces === undefined) return undefined;
   const backorder = row.text('configBackorders') !== '1' && Number(row.text('backorders')) > 0;
   return { tracked: true, onHand: pieces, backorder };
@@ -218,17 +220,17 @@ function stockOf(row: Row, drafting: Drafting): Stock | undefined {
 const isDisabled = (row: Row): boolean => /^[02]$/.test(row.text('online'));
 
 /** What cannot be found in the shop by itself, and is no variant of anything, is not shown here either. */
-function statusOf(row: Row): string {
+function readStatus(row: Row): string {
   const isHidden = /^not visible/i.test(row.text('visibility'));
   return isDisabled(row) || isHidden ? 'archived' : 'active';
 }
 
-function imagesOf(rows: readonly Row[], drafting: Drafting) {
-  return imageList(
+function readImages(rows: readonly Row[], drafting: Drafting) {
+  return collectImages(
     rows.flatMap(row => {
-      const [base] = addressesOf(row.text('baseImage'), drafting);
+      const [base] = parseAddresses(row.text('baseImage'), drafting);
       const labels = row.text('moreLabels').split(',');
-      const more = addressesOf(row.text('moreImages'), drafting).map((url, index) => ({
+      const more = parseAddresses(row.text('moreImages'), drafting).map((url, index) => ({
         url,
         alt: labels[index]?.trim(),
       }));

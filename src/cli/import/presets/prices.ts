@@ -1,7 +1,7 @@
 /** Amounts in shops' files, the currency beside them, and which of two prices counts. */
 import { readAmount } from '../../../files/cells/amount.ts';
 import type { AttributeSet } from './attributes.ts';
-import { columnOf } from './cells.ts';
+import { getColumn } from './cells.ts';
 import { isSaleOn } from './dates.ts';
 import { type Drafting, type NamedCurrency, type Row, RowProblem } from './preset.ts';
 
@@ -11,10 +11,10 @@ interface NamedAmount {
 }
 
 /** An amount and the currency beside it; undefined when the cell is empty. @throws RowProblem */
-export function amountOf(row: Row, name: string, { cells }: Drafting): NamedAmount | undefined {
+export function readAmountCell(row: Row, name: string, { cells }: Drafting): NamedAmount | undefined {
   const text = row.text(name);
   if (text === '') return undefined;
-  const column = columnOf(row, name);
+  const column = getColumn(row, name);
   const read = readAmount(text, cells);
   if (typeof read === 'string') throw new RowProblem(row, column, read, text);
   if (read.value < 0) throw new RowProblem(row, column, 'must be 0 or more', text);
@@ -23,7 +23,7 @@ export function amountOf(row: Row, name: string, { cells }: Drafting): NamedAmou
 }
 
 /** The currency that amounts name: a product has one. @throws RowProblem where one of them names another */
-export function oneCurrency(all: readonly (NamedCurrency | undefined)[]): NamedCurrency | undefined {
+export function requireOneCurrency(all: readonly (NamedCurrency | undefined)[]): NamedCurrency | undefined {
   const named = all.filter(one => one !== undefined);
   const [first] = named;
   for (const one of named) {
@@ -48,18 +48,18 @@ interface Sale {
 }
 
 /** What it costs, and what it costs without a sale that is on. The price of one that is not is kept as an attribute. */
-export function salePrices(
+export function readSalePrices(
   row: Row,
   { regular: regularName, sale: saleName, ...dates }: Sale,
   drafting: Drafting,
   attributes: AttributeSet,
 ): Prices {
-  const regular = amountOf(row, regularName, drafting);
-  const sale = amountOf(row, saleName, drafting);
-  const currency = oneCurrency([regular?.currency, sale?.currency]);
+  const regular = readAmountCell(row, regularName, drafting);
+  const sale = readAmountCell(row, saleName, drafting);
+  const currency = requireOneCurrency([regular?.currency, sale?.currency]);
   const isLower = sale !== undefined && (regular === undefined || sale.value < regular.value);
   if (isLower && isSaleOn(dates, drafting))
     return { price: sale.value, compareAtPrice: regular?.value, currency };
-  if (isLower) attributes.add(columnOf(row, saleName), row.text(saleName));
+  if (isLower) attributes.add(getColumn(row, saleName), row.text(saleName));
   return { price: regular?.value, compareAtPrice: undefined, currency };
 }

@@ -1,7 +1,7 @@
 /** Products as Shopify exports them: a row for each variant and each image, joined by their handle. */
-import { type AttributeSet, addRest, attributeSet } from './attributes.ts';
-import { addressesOf, gtinOf, pathOf, piecesOf, tagsOf, weightOf } from './cells.ts';
-import { imageList } from './draft.ts';
+import { type AttributeSet, addRest, createAttributeSet } from './attributes.ts';
+import { parseAddresses, parseGtin, parsePath, parseTags, readPiecesCell, readWeightCell } from './cells.ts';
+import { collectImages } from './draft.ts';
 import {
   type Draft,
   type Drafting,
@@ -11,7 +11,7 @@ import {
   type Stock,
   type Variant,
 } from './preset.ts';
-import { amountOf, oneCurrency } from './prices.ts';
+import { readAmountCell, requireOneCurrency } from './prices.ts';
 
 /** What Shopify calls the one option, and its value, of a product without any. */
 const noOption = 'Default Title';
@@ -61,20 +61,20 @@ export const shopify: Preset = {
   takes: /^option[123] linked to$/i,
   place(row) {
     const handle = row.text('handle');
-    if (handle === '') throw new RowProblem(row, columnOf(row, 'handle', 'Handle'), 'is required');
+    if (handle === '') throw new RowProblem(row, getColumn(row, 'handle', 'Handle'), 'is required');
     return row.text('title') === '' ? { variantOf: handle } : { product: handle };
   },
   draft(rows, drafting) {
     const [first] = rows;
     if (first === undefined) throw new Error('a product without rows');
-    const attributes = attributeSet(drafting);
+    const attributes = createAttributeSet(drafting);
     const names = optionNumbers.map(number => first.text(`option${number}Name`));
-    const ofVariants = withoutRepeated(rows.filter(isVariant), drafting);
+    const ofVariants = removeRepeated(rows.filter(isVariant), drafting);
     const [only = first, ...others] = ofVariants;
     const plain = others.length === 0 && hasNoOption(only) ? only : undefined;
     if (plain === undefined) requireValues(ofVariants);
-    const [category, further] = categoriesOf(first, drafting);
-    const sold = plain === undefined ? {} : withOwnSku(soldAs(plain, drafting, attributes), drafting);
+    const [category, further] = readCategories(first, drafting);
+    const sold = plain === undefined ? {} : claimSku(readSoldFields(plain, drafting, attributes), drafting);
     addRest(attributes, { own: rows }, drafting);
     return {
       fields: {
@@ -86,14 +86,14 @@ export const shopify: Preset = {
         mpn: first.text('mpn'),
         category,
         categories: further,
-        tags: tagsOf(first.text('tags'), ',', drafting),
-        status: statusOf(first),
+        tags: parseTags(first.text('tags'), ',', drafting),
+        status: readStatus(first),
       },
       variants:
         plain === undefined
-          ? ofVariants.map(row => withOwnSku(variantOf(row, names, drafting, attributes), drafting))
+          ? ofVariants.map(row => claimSku(readVariant(row, names, drafting, attributes), drafting))
           : [],
-      images: imagesOf(rows, drafting),
+      images: readImages(rows, drafting),
       attributes: attributes.all(),
       options: names.filter(name => name !== ''),
     } satisfies Draft;
@@ -102,26 +102,27 @@ export const shopify: Preset = {
 
 const isVariant = (row: Row): boolean => row.text('option1Value') !== '' || row.text('price') !== '';
 
-const valuesOf = (row: Row): string[] => optionNumbers.map(number => row.text(`option${number}Value`));
+const readOptionValues = (row: Row): string[] =>
+  optionNumbers.map(number => row.text(`option${number}Value`));
 
 /** Whether a row that is the only one sells the product itself. */
 const hasNoOption = (row: Row): boolean =>
-  row.text('option1Value') === noOption || valuesOf(row).every(value => value === '');
+  row.text('option1Value') === noOption || readOptionValues(row).every(value => value === '');
 
 /**
  * Each variant once: where exports were put together a row comes again, and the later counts.
  * @throws RowProblem for another variant of the same options
  */
-function withoutRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
+function removeRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
   const kept = new Map<string, Row>();
   for (const row of rows) {
-    const values = valuesOf(row);
+    const values = readOptionValues(row);
     const before = kept.get(JSON.stringify(values));
     if (before !== undefined) {
       if (row.text('sku') !== before.text('sku')) {
         const shown = values.filter(value => value !== '').join(' / ');
         const problem = shown === '' ? missingValue : `is that of line ${before.line}, of another SKU`;
-        throw new RowProblem(row, columnOf(row, 'option1Value', 'Option1 Value'), problem, shown);
+        throw new RowProblem(row, getColumn(row, 'option1Value', 'Option1 Value'), problem, shown);
       }
       note('rows that repeat a variant were read once: the later counts');
     }
@@ -131,7 +132,7 @@ function withoutRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
 }
 
 /** Shopify lets several products and variants have one sku: the first of the file keeps it. */
-function withOwnSku<Sold extends { readonly sku?: string | undefined }>(
+function claimSku<Sold extends { readonly sku?: string | undefined }>(
   sold: Sold,
   { skus, note }: Drafting,
 ): Sold {
@@ -154,32 +155,32 @@ function requireValues(rows: readonly Row[]): void {
     const missing = used.find(number => row.text(`option${number}Value`) === '');
     if (missing === undefined) continue;
     const name = `option${missing}Value`;
-    throw new RowProblem(row, columnOf(row, name, `Option${missing} Value`), missingValue);
+    throw new RowProblem(row, getColumn(row, name, `Option${missing} Value`), missingValue);
   }
 }
 
-const columnOf = (row: Row, name: string, usual: string): string => row.columns.found.get(name) ?? usual;
+const getColumn = (row: Row, name: string, usual: string): string => row.columns.found.get(name) ?? usual;
 
-function soldAs(row: Row, drafting: Drafting, attributes: AttributeSet): Omit<Variant, 'options'> {
-  const price = amountOf(row, 'price', drafting);
-  const before = amountOf(row, 'compareAt', drafting);
+function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet): Omit<Variant, 'options'> {
+  const price = readAmountCell(row, 'price', drafting);
+  const before = readAmountCell(row, 'compareAt', drafting);
   // Shopify writes 0 where there is none.
   const compareAt = before?.value === 0 ? undefined : before;
-  const gtin = gtinOf(row.text('barcode'), drafting);
+  const gtin = parseGtin(row.text('barcode'), drafting);
   if (gtin === undefined) attributes.add('Variant Barcode', row.text('barcode'));
   return {
     sku: row.text('sku').replace(/^'/, ''),
     gtin,
     price: price?.value,
     compareAtPrice: compareAt?.value,
-    currency: oneCurrency([price?.currency, compareAt?.currency]),
-    weight: weightOf(row, 'grams', 'g', drafting),
-    stock: stockOf(row, drafting),
-    image: addressesOf(row.text('variantImage'), drafting)[0],
+    currency: requireOneCurrency([price?.currency, compareAt?.currency]),
+    weight: readWeightCell(row, 'grams', 'g', drafting),
+    stock: readStock(row, drafting),
+    image: parseAddresses(row.text('variantImage'), drafting)[0],
   };
 }
 
-function variantOf(
+function readVariant(
   row: Row,
   names: readonly string[],
   drafting: Drafting,
@@ -190,38 +191,40 @@ function variantOf(
     const value = row.text(`option${number}Value`);
     if (value !== '') options[names[index] || `Option ${number}`] = value;
   }
-  return { ...soldAs(row, drafting, attributes), options };
+  return { ...readSoldFields(row, drafting, attributes), options };
 }
 
 /** Nothing where Shopify does not count, or counts at several places and gives no sum. */
-function stockOf(row: Row, drafting: Drafting): Stock | undefined {
-  const pieces = piecesOf(row, 'quantity', drafting);
+function readStock(row: Row, drafting: Drafting): Stock | undefined {
+  const pieces = readPiecesCell(row, 'quantity', drafting);
   const isTracked = row.columns.found.has('tracker') ? row.text('tracker') !== '' : pieces !== undefined;
   if (!isTracked || pieces === undefined) return undefined;
   return { tracked: true, onHand: pieces, backorder: /^(?:continue|true)$/i.test(row.text('policy')) };
 }
 
 /** The path of Shopify's own taxonomy, and the shop's own type beside it. */
-function categoriesOf(row: Row, drafting: Drafting): [main: string | undefined, further: string[]] {
+function readCategories(row: Row, drafting: Drafting): [main: string | undefined, further: string[]] {
   const path =
-    row.text('category').toLowerCase() === 'uncategorized' ? '' : pathOf(row.text('category'), '>', drafting);
-  const type = pathOf(row.text('type'), '>', drafting);
+    row.text('category').toLowerCase() === 'uncategorized'
+      ? ''
+      : parsePath(row.text('category'), '>', drafting);
+  const type = parsePath(row.text('type'), '>', drafting);
   if (path === '') return [type === '' ? undefined : type, []];
   return [path, type === '' || type === path || path.endsWith(` > ${type}`) ? [] : [type]];
 }
 
-function statusOf(row: Row): string | undefined {
+function readStatus(row: Row): string | undefined {
   const status = row.text('status').toLowerCase();
   if (status === 'draft' || status === 'archived' || status === 'unlisted') return 'archived';
   if (/^(?:false|no|0)$/i.test(row.text('published'))) return 'archived';
   return status === '' && row.text('published') === '' ? undefined : 'active';
 }
 
-function imagesOf(rows: readonly Row[], drafting: Drafting) {
+function readImages(rows: readonly Row[], drafting: Drafting) {
   const ordered = rows
     .flatMap(row => {
       const position = Number(row.text('imagePosition')) || Number.MAX_SAFE_INTEGER;
-      return addressesOf(row.text('image'), drafting).map(url => ({
+      return parseAddresses(row.text('image'), drafting).map(url => ({
         url,
         alt: row.text('imageAlt'),
         position,
@@ -229,7 +232,7 @@ function imagesOf(rows: readonly Row[], drafting: Drafting) {
     })
     .sort((a, b) => a.position - b.position);
   const ofVariants = rows.flatMap(row =>
-    addressesOf(row.text('variantImage'), drafting).map(url => ({ url })),
+    parseAddresses(row.text('variantImage'), drafting).map(url => ({ url })),
   );
-  return imageList([...ordered, ...ofVariants]);
+  return collectImages([...ordered, ...ofVariants]);
 }

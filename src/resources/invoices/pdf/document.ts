@@ -3,7 +3,7 @@
  * so that they have one entity tag for ever, on every replica.
  */
 import { formatMoney } from '../../../money.ts';
-import { optionsOf } from '../../orders/store.ts';
+import { parseOptions } from '../../orders/store.ts';
 import type { Snapshot } from '../store.ts';
 import { createFonts } from './fonts.ts';
 import { createSheet, type Sheet } from './sheet.ts';
@@ -25,40 +25,40 @@ const grey = 0.45;
 export type DrawInvoice = (invoice: InvoiceDocument) => Promise<Uint8Array<ArrayBuffer>>;
 
 /** @returns draws invoices, with fonts that are read once */
-export function invoiceDrawer(): DrawInvoice {
+export function createInvoiceDrawer(): DrawInvoice {
   const fonts = createFonts();
   return async invoice => {
-    for (const text of textsOf(invoice)) await fonts.prepare(text);
+    for (const text of collectTexts(invoice)) await fonts.prepare(text);
     fonts.begin();
     const options = {
       title: `Invoice ${invoice.number}`,
       author: invoice.seller.name,
       issuedAt: new Date(invoice.issuedAt),
-      repeated: tableHead,
+      repeated: drawTableHead,
     };
     const sheet = createSheet(options, fonts);
-    letterhead(sheet, invoice);
-    tableHead(sheet);
-    for (const item of invoice.items) itemRow(sheet, item, invoice.currency);
-    totals(sheet, invoice);
+    drawLetterhead(sheet, invoice);
+    drawTableHead(sheet);
+    for (const item of invoice.items) drawItemRow(sheet, item, invoice.currency);
+    drawTotals(sheet, invoice);
     return sheet.finish(invoice.number);
   };
 }
 
 /** What people have written, in any language. */
-function textsOf({ seller, customer, items }: InvoiceDocument): string[] {
-  const described = items.flatMap(item => [item.name, ...detailsOf(item)]);
+function collectTexts({ seller, customer, items }: InvoiceDocument): string[] {
+  const described = items.flatMap(item => [item.name, ...formatDetails(item)]);
   return [seller.name, ...seller.address, customer.name, customer.email, ...described];
 }
 
-function detailsOf(item: Snapshot['items'][number]): string[] {
-  const options = Object.entries(optionsOf(item) ?? {}).map(([name, value]) => `${name}: ${value}`);
+function formatDetails(item: Snapshot['items'][number]): string[] {
+  const options = Object.entries(parseOptions(item) ?? {}).map(([name, value]) => `${name}: ${value}`);
   return [options.join(', '), item.sku ?? ''].filter(text => text !== '');
 }
 
-const dateOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);
+const formatDate = (moment: number) => new Date(moment).toISOString().slice(0, 10);
 
-function letterhead(sheet: Sheet, { number, order, issuedAt, seller, customer }: InvoiceDocument): void {
+function drawLetterhead(sheet: Sheet, { number, order, issuedAt, seller, customer }: InvoiceDocument): void {
   sheet.text('Invoice', { x: 50, size: 24, bold: true });
   sheet.text(seller.name, { right: 545, width: 320, size: 11, bold: true });
   sheet.down(line);
@@ -69,7 +69,7 @@ function letterhead(sheet: Sheet, { number, order, issuedAt, seller, customer }:
   sheet.down(2 * line);
   const facts = [
     ['Invoice number', number],
-    ['Date', dateOf(issuedAt)],
+    ['Date', formatDate(issuedAt)],
     ['Order', String(order)],
   ] as const;
   const start = sheet.position();
@@ -91,7 +91,7 @@ function letterhead(sheet: Sheet, { number, order, issuedAt, seller, customer }:
   sheet.moveTo(Math.min(sheet.position(), afterFacts) - line);
 }
 
-function tableHead(sheet: Sheet): void {
+function drawTableHead(sheet: Sheet): void {
   const head = { size: small, bold: true };
   sheet.text('Item', { x: columns.name, ...head });
   sheet.text('Quantity', { right: columns.quantity, width: 60, ...head });
@@ -102,15 +102,15 @@ function tableHead(sheet: Sheet): void {
   sheet.down(line);
 }
 
-function itemRow(sheet: Sheet, item: Snapshot['items'][number], currency: string): void {
+function drawItemRow(sheet: Sheet, item: Snapshot['items'][number], currency: string): void {
   const names = sheet.wrapped(item.name, columns.nameWidth, small);
-  const details = detailsOf(item).flatMap(text => sheet.wrapped(text, columns.nameWidth, 7));
+  const details = formatDetails(item).flatMap(text => sheet.wrapped(text, columns.nameWidth, 7));
   sheet.reserve((names.length + details.length) * line + 4);
-  const figure = (text: string, right: number, width: number) =>
+  const drawFigure = (text: string, right: number, width: number) =>
     sheet.text(text, { right, width, size: small });
-  figure(String(item.quantity), columns.quantity, 40);
-  figure(amountOf(item.unit_price, currency), columns.unitPrice, 95);
-  figure(amountOf(item.total, currency), columns.amount, 95);
+  drawFigure(String(item.quantity), columns.quantity, 40);
+  drawFigure(formatAmount(item.unit_price, currency), columns.unitPrice, 95);
+  drawFigure(formatAmount(item.total, currency), columns.amount, 95);
   for (const text of names) {
     sheet.text(text, { x: columns.name, size: small });
     sheet.down(line);
@@ -122,14 +122,14 @@ function itemRow(sheet: Sheet, item: Snapshot['items'][number], currency: string
   sheet.down(4);
 }
 
-function totals(sheet: Sheet, { issuedAt, total, currency }: InvoiceDocument): void {
+function drawTotals(sheet: Sheet, { issuedAt, total, currency }: InvoiceDocument): void {
   sheet.reserve(5 * line);
   sheet.rule();
   sheet.down(line + 4);
   sheet.text('Total', { x: 345, size: 11, bold: true });
   sheet.text(formatMoney(total, currency), { right: columns.amount, width: 150, size: 11, bold: true });
   sheet.down(2 * line);
-  sheet.text(`Paid in full on ${dateOf(issuedAt)}.`, {
+  sheet.text(`Paid in full on ${formatDate(issuedAt)}.`, {
     right: columns.amount,
     width: 200,
     size: small,
@@ -137,4 +137,5 @@ function totals(sheet: Sheet, { issuedAt, total, currency }: InvoiceDocument): v
 }
 
 /** The currency stands beside the total; the columns have the figures alone. */
-const amountOf = (minor: number, currency: string) => formatMoney(minor, currency).slice(currency.length + 1);
+const formatAmount = (minor: number, currency: string) =>
+  formatMoney(minor, currency).slice(currency.length + 1);

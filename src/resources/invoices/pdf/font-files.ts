@@ -25,16 +25,16 @@ export interface DividedFont {
   read(): Iterable<LoadedFont>;
 }
 
-const loaded = (font: Font): LoadedFont => ({ font, codePoints: new Set(font.characterSet) });
+const toLoadedFont = (font: Font): LoadedFont => ({ font, codePoints: new Set(font.characterSet) });
 
 export function readLatin(weight: 'Regular' | 'Bold'): LoadedFont {
   // The package exports nothing but a list of its files: they lie beside it.
   const folder = import.meta.resolve('@embedpdf/fonts-latin');
-  return loaded(single(readFileSync(new URL(`../fonts/NotoSans-${weight}.ttf`, folder))));
+  return toLoadedFont(createSingleFont(readFileSync(new URL(`../fonts/NotoSans-${weight}.ttf`, folder))));
 }
 
 /** @param code of the language, as in the name of the package */
-export function dividedFont(code: 'jp' | 'sc' | 'tc' | 'kr'): DividedFont {
+export function createDividedFont(code: 'jp' | 'sc' | 'tc' | 'kr'): DividedFont {
   const packageName = `@fontsource-variable/noto-sans-${code}`;
   const files = new Map<number, Promise<LoadedFont>>();
   const read = new Map<number, LoadedFont>();
@@ -43,21 +43,21 @@ export function dividedFont(code: 'jp' | 'sc' | 'tc' | 'kr'): DividedFont {
   async function readOne(number: number): Promise<LoadedFont> {
     const path = import.meta.resolve(`${packageName}/files/noto-sans-${code}-${number}-wght-normal.woff2`);
     // The file has every weight, the thinnest by default; pdfkit can embed what has one.
-    const bytes = await subsetFont(await readFile(new URL(path)), charactersIn(number), {
+    const bytes = await subsetFont(await readFile(new URL(path)), getCharacters(number), {
       targetFormat: 'truetype',
       variationAxes: { wght: 400 },
     });
-    const made = loaded(single(bytes));
+    const made = toLoadedFont(createSingleFont(bytes));
     read.set(number, made);
     return made;
   }
 
-  function charactersIn(number: number): string {
+  function getCharacters(number: number): string {
     const own = [...(numbers ?? [])].filter(([, file]) => file === number);
     return String.fromCodePoint(...own.map(([codePoint]) => codePoint));
   }
 
-  function fileOf(codePoint: number): number | undefined {
+  function findFile(codePoint: number): number | undefined {
     const number = numbers?.get(codePoint);
     // What a file is listed with is not always in it.
     const has = number !== undefined && read.get(number)?.codePoints.has(codePoint) === true;
@@ -65,9 +65,9 @@ export function dividedFont(code: 'jp' | 'sc' | 'tc' | 'kr'): DividedFont {
   }
 
   return {
-    fileOf,
+    fileOf: findFile,
     async load(codePoints) {
-      numbers ??= numbersIn(
+      numbers ??= parseFileNumbers(
         readFileSync(new URL(import.meta.resolve(`${packageName}/unicode.json`)), 'utf8'),
       );
       for (const codePoint of codePoints) {
@@ -98,7 +98,7 @@ export function forgetGlyphs({ font }: LoadedFont): void {
   own._glyphs = {};
 }
 
-function single(bytes: Uint8Array): Font {
+function createSingleFont(bytes: Uint8Array): Font {
   const font = create(Buffer.from(bytes));
   if (!('characterSet' in font)) throw new Error('the file holds several fonts');
   return font;
@@ -108,7 +108,7 @@ function single(bytes: Uint8Array): Font {
  * The number of the file of each character.
  * @param text JSON: `{"[4]": "U+1f1e6,U+2f00-2f0f", …, "latin": …}`; files without a number have what Noto Sans has
  */
-function numbersIn(text: string): ReadonlyMap<number, number> {
+function parseFileNumbers(text: string): ReadonlyMap<number, number> {
   const numbers = new Map<number, number>();
   // Boundary: the list of a pinned package.
   for (const [key, ranges] of Object.entries(JSON.parse(text) as Record<string, string>)) {

@@ -3,7 +3,7 @@
  * companions, each read when the first text needs it. Only the glyphs that are shown go into a document.
  */
 import type { Font } from 'fontkit';
-import { dividedFont, forgetGlyphs, type LoadedFont, readLatin } from './font-files.ts';
+import { createDividedFont, forgetGlyphs, type LoadedFont, readLatin } from './font-files.ts';
 
 type Weight = 'regular' | 'bold';
 /** They share most ideographs: a text is shown by the first of them that has all of it. */
@@ -33,46 +33,46 @@ export interface Fonts {
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** The visible characters of a text, each with its marks. */
-export function charactersOf(text: string): string[] {
+export function splitCharacters(text: string): string[] {
   return [...graphemes.segment(text)].map(({ segment }) => segment);
 }
 
-const codePointsOf = (text: string) => Array.from(text, character => character.codePointAt(0) ?? 0);
+const toCodePoints = (text: string) => Array.from(text, character => character.codePointAt(0) ?? 0);
 /** Line breaks and tabs become spaces. */
-const lineOf = (text: string) =>
+const toLine = (text: string) =>
   text
     .normalize('NFC')
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim();
 /** What only directs other characters has nothing to show. */
-const visible = (text: string) => text.replaceAll(/\p{Cf}+/gu, '');
+const keepVisible = (text: string) => text.replaceAll(/\p{Cf}+/gu, '');
 
 export function createFonts(): Fonts {
   const latin: Partial<Record<Weight, LoadedFont>> = {};
   const divided = {
-    japanese: dividedFont('jp'),
-    simplified: dividedFont('sc'),
-    traditional: dividedFont('tc'),
-    korean: dividedFont('kr'),
+    japanese: createDividedFont('jp'),
+    simplified: createDividedFont('sc'),
+    traditional: createDividedFont('tc'),
+    korean: createDividedFont('kr'),
   };
 
-  function own(weight: Weight): LoadedFont {
+  function readOwnFont(weight: Weight): LoadedFont {
     latin[weight] ??= readLatin(weight === 'bold' ? 'Bold' : 'Regular');
     return latin[weight];
   }
 
   function isOwn(weight: Weight, text: string): boolean {
-    const { codePoints } = own(weight);
+    const { codePoints } = readOwnFont(weight);
     for (const character of text) if (!codePoints.has(character.codePointAt(0) ?? 0)) return false;
     return true;
   }
 
   /** What is left for the East Asian fonts. */
-  const missing = (weight: Weight, text: string) =>
-    charactersOf(text).filter(character => !isOwn(weight, character));
+  const findMissing = (weight: Weight, text: string) =>
+    splitCharacters(text).filter(character => !isOwn(weight, character));
 
   /** The file that shows a whole character, with its marks. */
-  function fileOf(language: EastAsian, character: string): FontName | undefined {
+  function findFile(language: EastAsian, character: string): FontName | undefined {
     const { fileOf: fileOfCodePoint } = divided[language];
     let number: number | undefined;
     for (const part of character) {
@@ -84,21 +84,21 @@ export function createFonts(): Fonts {
   }
 
   /** Those that are tried for what the own font has not: the first that has all of it, else each in turn. */
-  function languagesFor(characters: readonly string[]): readonly EastAsian[] {
+  function chooseLanguages(characters: readonly string[]): readonly EastAsian[] {
     const whole = eastAsian.find(language =>
-      characters.every(character => fileOf(language, character) !== undefined),
+      characters.every(character => findFile(language, character) !== undefined),
     );
     return whole === undefined ? eastAsian : [whole];
   }
 
   /** @returns the font of each character of a text; undefined where none has it */
-  function chooser(text: string, weight: Weight): (character: string) => FontName | undefined {
-    const left = missing(weight, text);
-    const languages = left.length === 0 ? [] : languagesFor(left);
+  function createChooser(text: string, weight: Weight): (character: string) => FontName | undefined {
+    const left = findMissing(weight, text);
+    const languages = left.length === 0 ? [] : chooseLanguages(left);
     return character => {
       if (isOwn(weight, character)) return weight;
       for (const language of languages) {
-        const name = fileOf(language, character);
+        const name = findFile(language, character);
         if (name !== undefined) return name;
       }
       return undefined;
@@ -107,12 +107,12 @@ export function createFonts(): Fonts {
 
   return {
     async prepare(text) {
-      const left = missing('regular', visible(lineOf(text)));
+      const left = findMissing('regular', keepVisible(toLine(text)));
       if (left.length === 0) return;
       // Until one has all of it, whatever has been read for other texts: so the choice depends on this text alone.
       for (const language of eastAsian) {
-        await divided[language].load(codePointsOf(left.join('')));
-        if (left.every(character => fileOf(language, character) !== undefined)) return;
+        await divided[language].load(toCodePoints(left.join('')));
+        if (left.every(character => findFile(language, character) !== undefined)) return;
       }
     },
     begin() {
@@ -120,16 +120,16 @@ export function createFonts(): Fonts {
       for (const { read } of Object.values(divided)) for (const font of read()) forgetGlyphs(font);
     },
     font(name) {
-      if (name === 'regular' || name === 'bold') return own(name).font;
+      if (name === 'regular' || name === 'bold') return readOwnFont(name).font;
       const [language, number] = name.split(' ');
       // Boundary: `split` forgets that a name has the two parts that its type names, the first of them a language.
       return divided[language as EastAsian].file(Number(number)).font;
     },
     runs(text, bold) {
       const weight = bold ? 'bold' : 'regular';
-      const fontOf = chooser(text, weight);
+      const fontOf = createChooser(text, weight);
       const runs: { font: FontName; text: string }[] = [];
-      for (const character of charactersOf(text)) {
+      for (const character of splitCharacters(text)) {
         const font = fontOf(character) ?? weight;
         const last = runs.at(-1);
         if (last?.font === font) last.text += character;
@@ -138,14 +138,14 @@ export function createFonts(): Fonts {
       return runs;
     },
     shown(text) {
-      const line = lineOf(text);
-      const fontOf = chooser(visible(line), 'regular');
-      const characters = charactersOf(line).map(visible);
+      const line = toLine(text);
+      const fontOf = createChooser(keepVisible(line), 'regular');
+      const characters = splitCharacters(line).map(keepVisible);
       const made = characters
         .map(character => (character === '' || fontOf(character) !== undefined ? character : '?'))
         .join('');
       // Once more: around what is not visible there may have been spaces.
-      return { text: lineOf(made), isExact: made === characters.join('') };
+      return { text: toLine(made), isExact: made === characters.join('') };
     },
   };
 }

@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import { numberText, type StoredInvoice, snapshotOf } from '../store.ts';
+import { formatInvoiceNumber, parseSnapshot, type StoredInvoice } from '../store.ts';
 import type { InvoiceDocument } from './document.ts';
 
 export interface Pdfs {
@@ -31,14 +31,14 @@ export function createPdfs(): Pdfs {
     maxSize: cachedBytes,
     sizeCalculation: bytes => bytes.byteLength,
   });
-  const draw = drawingThread();
+  const draw = createDrawingThread();
   return {
     async of(row) {
       const known = cached.get(row.id);
       if (known !== undefined) return known;
       const { order_id: order, created_at: issuedAt } = row;
-      const number = numberText(row.number);
-      const bytes = await draw({ id: row.id, invoice: { number, order, issuedAt, ...snapshotOf(row) } });
+      const number = formatInvoiceNumber(row.number);
+      const bytes = await draw({ id: row.id, invoice: { number, order, issuedAt, ...parseSnapshot(row) } });
       cached.set(row.id, bytes);
       return bytes;
     },
@@ -48,7 +48,7 @@ export function createPdfs(): Pdfs {
 type Drawing = PromiseWithResolvers<Uint8Array<ArrayBuffer>>;
 
 /** @returns draws an invoice; requests for the same one at the same time share a drawing */
-function drawingThread(): (request: DrawRequest) => Promise<Uint8Array<ArrayBuffer>> {
+function createDrawingThread(): (request: DrawRequest) => Promise<Uint8Array<ArrayBuffer>> {
   let thread: Worker | undefined;
   let idle: Timer | undefined;
   const drawings = new Map<number, Drawing>();

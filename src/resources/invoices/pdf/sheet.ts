@@ -1,6 +1,6 @@
 /** A PDF that is written from top to bottom: lines of text, and new pages where they are needed. */
 import PDFDocument from 'pdfkit';
-import { charactersOf, type FontName, type Fonts } from './fonts.ts';
+import { type FontName, type Fonts, splitCharacters } from './fonts.ts';
 
 /** A4, in points. */
 const page = { width: 595.28, height: 841.89, left: 50, right: 545, top: 780, bottom: 80 };
@@ -62,17 +62,17 @@ export function createSheet({ title, author, issuedAt, repeated }: SheetOptions,
   let isExact = true;
   let y = page.top;
 
-  function shown(text: string): string {
+  function toShownText(text: string): string {
     const made = fonts.shown(text);
     isExact &&= made.isExact;
     return made.text;
   }
 
   const sheet: Sheet = {
-    text: (text, placed) => write(pen, y, shown(text), placed),
+    text: (text, placed) => write(pen, y, toShownText(text), placed),
     rule() {
       const height = page.height - y;
-      pdf.moveTo(page.left, height).lineTo(page.right, height).lineWidth(0.5).stroke(shadeOf(0.6));
+      pdf.moveTo(page.left, height).lineTo(page.right, height).lineWidth(0.5).stroke(toColour(0.6));
     },
     down(distance) {
       y -= distance;
@@ -87,7 +87,7 @@ export function createSheet({ title, author, issuedAt, repeated }: SheetOptions,
       y = page.top;
       repeated(sheet);
     },
-    wrapped: (text, width, size) => wrap(pen, shown(text), size, width),
+    wrapped: (text, width, size) => wrap(pen, toShownText(text), size, width),
     async finish(name) {
       const { count } = pdf.bufferedPageRange();
       for (let index = 0; index < count; index += 1) {
@@ -105,7 +105,7 @@ export function createSheet({ title, author, issuedAt, repeated }: SheetOptions,
   return sheet;
 }
 
-const shadeOf = (shade: number): string => {
+const toColour = (shade: number): string => {
   const part = Math.round(shade * 255)
     .toString(16)
     .padStart(2, '0');
@@ -121,10 +121,10 @@ function useFont({ pdf, fonts }: Pen, name: FontName, size: number): void {
 /** @param at the height of the line that letters stand on, above the bottom of the page */
 function write(pen: Pen, at: number, text: string, placed: Placed): void {
   const bold = placed.bold === true;
-  const natural = widthOf(pen, text, placed.size, bold);
+  const natural = measureWidth(pen, text, placed.size, bold);
   const size = 'x' in placed ? placed.size : placed.size * Math.min(1, placed.width / natural || 1);
-  let x = 'x' in placed ? placed.x : placed.right - widthOf(pen, text, size, bold);
-  pen.pdf.fillColor(shadeOf(placed.shade ?? 0));
+  let x = 'x' in placed ? placed.x : placed.right - measureWidth(pen, text, size, bold);
+  pen.pdf.fillColor(toColour(placed.shade ?? 0));
   for (const run of pen.fonts.runs(text, bold)) {
     useFont(pen, run.font, size);
     pen.pdf.text(run.text, x, page.height - at, { lineBreak: false, baseline: 'alphabetic' });
@@ -132,7 +132,7 @@ function write(pen: Pen, at: number, text: string, placed: Placed): void {
   }
 }
 
-function widthOf(pen: Pen, text: string, size: number, bold = false): number {
+function measureWidth(pen: Pen, text: string, size: number, bold = false): number {
   let width = 0;
   for (const run of pen.fonts.runs(text, bold)) {
     useFont(pen, run.font, size);
@@ -143,10 +143,10 @@ function widthOf(pen: Pen, text: string, size: number, bold = false): number {
 
 /** Breaks at spaces, and inside words that are longer than a line. */
 function wrap(pen: Pen, text: string, size: number, width: number): string[] {
-  const fits = (candidate: string) => widthOf(pen, candidate, size) <= width;
+  const fits = (candidate: string) => measureWidth(pen, candidate, size) <= width;
   const widths = new Map<string, number>();
-  const widthOfCharacter = (character: string): number => {
-    const known = widths.get(character) ?? widthOf(pen, character, size);
+  const measureCharacter = (character: string): number => {
+    const known = widths.get(character) ?? measureWidth(pen, character, size);
     widths.set(character, known);
     return known;
   };
@@ -159,10 +159,10 @@ function wrap(pen: Pen, text: string, size: number, width: number): string[] {
       continue;
     }
     if (line !== '') lines.push(line);
-    const characters = charactersOf(word);
+    const characters = splitCharacters(word);
     let start = 0;
     do {
-      const space = countWithin(characters, start, width, widthOfCharacter);
+      const space = countWithin(characters, start, width, measureCharacter);
       const end = findEnd(characters, start, start + space, fits);
       line = characters.slice(start, end).join('');
       if (end < characters.length) lines.push(line);

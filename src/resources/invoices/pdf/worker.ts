@@ -1,9 +1,9 @@
 /** The thread that draws invoices: see index.ts. It ends on `close`. */
 import { parentPort } from 'node:worker_threads';
-import { invoiceDrawer } from './document.ts';
+import { createInvoiceDrawer } from './document.ts';
 import type { DrawRequest, DrawResult } from './index.ts';
 
-const drawInvoice = invoiceDrawer();
+const drawInvoice = createInvoiceDrawer();
 
 async function draw({ id, invoice }: DrawRequest): Promise<DrawResult> {
   try {

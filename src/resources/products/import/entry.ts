@@ -4,22 +4,22 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Attributed } from '../../attributes/rules.ts';
 import type { StoredVariant } from '../../variants/row.ts';
 import type { VariantFields } from '../../variants/schema.ts';
-import { type Image, imagesOf, mediaPath } from '../members/images.ts';
-import { keptStock, type Stock, stockOf, wholeStock } from '../members/stock.ts';
-import { type LockedProduct, productOf, fieldsOf as writtenOf } from '../row.ts';
+import { type Image, mediaPath, mergeImages } from '../members/images.ts';
+import { completeStock, type Stock, toKeptStock, toStock } from '../members/stock.ts';
+import { type LockedProduct, productOf, toProductFields } from '../row.ts';
 import { refuseBelowReserved, refuseOwnStock } from '../rules.ts';
 import type { Product, ProductFields } from '../schema.ts';
-import { fieldsAfter } from './fields.ts';
+import { computeFieldsAfter } from './fields.ts';
 import { isGiven, type PreparedRecord } from './prepared.ts';
 import type { VariantRecord } from './variant-records.ts';
 import {
   completeOptions,
   isChanged,
-  mergedSlots,
+  mergeSlots,
+  removeLostImages,
   type Slot,
-  slotsOf,
-  summaryOf,
-  withoutLostImages,
+  summarizeVariants,
+  toSlots,
 } from './variants.ts';
 
 /** A new product: as its one record has prepared it, or with the fields that several records have come to. */
@@ -51,20 +51,20 @@ export interface Entry {
 }
 
 /** The entry of a product that exists. @param variants its own, where a record may say something of them */
-export function entryOf(row: LockedProduct, variants?: readonly StoredVariant[]): Entry {
+export function toEntry(row: LockedProduct, variants?: readonly StoredVariant[]): Entry {
   const product = productOf(row);
-  const fields = writtenOf(product, row.base_price);
+  const fields = toProductFields(product, row.base_price);
   const stored = { stored: row, product, before: fields };
   return {
     stored,
     prepared: undefined,
     fields,
-    slots: variants === undefined ? undefined : slotsOf(variants),
+    slots: variants === undefined ? undefined : toSlots(variants),
     changes: 0,
   };
 }
 
-export const newEntry = (): Entry => ({
+export const createEntry = (): Entry => ({
   stored: undefined,
   prepared: undefined,
   fields: undefined,
@@ -76,28 +76,28 @@ export const newEntry = (): Entry => ({
 export type RequireFit = (after: Attributed, before?: Attributed) => void;
 
 /** What an entry is once a record is in; undefined when that changes nothing. @throws HttpError */
-export function merged(
+export function mergeRecord(
   entry: Entry,
   record: PreparedRecord,
   requireFit: RequireFit,
 ): Pick<Entry, 'prepared' | 'fields' | 'slots'> | undefined {
   const isNew = isNewEntry(entry);
-  const given = record.variants === '' ? undefined : variantsOf(record);
+  const given = record.variants === '' ? undefined : parseVariants(record);
   if (isNew && given === undefined && !record.hasUploads) {
     requireFit(record);
     return { prepared: record, fields: undefined, slots: undefined };
   }
-  const before = isNew ? undefined : fieldsOf(entry);
-  const fields = mergedFields(entry, before, record);
-  const { own, variants } = withSkuMoved(fields, stockNow(entry, before), record, given);
-  const { slots, options } = withVariants(entry, before, own, variants);
-  const price = ownPrice(entry, before, record, { price: own.price, slots });
+  const before = isNew ? undefined : getFields(entry);
+  const fields = mergeFields(entry, before, record);
+  const { own, variants } = moveSku(fields, computeStock(entry, before), record, given);
+  const { slots, options } = mergeVariants(entry, before, own, variants);
+  const price = computeOwnPrice(entry, before, record, { price: own.price, slots });
   const after = { ...own, price, options };
   requireFit(after, before);
-  const stock = stockNow(entry, before);
+  const stock = computeStock(entry, before);
   if (before !== undefined) refuseOwnStock({ variantCount: entry.slots?.length ?? 0, stock }, after.stock);
   refuseBelowReserved(stock, after.stock);
-  const isSame = before !== undefined && sameFields(after, before);
+  const isSame = before !== undefined && areFieldsEqual(after, before);
   if (isSame && (slots === entry.slots || !slots?.some(isChanged))) return undefined;
   return { prepared: undefined, fields: after, slots };
 }
@@ -105,14 +105,15 @@ export function merged(
 const isNewEntry = ({ fields, prepared }: Entry): boolean => fields === undefined && prepared === undefined;
 
 // Boundary: the thread that reads has checked them, and made text of them.
-const variantsOf = ({ variants }: PreparedRecord): VariantRecord[] => JSON.parse(variants) as VariantRecord[];
+const parseVariants = ({ variants }: PreparedRecord): VariantRecord[] =>
+  JSON.parse(variants) as VariantRecord[];
 
 /**
  * A product without options may be given some: then one of its variants has the sku that it had itself. The pieces
  * there are go with the sku, but for a product of which orders have reserved some.
  * @param had the stock of the product before the record
  */
-function withSkuMoved(
+function moveSku(
   own: ProductFields,
   had: Stock | null,
   record: PreparedRecord,
@@ -122,12 +123,12 @@ function withSkuMoved(
   if (variants === undefined || isMoved !== true) return { own, variants };
   const { sku, stock } = own;
   const left = { ...own, sku: null };
-  if (stock === null || isGiven(record, 'stock') || keptStock(had).reserved > 0)
+  if (stock === null || isGiven(record, 'stock') || toKeptStock(had).reserved > 0)
     return { own: left, variants };
   return {
     own: { ...left, stock: null },
     variants: variants.map(one =>
-      one.sku === sku && one.stock !== null ? { ...one, stock: wholeStock(one.stock ?? {}, stock) } : one,
+      one.sku === sku && one.stock !== null ? { ...one, stock: completeStock(one.stock ?? {}, stock) } : one,
     ),
   };
 }
@@ -136,23 +137,23 @@ function withSkuMoved(
  * The stock of a product as the records so far leave it, with what orders have reserved.
  * @param before undefined for a new product
  */
-const stockNow = ({ stored }: Entry, before: ProductFields | undefined): Stock | null =>
-  before === undefined ? null : stockOf(before.stock, keptStock(stored?.product.stock ?? null));
+const computeStock = ({ stored }: Entry, before: ProductFields | undefined): Stock | null =>
+  before === undefined ? null : toStock(before.stock, toKeptStock(stored?.product.stock ?? null));
 
 /** The images of a product as the records so far leave it. */
-const imagesNow = ({ stored }: Entry, before: ProductFields | undefined): Image[] =>
-  imagesOf(stored?.product.images ?? [], before?.images ?? []);
+const computeImages = ({ stored }: Entry, before: ProductFields | undefined): Image[] =>
+  mergeImages(stored?.product.images ?? [], before?.images ?? []);
 
 /** @param own the price that variants without one have */
-const priceShown = (slots: readonly Slot[] = [], own: number): number =>
+const computeShownPrice = (slots: readonly Slot[] = [], own: number): number =>
   slots.length === 0
     ? own
-    : summaryOf(
+    : summarizeVariants(
         slots.map(({ fields }) => fields),
         own,
       ).prices.min;
 
-function withVariants(
+function mergeVariants(
   { slots }: Entry,
   before: ProductFields | undefined,
   own: ProductFields,
@@ -161,16 +162,16 @@ function withVariants(
   if (variants === undefined && (slots === undefined || slots.length === 0))
     return { slots, options: own.options };
   const next =
-    variants === undefined ? withoutLostImages(slots ?? [], own) : mergedSlots(slots ?? [], variants, own);
+    variants === undefined ? removeLostImages(slots ?? [], own) : mergeSlots(slots ?? [], variants, own);
   return { slots: next, options: [...completeOptions(before?.options ?? [], own.options, next)] };
 }
 
 /** Undefined where nothing of it is another. */
-export function updateOf(entry: Entry): ImportUpdate | undefined {
+export function toUpdate(entry: Entry): ImportUpdate | undefined {
   if (entry.stored === undefined) return undefined;
-  const after = fieldsOf(entry);
+  const after = getFields(entry);
   const changed = (entry.slots ?? []).filter(isChanged);
-  if (changed.length === 0 && sameFields(after, entry.stored.before)) return undefined;
+  if (changed.length === 0 && areFieldsEqual(after, entry.stored.before)) return undefined;
   return {
     ...entry.stored,
     after,
@@ -181,43 +182,39 @@ export function updateOf(entry: Entry): ImportUpdate | undefined {
   };
 }
 
-export const createOf = (entry: Entry): ImportCreate =>
+export const toCreate = (entry: Entry): ImportCreate =>
   entry.prepared === undefined
-    ? { fields: fieldsOf(entry), variants: (entry.slots ?? []).map(({ fields }) => fields) }
+    ? { fields: getFields(entry), variants: (entry.slots ?? []).map(({ fields }) => fields) }
     : { prepared: entry.prepared };
 
-function fieldsOf({ fields, prepared }: Entry): ProductFields {
+function getFields({ fields, prepared }: Entry): ProductFields {
   if (fields !== undefined) return fields;
   if (prepared === undefined) throw new Error('an entry has neither fields nor a record');
-  return preparedFields(prepared);
+  return toPreparedFields(prepared);
 }
 
-const preparedFields = ({ row }: PreparedRecord): ProductFields =>
-  writtenOf(productOf({ id: 0, document: row.document }), null);
+const toPreparedFields = ({ row }: PreparedRecord): ProductFields =>
+  toProductFields(productOf({ id: 0, document: row.document }), null);
 
 const isHere = (url: string | null | undefined, had: readonly Image[]): boolean =>
   url?.startsWith(mediaPath) !== true || had.some(image => image.url === url);
 
 /** How many images of a record are uploads to another catalog. */
-export function lostUploadsOf(entry: Entry, record: PreparedRecord): number {
-  const had = imagesNow(entry, isNewEntry(entry) ? undefined : fieldsOf(entry));
-  return preparedFields(record).images.filter(({ url }) => !isHere(url, had)).length;
+export function countLostUploads(entry: Entry, record: PreparedRecord): number {
+  const had = computeImages(entry, isNewEntry(entry) ? undefined : getFields(entry));
+  return toPreparedFields(record).images.filter(({ url }) => !isHere(url, had)).length;
 }
 
 /** The fields of a product once a record is in, but for what its variants decide. @param before undefined for a new one */
-function mergedFields(
-  entry: Entry,
-  before: ProductFields | undefined,
-  record: PreparedRecord,
-): ProductFields {
-  const own = preparedFields(record);
-  const had = imagesNow(entry, before);
+function mergeFields(entry: Entry, before: ProductFields | undefined, record: PreparedRecord): ProductFields {
+  const own = toPreparedFields(record);
+  const had = computeImages(entry, before);
   // Uploads to another catalog are not here. A text that is left out stays.
   const sent = own.images
     .filter(({ url }) => isHere(url, had))
     .map(({ url, alt }) => ({ url, alt: alt ?? undefined }));
-  const whole = { ...own, images: imagesOf(had, sent) };
-  return before === undefined ? whole : fieldsAfter(before, record, whole);
+  const whole = { ...own, images: mergeImages(had, sent) };
+  return before === undefined ? whole : computeFieldsAfter(before, record, whole);
 }
 
 /**
@@ -225,17 +222,17 @@ function mergedFields(
  * lowest of theirs: it says nothing of the product’s own where the product shows it before and after. Else it is
  * what the variants without a price cost.
  */
-function ownPrice(
+function computeOwnPrice(
   { slots }: Entry,
   before: ProductFields | undefined,
   record: PreparedRecord,
   after: { readonly price: number; readonly slots: readonly Slot[] | undefined },
 ): number {
   if (before === undefined || isGiven(record, 'isOwnPrice')) return after.price;
-  const isShown = [slots, after.slots].every(all => priceShown(all, before.price) === after.price);
+  const isShown = [slots, after.slots].every(all => computeShownPrice(all, before.price) === after.price);
   return isShown ? before.price : after.price;
 }
 
-function sameFields(a: ProductFields, b: ProductFields): boolean {
+function areFieldsEqual(a: ProductFields, b: ProductFields): boolean {
   return isDeepStrictEqual(a, b);
 }

@@ -4,16 +4,16 @@
  */
 import { sql } from 'kysely';
 import type { Cause } from '../../../events/outbox.ts';
-import { collectionVersions, newMark } from '../../../storage/changes/versions.ts';
+import { createCollectionVersions, createMark } from '../../../storage/changes/versions.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
-import { prepared } from '../../../storage/prepared.ts';
+import { prepareQuery } from '../../../storage/prepared.ts';
 
 /** @returns a function that writes `product.created` for products just inserted; their ids ascend */
-export function createdEvents(database: Database) {
+export function createCreationEventWriter(database: Database) {
   const { build } = database;
-  const versions = collectionVersions(database);
+  const versions = createCollectionVersions(database);
   type Values = { first: number; last: number; actor: string; requestId: string | null; mark: number };
-  const statement = prepared<Values, unknown>(
+  const statement = prepareQuery<Values, unknown>(
     build,
     argument => sql`insert into events
         (type, resource, resource_id, actor, request_id, old_document, new_document, created_at, mark)
@@ -22,8 +22,8 @@ export function createdEvents(database: Database) {
         from products where id >= ${argument.first} and id <= ${argument.last} order by id`,
   );
   return async (session: Transaction, ids: readonly number[], { actor, requestId }: Cause) => {
-    const mark = newMark();
-    for (const { first, last } of stretches(ids)) {
+    const mark = createMark();
+    for (const { first, last } of splitIntoStretches(ids)) {
       await session.run(statement({ first, last, actor, requestId, mark }));
     }
     versions.advance(session, 'products', mark * ids.length);
@@ -31,7 +31,7 @@ export function createdEvents(database: Database) {
 }
 
 /** Ids without a gap between them: on PostgreSQL another transaction may have been given some in between. */
-function* stretches(ids: readonly number[]): Generator<{ first: number; last: number }> {
+function* splitIntoStretches(ids: readonly number[]): Generator<{ first: number; last: number }> {
   let first = ids[0];
   for (const [index, last] of ids.entries()) {
     if (ids[index + 1] === last + 1) continue;

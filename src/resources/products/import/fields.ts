@@ -1,6 +1,6 @@
 /** The fields of a product that exists once a record is in. */
-import { invalid } from '../../../http/errors.ts';
-import { placed } from '../categories.ts';
+import { createFieldError } from '../../../http/errors.ts';
+import { normalizeCategories } from '../categories.ts';
 import { mostKeys } from '../members/attributes.ts';
 import type { StockFields } from '../members/stock.ts';
 import type { ProductFields } from '../schema.ts';
@@ -12,7 +12,7 @@ import { isGiven, optional, type PreparedRecord } from './prepared.ts';
  * @param own what the record would make a new product of
  * @throws HttpError for more attributes than a product may have
  */
-export function fieldsAfter(
+export function computeFieldsAfter(
   before: ProductFields,
   record: PreparedRecord,
   own: ProductFields,
@@ -20,15 +20,15 @@ export function fieldsAfter(
   const kept = optional.filter(field => !isGiven(record, field)).map(field => [field, before[field]]);
   const merged: ProductFields = {
     ...own,
-    attributes: attributesAfter(before, record, own),
-    stock: stockAfter(before.stock, record, own.stock),
+    attributes: computeAttributesAfter(before, record, own),
+    stock: computeStockAfter(before.stock, record, own.stock),
     ...Object.fromEntries(kept),
     sku: own.sku ?? before.sku,
   };
-  return placed(merged);
+  return normalizeCategories(merged);
 }
 
-function attributesAfter(
+function computeAttributesAfter(
   { attributes: before }: ProductFields,
   record: PreparedRecord,
   { attributes: own }: ProductFields,
@@ -36,11 +36,15 @@ function attributesAfter(
   if (!isGiven(record, 'attributesByKey')) return own;
   const all = { ...before, ...own };
   if (Object.keys(all).length > mostKeys)
-    throw invalid('attributes', 'maxProperties', `must have ${mostKeys} keys or fewer, with those there are`);
+    throw createFieldError(
+      'attributes',
+      'maxProperties',
+      `must have ${mostKeys} keys or fewer, with those there are`,
+    );
   return all;
 }
 
-function stockAfter(
+function computeStockAfter(
   before: StockFields | null,
   record: PreparedRecord,
   own: StockFields | null,

@@ -5,48 +5,48 @@
  */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../../events/outbox.ts';
-import { type AttributeChange, attributeIndex } from '../../../storage/attributes/index.ts';
-import { bulkInsert } from '../../../storage/bulk.ts';
+import { type AttributeChange, createAttributeIndex } from '../../../storage/attributes/index.ts';
+import { createBulkInsert } from '../../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../../storage/database.ts';
-import { momentOfChange } from '../../../storage/moments.ts';
-import { prepared } from '../../../storage/prepared.ts';
-import { searchIndex } from '../../../storage/search/index.ts';
-import { productTotals, type TotalChange } from '../../../storage/totals.ts';
+import { computeChangeMoment } from '../../../storage/moments.ts';
+import { prepareQuery } from '../../../storage/prepared.ts';
+import { createSearchIndex } from '../../../storage/search/index.ts';
+import { createProductTotals, type TotalChange } from '../../../storage/totals.ts';
 import { requireAttributes } from '../../attributes/rules.ts';
-import { definitionStore } from '../../attributes/store.ts';
+import { createDefinitionStore } from '../../attributes/store.ts';
 import {
   type CategoriesByPath,
   type Categorized,
   type CategoryChange,
-  categoryColumnsOf,
-  productCategories,
+  createProductCategories,
+  toCategoryColumns,
 } from '../../categories/assign.ts';
-import { categoryImageLosses } from '../../categories/images.ts';
-import { type NewVariants, variantInserter } from '../../variants/bulk.ts';
-import { variantStore } from '../../variants/store.ts';
-import { imagesOf } from '../members/images.ts';
-import { uploadUses } from '../members/uploads.ts';
+import { createCategoryImageRemover } from '../../categories/images.ts';
+import { createVariantInserter, type NewVariants } from '../../variants/bulk.ts';
+import { createVariantStore } from '../../variants/store.ts';
+import { mergeImages } from '../members/images.ts';
+import { createUploadUseWriter } from '../members/uploads.ts';
 import {
+  createKeptProduct,
   type LockedProduct,
-  nothingKept,
   type ProductRow,
   productInEvent,
-  rowOf,
+  toProductRow,
   type WrittenRow,
   writtenColumns,
   writtenNames,
 } from '../row.ts';
-import { searchTextOf } from '../search-text.ts';
-import { productStore } from '../store.ts';
-import { productTags, type TagChange } from '../writes/tags.ts';
-import { variantSummaries } from '../writes/variant-summary.ts';
+import { toSearchText } from '../search-text.ts';
+import { createProductStore } from '../store.ts';
+import { createTagWriter, type TagChange } from '../writes/tags.ts';
+import { createVariantSummarizer } from '../writes/variant-summary.ts';
 import type { ImportUpdate } from './entry.ts';
-import { createdEvents } from './events.ts';
-import { knownProducts } from './known.ts';
+import { createCreationEventWriter } from './events.ts';
+import { createKnownProductsReader } from './known.ts';
 import { type ImportPlan, type Known, planAgainst } from './plan.ts';
 import type { PreparedRecord } from './prepared.ts';
-import { releases } from './release.ts';
-import { summaryOf } from './variants.ts';
+import { createReleaser } from './release.ts';
+import { summarizeVariants } from './variants.ts';
 
 /** How a plan sees the products that have the records' skus: `lock` so that it can be carried out, `read` only to report. */
 type Mode = 'lock' | 'read';
@@ -62,25 +62,25 @@ export interface ProductImporter {
   apply(session: Transaction, plan: ImportPlan, words: readonly string[], cause: Cause): Promise<void>;
 }
 
-export function productImporter(database: Database, outbox: Outbox): ProductImporter {
-  const totals = productTotals(database);
-  const search = searchIndex(database);
-  const writeTags = productTags(database);
-  const categories = productCategories(database, outbox);
-  const writeAttributes = attributeIndex(database);
-  const summarize = variantSummaries(database);
-  const insertPlain = bulkInsert(database, 'products', plainColumns);
-  const writeUses = uploadUses(database);
-  const takeOffCategories = categoryImageLosses(database, outbox);
-  const insert = bulkInsert(database, 'products', writtenColumns);
-  const updateRow = updateOf(database);
-  const release = releases(database);
-  const created = createdEvents(database);
-  const definitions = definitionStore(database, outbox);
-  const products = productStore(database, outbox);
-  const variants = variantStore(database, outbox, products);
-  const insertVariants = variantInserter(database, outbox);
-  const known = knownProducts(database, variants);
+export function createProductImporter(database: Database, outbox: Outbox): ProductImporter {
+  const totals = createProductTotals(database);
+  const search = createSearchIndex(database);
+  const writeTags = createTagWriter(database);
+  const categories = createProductCategories(database, outbox);
+  const writeAttributes = createAttributeIndex(database);
+  const summarize = createVariantSummarizer(database);
+  const insertPlain = createBulkInsert(database, 'products', plainColumns);
+  const writeUses = createUploadUseWriter(database);
+  const takeOffCategories = createCategoryImageRemover(database, outbox);
+  const insert = createBulkInsert(database, 'products', writtenColumns);
+  const updateRow = prepareUpdate(database);
+  const release = createReleaser(database);
+  const created = createCreationEventWriter(database);
+  const definitions = createDefinitionStore(database, outbox);
+  const products = createProductStore(database, outbox);
+  const variants = createVariantStore(database, outbox, products);
+  const insertVariants = createVariantInserter(database, outbox);
+  const known = createKnownProductsReader(database, variants);
   /** @param product as it is now */
   async function changeVariants(
     session: Transaction,
@@ -123,20 +123,20 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
       ];
       const known = await categories.find(session, named, cause);
       const rows = creates.map((create, index) => ({
-        ...rowOfNew(create, now),
-        ...categoryColumnsOf(named[index] ?? uncategorized, known),
+        ...toNewRow(create, now),
+        ...toCategoryColumns(named[index] ?? uncategorized, known),
       }));
       const totalled = rows.map(({ status, category_id }) => ({ status, category: category_id, change: 1 }));
       await release(session, updates);
       const ids = await insertAll(session, rows);
-      await categories.write(session, categoryChanges(ids, named, updates), known);
+      await categories.write(session, collectCategoryChanges(ids, named, updates), known);
       await created(session, ids, cause);
-      await insertVariants(session, variantsOf(creates, ids), cause);
+      await insertVariants(session, collectVariants(creates, ids), cause);
       const documents = creates.map((create, index) => {
         const id = ids[index] ?? 0;
         return 'prepared' in create
           ? { id, words: create.prepared.words, archived: create.prepared.row.status === 'archived' }
-          : { id, ...searchTextOf(create.fields) };
+          : { id, ...toSearchText(create.fields) };
       });
       const attributes: AttributeChange[] = updates.map(({ stored, before, after }) => ({
         id: stored.id,
@@ -164,10 +164,10 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
           const { stored, before, after, product } = update;
           const { id } = stored;
           const next = await summarize(session, stored, product, after, product.variantCount, after.price);
-          await search.change(session, 'product', searchTextOf(before), { id, ...searchTextOf(after) });
-          const row = rowOf(next.fields, momentOfChange(now, stored.updated_at), next.kept);
-          await session.run(updateRow({ id, ...row, ...categoryColumnsOf(after, known) }));
-          const shown = imagesOf(product.images, after.images);
+          await search.change(session, 'product', toSearchText(before), { id, ...toSearchText(after) });
+          const row = toProductRow(next.fields, computeChangeMoment(now, stored.updated_at), next.kept);
+          await session.run(updateRow({ id, ...row, ...toCategoryColumns(after, known) }));
+          const shown = mergeImages(product.images, after.images);
           await writeUses(session, [{ id, before: product.images, after: shown }], now);
           await takeOffCategories(session, id, { before: product.images, after: shown }, cause);
           const documents = {
@@ -179,7 +179,8 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
           await changeVariants(session, update, { ...stored, ...row }, cause);
         }),
       );
-      for (const change of [...totalled, ...changesOf(updates, known)]) totals.change(session, change);
+      for (const change of [...totalled, ...collectTotalChanges(updates, known)])
+        totals.change(session, change);
     },
   };
 }
@@ -187,7 +188,7 @@ export function productImporter(database: Database, outbox: Outbox): ProductImpo
 const uncategorized: Categorized = { category: null, categories: [] };
 
 /** @param ids of the products that were created; the first of `named` are theirs */
-const categoryChanges = (
+const collectCategoryChanges = (
   ids: readonly number[],
   named: readonly Categorized[],
   updates: readonly ImportUpdate[],
@@ -197,24 +198,27 @@ const categoryChanges = (
 ];
 
 /** The row of a new product, with what its variants come to. */
-function rowOfNew(create: ImportPlan['creates'][number], now: number): ProductRow {
+function toNewRow(create: ImportPlan['creates'][number], now: number): ProductRow {
   if ('prepared' in create) return create.prepared.row;
   const { fields, variants } = create;
-  if (variants.length === 0) return rowOf(fields, now);
-  return rowOf(fields, now, { ...nothingKept(now), variants: summaryOf(variants, fields.price) });
+  if (variants.length === 0) return toProductRow(fields, now);
+  return toProductRow(fields, now, {
+    ...createKeptProduct(now),
+    variants: summarizeVariants(variants, fields.price),
+  });
 }
 
-const variantsOf = (creates: ImportPlan['creates'], ids: readonly number[]): NewVariants[] =>
+const collectVariants = (creates: ImportPlan['creates'], ids: readonly number[]): NewVariants[] =>
   creates.flatMap((create, index) =>
     'prepared' in create || create.variants.length === 0
       ? []
       : [{ productId: ids[index] ?? 0, variants: create.variants }],
   );
 
-const changesOf = (updates: readonly ImportUpdate[], known: CategoriesByPath): TotalChange[] =>
+const collectTotalChanges = (updates: readonly ImportUpdate[], known: CategoriesByPath): TotalChange[] =>
   updates.flatMap(({ stored, before, after }) => [
     { status: before.status, category: stored.category_id, change: -1 },
-    { status: after.status, category: categoryColumnsOf(after, known).category_id, change: 1 },
+    { status: after.status, category: toCategoryColumns(after, known).category_id, change: 1 },
   ]);
 
 /** Columns that most files say nothing of: a parameter for each null costs more than looking. */
@@ -230,9 +234,9 @@ const {
 // Boundary: as writtenNames.
 const plainNames = Object.keys(plainColumns) as readonly (keyof typeof plainColumns)[];
 
-function updateOf({ build }: Database) {
+function prepareUpdate({ build }: Database) {
   type Values = { [Column in keyof WrittenRow]: WrittenRow[Column] } & { id: number };
-  return prepared<Values, unknown>(
+  return prepareQuery<Values, unknown>(
     build,
     argument =>
       sql`update products set ${sql.join(

@@ -2,9 +2,9 @@
 import { type CompiledQuery, sql } from 'kysely';
 import type { Database, Session } from '../../../storage/database.ts';
 import type { VariantStore } from '../../variants/store.ts';
-import { type LockedProduct, lockedColumns } from '../row.ts';
-import { type Entry, entryOf } from './entry.ts';
-import { externalKey, type Owned } from './owned.ts';
+import { buildLockedColumns, type LockedProduct } from '../row.ts';
+import { type Entry, toEntry } from './entry.ts';
+import { type Owned, toExternalKey } from './owned.ts';
 import type { PreparedRecord } from './prepared.ts';
 
 /** Skus or external ids per lookup; a shorter list is filled up, so that there is one statement to prepare. */
@@ -24,7 +24,7 @@ interface Owner {
 }
 
 /** @returns a function that reads it, and keeps others from changing the products where a plan is to be carried out */
-export function knownProducts({ build, dialect }: Database, variants: Pick<VariantStore, 'all'>) {
+export function createKnownProductsReader({ build, dialect }: Database, variants: Pick<VariantStore, 'all'>) {
   const anyProduct = sql<{ id: number }>`select id from products limit 1`.compile(build);
   const someVariant = sql<{ id: number }>`select id from product_variants limit 1`.compile(build);
   const placeholders = sql.join(Array.from({ length: lookupSize }, () => null));
@@ -33,20 +33,20 @@ export function knownProducts({ build, dialect }: Database, variants: Pick<Varia
   );
   const variantsWithSku = sql<Owner>`select sku, product_id as id from product_variants
     where sku in (${placeholders})`.compile(build);
-  const bySku = lookupsBy('sku');
-  const byExternalId = lookupsBy('external_id');
+  const bySku = buildLookups('sku');
+  const byExternalId = buildLookups('external_id');
 
   /** The products that have one of many values in a column: to be read, or also to be locked. */
-  function lookupsBy(column: 'sku' | 'external_id') {
-    const ending = (lock: boolean) =>
-      sql<Found>`select ${lockedColumns(dialect)}, sku, external_id, variant_count from products
+  function buildLookups(column: 'sku' | 'external_id') {
+    const buildLookup = (lock: boolean) =>
+      sql<Found>`select ${buildLockedColumns(dialect)}, sku, external_id, variant_count from products
         where ${sql.ref(column)} in (${placeholders}) order by id ${lock ? dialect.forUpdate : sql``}`.compile(
         build,
       );
-    return { read: ending(false), lock: ending(true) };
+    return { read: buildLookup(false), lock: buildLookup(true) };
   }
 
-  async function existing(session: Session, records: readonly PreparedRecord[], mode: 'lock' | 'read') {
+  async function readExisting(session: Session, records: readonly PreparedRecord[], mode: 'lock' | 'read') {
     const entries = new Map<string, Entry>();
     const byId = new Map<number, Entry>();
     if ((await session.first(anyProduct)) === undefined) return entries;
@@ -57,10 +57,10 @@ export function knownProducts({ build, dialect }: Database, variants: Pick<Varia
         const parameters = sorted.slice(start, start + lookupSize);
         while (parameters.length < lookupSize) parameters.push(sorted[0] ?? '');
         for (const row of await session.all<Found>({ ...query, parameters })) {
-          const entry = byId.get(row.id) ?? (await entryWithVariants(session, row));
+          const entry = byId.get(row.id) ?? (await readEntry(session, row));
           byId.set(row.id, entry);
           if (row.sku !== null) entries.set(row.sku, entry);
-          if (row.external_id !== null) entries.set(externalKey(row.external_id), entry);
+          if (row.external_id !== null) entries.set(toExternalKey(row.external_id), entry);
         }
       }
     };
@@ -75,12 +75,12 @@ export function knownProducts({ build, dialect }: Database, variants: Pick<Varia
   }
 
   /** Who locks a product has its variants to himself. */
-  async function entryWithVariants(session: Session, row: Found): Promise<Entry> {
-    return entryOf(row, row.variant_count === 0 ? [] : await variants.all(session, row.id));
+  async function readEntry(session: Session, row: Found): Promise<Entry> {
+    return toEntry(row, row.variant_count === 0 ? [] : await variants.all(session, row.id));
   }
 
   /** Which products have skus that the records give to variants, and variants those that they give to products. */
-  async function skuOwners(session: Session, records: readonly PreparedRecord[]) {
+  async function readSkuOwners(session: Session, records: readonly PreparedRecord[]) {
     const owners = new Map<string, { productId: number; isVariant: boolean }>();
     const skus = new Set<string>();
     const anyVariant = (await session.first(someVariant)) !== undefined;
@@ -105,7 +105,7 @@ export function knownProducts({ build, dialect }: Database, variants: Pick<Varia
     records: readonly PreparedRecord[],
     mode: 'lock' | 'read',
   ): Promise<Owned> => {
-    const byKey = await existing(session, records, mode);
-    return { byKey, skuOwners: await skuOwners(session, records) };
+    const byKey = await readExisting(session, records, mode);
+    return { byKey, skuOwners: await readSkuOwners(session, records) };
   };
 }

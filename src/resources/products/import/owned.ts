@@ -1,15 +1,15 @@
 /** Which product has which sku and external id while a batch is planned: as the records so far leave them. */
 
-import { HttpError, invalid } from '../../../http/errors.ts';
+import { createFieldError, HttpError } from '../../../http/errors.ts';
 import type { Entry } from './entry.ts';
 import type { PreparedRecord } from './prepared.ts';
 
 /** What identifies the product that a record means: its sku, and what another system calls it. No sku holds U+0000. */
-export const externalKey = (externalId: string): string => `\0${externalId}`;
+export const toExternalKey = (externalId: string): string => `\0${externalId}`;
 
 /** What is known when the planning begins. Used up. */
 export interface Owned {
-  /** The products that exist, by sku and by `externalKey`. */
+  /** The products that exist, by sku and by `toExternalKey`. */
   readonly byKey: Map<string, Entry>;
   /** Which product has a sku as its own, or as that of a variant. */
   readonly skuOwners: Map<string, { readonly productId: number; readonly isVariant: boolean }>;
@@ -17,14 +17,15 @@ export interface Owned {
 
 type Merged = Pick<Entry, 'prepared' | 'fields' | 'slots'>;
 
-export function ownership({ byKey, skuOwners }: Owned) {
+export function createOwnership({ byKey, skuOwners }: Owned) {
   /** Skus of the products that records have met so far, and of their variants. */
   const claimed = new Map<string, { readonly entry: Entry; readonly isVariant: boolean }>();
 
   /** @throws HttpError for a sku that is that of another product, or of a variant of it */
   function requireFree(entry: Entry, sku: string): void {
     const claim = claimed.get(sku);
-    if (claim !== undefined && claim.entry !== entry) refuse(sku, claim.isVariant, shownOf(claim.entry));
+    if (claim !== undefined && claim.entry !== entry)
+      refuse(sku, claim.isVariant, describeEntry(claim.entry));
     if (claim !== undefined) return;
     const owner = skuOwners.get(sku);
     const isOther = owner !== undefined && owner.productId !== entry.stored?.stored.id;
@@ -38,9 +39,9 @@ export function ownership({ byKey, skuOwners }: Owned) {
      */
     find({ row: { sku, external_id } }: PreparedRecord): Entry | undefined {
       const first = sku === null ? undefined : byKey.get(sku);
-      const second = external_id === null ? undefined : byKey.get(externalKey(external_id));
+      const second = external_id === null ? undefined : byKey.get(toExternalKey(external_id));
       if (first === undefined || second === undefined || first === second) return first ?? second;
-      throw invalid('externalId', 'duplicate', 'is that of another product than the sku');
+      throw createFieldError('externalId', 'duplicate', 'is that of another product than the sku');
     },
 
     /**
@@ -50,16 +51,16 @@ export function ownership({ byKey, skuOwners }: Owned) {
     take(entry: Entry, next: Merged, { row, variantSkus }: PreparedRecord): void {
       if (row.sku !== null) requireFree(entry, row.sku);
       for (const sku of variantSkus) requireFree(entry, sku);
-      const { sku } = identityOf(next);
+      const { sku } = getIdentity(next);
       if (sku !== null && next.slots?.some(({ fields }) => fields.sku === sku))
-        refuse(sku, true, entry.stored === undefined ? 'the product itself' : shownOf(entry));
-      for (const key of keysOf(entry)) byKey.delete(key);
-      for (const key of keysOf(next)) byKey.set(key, entry);
-      for (const [had] of skusOf(entry)) {
+        refuse(sku, true, entry.stored === undefined ? 'the product itself' : describeEntry(entry));
+      for (const key of getKeys(entry)) byKey.delete(key);
+      for (const key of getKeys(next)) byKey.set(key, entry);
+      for (const [had] of getSkus(entry)) {
         claimed.delete(had);
         skuOwners.delete(had);
       }
-      for (const [has, isVariant] of skusOf(next)) claimed.set(has, { entry, isVariant });
+      for (const [has, isVariant] of getSkus(next)) claimed.set(has, { entry, isVariant });
     },
   };
 }
@@ -70,23 +71,23 @@ function refuse(sku: string, isVariant: boolean, of: string): never {
   throw new HttpError('DUPLICATE', { message: `sku: ${message}`, details });
 }
 
-const shownOf = ({ stored }: Entry): string =>
+const describeEntry = ({ stored }: Entry): string =>
   stored === undefined ? 'another product of the file' : `product ${stored.stored.id}`;
 
-const identityOf = ({ fields, prepared }: Merged) => ({
+const getIdentity = ({ fields, prepared }: Merged) => ({
   sku: fields === undefined ? (prepared?.row.sku ?? null) : fields.sku,
   externalId: fields === undefined ? (prepared?.row.external_id ?? null) : fields.externalId,
 });
 
-function keysOf(entry: Merged): string[] {
-  const { sku, externalId } = identityOf(entry);
+function getKeys(entry: Merged): string[] {
+  const { sku, externalId } = getIdentity(entry);
   const keys = sku === null ? [] : [sku];
-  if (externalId !== null) keys.push(externalKey(externalId));
+  if (externalId !== null) keys.push(toExternalKey(externalId));
   return keys;
 }
 
-function* skusOf(entry: Merged): Generator<[sku: string, isVariant: boolean]> {
-  const { sku } = identityOf(entry);
+function* getSkus(entry: Merged): Generator<[sku: string, isVariant: boolean]> {
+  const { sku } = getIdentity(entry);
   if (sku !== null) yield [sku, false];
   for (const { fields } of entry.slots ?? []) if (fields.sku !== null) yield [fields.sku, true];
 }

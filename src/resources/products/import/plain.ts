@@ -1,12 +1,12 @@
 /** The fast way to check a record of an import: nearly every record is plain, and Zod costs more than all else. */
 import type { z } from 'zod';
 import {
+  containsSeparator,
   deepest,
   longestName,
   longestPath,
-  namesOf,
-  separates,
   separator,
+  splitPath,
 } from '../../../storage/categories/names.ts';
 import { isGtin } from '../members/gtin.ts';
 import { longestSku } from '../members/sku.ts';
@@ -32,7 +32,7 @@ export interface ImportRecord extends PlainRecord {
  * stricter than the schema's, so false says nothing. A property test compares both.
  * @param input has no other members than the schema's
  */
-export function plainRecord(
+export function isPlainRecord(
   input: Readonly<Record<string, unknown>>,
 ): input is PlainRecord & Readonly<Record<string, unknown>> {
   const { name, price, currency, status, description, sku, category, tags } = input;
@@ -77,8 +77,8 @@ const isPlainTag = (tag: unknown): boolean => isPlain(tag, 50);
 const isPlainPath = (path: unknown): boolean =>
   typeof path === 'string' && path.includes('>')
     ? isPlain(path, longestPath) &&
-      namesOf(path).length <= deepest &&
-      path.split(separator).every(name => isPlain(name, longestName) && !separates(name))
+      splitPath(path).length <= deepest &&
+      path.split(separator).every(name => isPlain(name, longestName) && !containsSeparator(name))
     : isPlain(path, longestName);
 
 /** A string that trimming leaves as it is: its first and last characters are visible ASCII. */

@@ -2,17 +2,17 @@
 
 import { HttpError } from '../../../http/errors.ts';
 import {
-  createOf,
+  countLostUploads,
+  createEntry,
   type Entry,
   type ImportCreate,
   type ImportUpdate,
-  lostUploadsOf,
-  merged,
-  newEntry,
+  mergeRecord,
   type RequireFit,
-  updateOf,
+  toCreate,
+  toUpdate,
 } from './entry.ts';
-import { type Owned, ownership } from './owned.ts';
+import { createOwnership, type Owned } from './owned.ts';
 import type { PreparedRecord } from './prepared.ts';
 
 export interface ImportCounts {
@@ -49,15 +49,15 @@ export function planAgainst({ requireFit, ...known }: Known, records: readonly P
   const created: Entry[] = [];
   const updated = new Set<Entry>();
   const refused: RefusedRecord[] = [];
-  const owned = ownership(known);
+  const owned = createOwnership(known);
   let [changes, unchanged, lostUploads] = [0, 0, 0];
   for (const prepared of records) {
     try {
       const found = owned.find(prepared);
-      const entry = found ?? newEntry();
-      const next = merged(entry, prepared, requireFit);
+      const entry = found ?? createEntry();
+      const next = mergeRecord(entry, prepared, requireFit);
       if (next !== undefined) owned.take(entry, next, prepared);
-      if (prepared.hasUploads) lostUploads += lostUploadsOf(entry, prepared);
+      if (prepared.hasUploads) lostUploads += countLostUploads(entry, prepared);
       if (next === undefined) {
         unchanged += 1;
         continue;
@@ -76,7 +76,7 @@ export function planAgainst({ requireFit, ...known }: Known, records: readonly P
   }
   const updates: ImportUpdate[] = [];
   for (const entry of updated) {
-    const update = updateOf(entry);
+    const update = toUpdate(entry);
     if (update !== undefined) updates.push(update);
     else {
       // Changed and changed back: nothing is to be written.
@@ -85,7 +85,7 @@ export function planAgainst({ requireFit, ...known }: Known, records: readonly P
     }
   }
   const counts = { created: created.length, updated: changes, unchanged };
-  return { creates: created.map(createOf), updates, counts, refused, lostUploads };
+  return { creates: created.map(toCreate), updates, counts, refused, lostUploads };
 }
 
 /** A plan for records that meet no product at all: what a batch does to an empty catalog. */

@@ -1,16 +1,16 @@
 /** Records of an import as far as they can be made ready without the database: checked, as rows, their words split. */
 import type { ErrorDetail } from '../../../http/errors.ts';
-import { detailsOf } from '../../../http/schema.ts';
+import { toErrorDetails } from '../../../http/schema.ts';
 import type { AttributeValues } from '../../../storage/attributes/values.ts';
 import { canBeMisspelt, isNoWord, splitDocument } from '../../../storage/search/text/words.ts';
-import { placed } from '../categories.ts';
+import { normalizeCategories } from '../categories.ts';
 import { mediaPath } from '../members/images.ts';
-import { stockPart, wholeStock } from '../members/stock.ts';
-import { type ProductRow, rowOf } from '../row.ts';
+import { completeStock, stockPart } from '../members/stock.ts';
+import { type ProductRow, toProductRow } from '../row.ts';
 import { completeFields, createProduct } from '../schema.ts';
-import { searchTextOf } from '../search-text.ts';
-import { type ImportRecord, plainRecord } from './plain.ts';
-import { checkVariants, isVariantDetails, optionsOf } from './variant-records.ts';
+import { toSearchText } from '../search-text.ts';
+import { type ImportRecord, isPlainRecord } from './plain.ts';
+import { checkVariants, collectOptions, isVariantDetails } from './variant-records.ts';
 
 export interface PreparedRecord {
   /** The row of a new product with just the fields of this record. */
@@ -64,25 +64,25 @@ const sayings = [
   'stock.backorder',
 ] as const;
 type Saying = (typeof sayings)[number];
-const bitOf = (saying: Saying): number => 1 << sayings.indexOf(saying);
+const toBit = (saying: Saying): number => 1 << sayings.indexOf(saying);
 
 /** Whether the record says it, be it by an explicit null, which its row no longer distinguishes from none. */
 export function isGiven({ given }: PreparedRecord, saying: Saying): boolean {
-  return (given & bitOf(saying)) !== 0;
+  return (given & toBit(saying)) !== 0;
 }
 
-function givenOf(record: ImportRecord): number {
+function computeGiven(record: ImportRecord): number {
   let given = 0;
   for (let bit = 0; bit < optional.length; bit++) {
     const field = optional[bit];
     if (field !== undefined && record[field] !== undefined) given |= 1 << bit;
   }
   const { isOwnPrice, attributesByKey, stock } = record;
-  if (isOwnPrice === true) given |= bitOf('isOwnPrice');
-  if (attributesByKey === true) given |= bitOf('attributesByKey');
+  if (isOwnPrice === true) given |= toBit('isOwnPrice');
+  if (attributesByKey === true) given |= toBit('attributesByKey');
   if (stock == null) return given;
   for (const member of ['tracked', 'onHand', 'backorder'] as const)
-    if (stock[member] !== undefined) given |= bitOf(`stock.${member}`);
+    if (stock[member] !== undefined) given |= toBit(`stock.${member}`);
   return given;
 }
 
@@ -97,7 +97,7 @@ export function checkRecord(input: Readonly<Record<string, unknown>>): ImportRec
   if (given === undefined || given === null) return checkOwn(own);
   const variants = checkVariants(given);
   const checked = checkOwn(
-    own.options == null && !isVariantDetails(variants) ? { ...own, options: optionsOf(variants) } : own,
+    own.options == null && !isVariantDetails(variants) ? { ...own, options: collectOptions(variants) } : own,
   );
   if (Array.isArray(checked) || isVariantDetails(variants)) {
     return [...(Array.isArray(checked) ? checked : []), ...(isVariantDetails(variants) ? variants : [])];
@@ -106,12 +106,12 @@ export function checkRecord(input: Readonly<Record<string, unknown>>): ImportRec
 }
 
 function checkOwn(input: Readonly<Record<string, unknown>>): ImportRecord | readonly ErrorDetail[] {
-  if (input.basePrice === undefined && plainRecord(input)) return input;
+  if (input.basePrice === undefined && isPlainRecord(input)) return input;
   const { basePrice, attributesByKey, ...own } = input;
   // The price that is shown may be left out where the product's own is given.
   const shown = own.price ?? (basePrice == null ? undefined : 0);
   const result = importedProduct.safeParse({ ...own, basePrice, price: shown });
-  if (!result.success) return detailsOf(result.error);
+  if (!result.success) return toErrorDetails(result.error);
   const { basePrice: ownPrice, ...record } = result.data;
   return {
     ...record,
@@ -120,7 +120,7 @@ function checkOwn(input: Readonly<Record<string, unknown>>): ImportRecord | read
   };
 }
 
-function variantParts({ variants }: ImportRecord) {
+function toVariantParts({ variants }: ImportRecord) {
   if (variants === undefined) return { variants: '', variantCount: 0, variantSkus: [] };
   const variantSkus = variants.flatMap(({ sku }) => sku ?? []);
   return { variants: JSON.stringify(variants), variantCount: variants.length, variantSkus };
@@ -133,7 +133,7 @@ function addMisspelt(status: string, words: Iterable<string>, into: Set<string>)
 }
 
 /** The distinct words of some records that a search may misspell. */
-export function misspeltWords(records: readonly PreparedRecord[]): string[] {
+export function collectMisspeltWords(records: readonly PreparedRecord[]): string[] {
   const words = new Set<string>();
   for (const { row, words: text } of records) addMisspelt(row.status, text.split(' '), words);
   return [...words];
@@ -147,23 +147,23 @@ export interface Preparer {
 }
 
 /** Prepares the records of one import. */
-export function recordPreparer(defaultCurrency: string): Preparer {
+export function createRecordPreparer(defaultCurrency: string): Preparer {
   const had = new Set<string>();
   return {
     prepare(record, at, line = 0) {
       // An explicit null is kept, also as the currency.
       const currency = record.currency === null ? null : defaultCurrency;
-      const stock = record.stock == null ? null : wholeStock(record.stock, null);
-      const fields = placed(completeFields({ ...record, stock }, currency));
-      const { text, words } = splitDocument(searchTextOf(fields));
+      const stock = record.stock == null ? null : completeStock(record.stock, null);
+      const fields = normalizeCategories(completeFields({ ...record, stock }, currency));
+      const { text, words } = splitDocument(toSearchText(fields));
       addMisspelt(fields.status, words, had);
       const { tags, attributes, images, category, categories } = fields;
-      const own = { words: text, tags, category, categories, attributes, given: givenOf(record) };
+      const own = { words: text, tags, category, categories, attributes, given: computeGiven(record) };
       const hasUploads = images.some(({ url }) => url?.startsWith(mediaPath));
       return {
-        row: rowOf(fields, at),
+        row: toProductRow(fields, at),
         ...own,
-        ...variantParts(record),
+        ...toVariantParts(record),
         images: images.length,
         hasUploads,
         line,

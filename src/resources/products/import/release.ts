@@ -10,7 +10,7 @@ import type { ImportUpdate } from './entry.ts';
 const rowsAtOnce = 500;
 
 /** @returns a function that frees them, before anything is written; the updates then write each of the rows whole */
-export function releases({ build }: Pick<Database, 'build'>) {
+export function createReleaser({ build }: Pick<Database, 'build'>) {
   async function clear(session: Transaction, ids: readonly number[], table: 'products' | 'product_variants') {
     for (let start = 0; start < ids.length; start += rowsAtOnce) {
       const some = ids.slice(start, start + rowsAtOnce);

@@ -1,7 +1,7 @@
 /** Variants within the records of an import, checked by themselves. */
 import { z } from 'zod';
 import type { ErrorDetail } from '../../../http/errors.ts';
-import { detailsOf } from '../../../http/schema.ts';
+import { toErrorDetails } from '../../../http/schema.ts';
 import { createVariant } from '../../variants/schema.ts';
 import type { Option } from '../members/options.ts';
 import { stockPart } from '../members/stock.ts';
@@ -17,11 +17,11 @@ const records = z.array(
 /** A variant as a record has it; what it leaves out is absent. */
 export type VariantRecord = z.output<typeof records>[number];
 
-export const combinationOf = (options: VariantRecord['options']): string =>
+export const toCombination = (options: VariantRecord['options']): string =>
   JSON.stringify(Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** A combination as people read it: `Size M, Colour Red`. */
-export const shownOptions = (options: VariantRecord['options']): string =>
+export const formatOptions = (options: VariantRecord['options']): string =>
   Object.entries(options)
     .map(([name, value]) => `${name} ${value}`)
     .join(', ');
@@ -29,7 +29,7 @@ export const shownOptions = (options: VariantRecord['options']): string =>
 /** Checks what a record says of its variants, for itself: each of its own combination and sku, of the same options. */
 export function checkVariants(given: unknown): VariantRecord[] | ErrorDetail[] {
   const result = records.safeParse(given);
-  if (!result.success) return detailsOf(result.error, ['variants']);
+  if (!result.success) return toErrorDetails(result.error, ['variants']);
   const [first] = result.data;
   const names = new Set(Object.keys(first?.options ?? {}));
   const had = new Map<string, number>();
@@ -46,7 +46,7 @@ export function checkVariants(given: unknown): VariantRecord[] | ErrorDetail[] {
       refuse(index, 'options', 'options', 'must name the same options as the first variant');
     }
     for (const [field, key, shown] of [
-      ['options', combinationOf(options), shownOptions(options)],
+      ['options', toCombination(options), formatOptions(options)],
       ['sku', sku == null ? undefined : `\0${sku}`, `"${sku}"`],
     ] as const) {
       if (key === undefined) continue;
@@ -68,7 +68,7 @@ export const isVariantDetails = (checked: VariantRecord[] | ErrorDetail[]): chec
   checked[0] !== undefined && 'pointer' in checked[0];
 
 /** The options that variants have, in the order in which names and values come. */
-export function optionsOf(variants: readonly Pick<VariantRecord, 'options'>[]): Option[] {
+export function collectOptions(variants: readonly Pick<VariantRecord, 'options'>[]): Option[] {
   const values = new Map<string, Set<string>>();
   for (const { options } of variants) {
     for (const [name, value] of Object.entries(options))

@@ -1,14 +1,14 @@
 /** Variants within the records of an import, against what a product has. */
 import { isDeepStrictEqual } from 'node:util';
-import { invalid } from '../../../http/errors.ts';
+import { createFieldError } from '../../../http/errors.ts';
 import { largestId } from '../../../storage/database.ts';
-import { fieldsOf, type StoredVariant, variantOf } from '../../variants/row.ts';
+import { type StoredVariant, toVariantFields, variantOf } from '../../variants/row.ts';
 import type { VariantFields } from '../../variants/schema.ts';
 import { mostValues, type Option } from '../members/options.ts';
-import { keptStock, type Stock, type StockFields, stockOf, wholeStock } from '../members/stock.ts';
+import { completeStock, type Stock, type StockFields, toKeptStock, toStock } from '../members/stock.ts';
 import { refuseBelowReserved } from '../rules.ts';
 import type { ProductFields } from '../schema.ts';
-import { combinationOf, optionsOf, shownOptions, type VariantRecord } from './variant-records.ts';
+import { collectOptions, formatOptions, toCombination, type VariantRecord } from './variant-records.ts';
 
 /** A variant while a batch is planned: as it will be once the records so far are in. */
 export interface Slot {
@@ -18,12 +18,12 @@ export interface Slot {
 }
 
 /** The variants of a product that exists. */
-export const slotsOf = (stored: readonly StoredVariant[]): Slot[] =>
-  stored.map(row => ({ stored: row, fields: fieldsOf(variantOf(row)) }));
+export const toSlots = (stored: readonly StoredVariant[]): Slot[] =>
+  stored.map(row => ({ stored: row, fields: toVariantFields(variantOf(row)) }));
 
 /** Whether a slot is to be written. */
 export const isChanged = ({ stored, fields }: Slot): boolean =>
-  stored === undefined || !isDeepStrictEqual(fieldsOf(variantOf(stored)), fields);
+  stored === undefined || !isDeepStrictEqual(toVariantFields(variantOf(stored)), fields);
 
 /**
  * The variants of a product once those of a record are in: each is the one of its sku, else of its combination, else
@@ -31,21 +31,21 @@ export const isChanged = ({ stored, fields }: Slot): boolean =>
  * @param product as it will be, with the options that it has then
  * @throws HttpError that names what cannot be
  */
-export function mergedSlots(
+export function mergeSlots(
   before: readonly Slot[],
   records: readonly VariantRecord[],
   product: Pick<ProductFields, 'images' | 'options'>,
 ): Slot[] {
-  const slots = withoutLostImages(before, product);
-  const places = placesOf(slots, records);
+  const slots = removeLostImages(before, product);
+  const places = findPlaces(slots, records);
   let last = Math.max(0, ...slots.map(({ fields }) => fields.position ?? 0));
   for (const [index, record] of records.entries()) {
     const at = places[index];
     const slot = at === undefined ? undefined : slots[at];
     const position = record.position ?? slot?.fields.position ?? Math.min(last + 1, largestId);
     last = Math.max(last, position);
-    const fields = { ...mergedVariant(slot?.fields, record, product, index), position };
-    refuseBelowReserved(stockNow(slot), fields.stock);
+    const fields = { ...mergeVariant(slot?.fields, record, product, index), position };
+    refuseBelowReserved(computeStock(slot), fields.stock);
     if (at === undefined) slots.push({ stored: undefined, fields });
     else slots[at] = { stored: slot?.stored, fields };
   }
@@ -54,28 +54,28 @@ export function mergedSlots(
 }
 
 /** Which slot each record is; undefined for a new one. By its combination none is one that has the sku of another record. */
-function placesOf(slots: readonly Slot[], records: readonly VariantRecord[]): (number | undefined)[] {
+function findPlaces(slots: readonly Slot[], records: readonly VariantRecord[]): (number | undefined)[] {
   const bySku = new Map<string, number>();
   const byCombination = new Map<string, number>();
   for (const [index, { fields }] of slots.entries()) {
     if (fields.sku !== null) bySku.set(fields.sku, index);
-    byCombination.set(combinationOf(fields.options), index);
+    byCombination.set(toCombination(fields.options), index);
   }
   const places = records.map(({ sku }) => (sku == null ? undefined : bySku.get(sku)));
   const claimed = new Set(places);
   return places.map((place, index) => {
     if (place !== undefined) return place;
-    const at = byCombination.get(combinationOf(records[index]?.options ?? {}));
+    const at = byCombination.get(toCombination(records[index]?.options ?? {}));
     return claimed.has(at) ? undefined : at;
   });
 }
 
 /** The stock of a variant as the records so far leave it, with what orders have reserved. */
-const stockNow = (slot: Slot | undefined): Stock | null =>
-  slot?.stored === undefined ? null : stockOf(slot.fields.stock, keptStock(variantOf(slot.stored).stock));
+const computeStock = (slot: Slot | undefined): Stock | null =>
+  slot?.stored === undefined ? null : toStock(slot.fields.stock, toKeptStock(variantOf(slot.stored).stock));
 
 /** Images that the product will not have are lost to its variants, too. */
-export function withoutLostImages(slots: readonly Slot[], { images }: Pick<ProductFields, 'images'>): Slot[] {
+export function removeLostImages(slots: readonly Slot[], { images }: Pick<ProductFields, 'images'>): Slot[] {
   const kept = new Set(images.map(({ id }) => id));
   return slots.map(slot => {
     const { imageId } = slot.fields;
@@ -85,30 +85,30 @@ export function withoutLostImages(slots: readonly Slot[], { images }: Pick<Produ
   });
 }
 
-function mergedVariant(
+function mergeVariant(
   before: VariantFields | undefined,
   record: VariantRecord,
   product: Pick<ProductFields, 'images'>,
   index: number,
 ): Omit<VariantFields, 'position'> {
-  const kept = <Name extends keyof VariantFields & keyof VariantRecord>(name: Name) =>
+  const mergeMember = <Name extends keyof VariantFields & keyof VariantRecord>(name: Name) =>
     record[name] === undefined ? (before?.[name] ?? null) : record[name];
   return {
     options: record.options,
-    sku: kept('sku') ?? null,
-    gtin: kept('gtin') ?? null,
-    price: kept('price') ?? null,
-    compareAtPrice: kept('compareAtPrice') ?? null,
-    weight: kept('weight') ?? null,
-    stock: mergedStock(before?.stock ?? null, record.stock),
-    imageId: imageIdOf(before, record, product, index),
+    sku: mergeMember('sku') ?? null,
+    gtin: mergeMember('gtin') ?? null,
+    price: mergeMember('price') ?? null,
+    compareAtPrice: mergeMember('compareAtPrice') ?? null,
+    weight: mergeMember('weight') ?? null,
+    stock: mergeStock(before?.stock ?? null, record.stock),
+    imageId: resolveImageId(before, record, product, index),
   };
 }
 
-const mergedStock = (before: StockFields | null, part: VariantRecord['stock']): StockFields | null =>
-  part === undefined ? before : part === null ? null : wholeStock(part, before);
+const mergeStock = (before: StockFields | null, part: VariantRecord['stock']): StockFields | null =>
+  part === undefined ? before : part === null ? null : completeStock(part, before);
 
-function imageIdOf(
+function resolveImageId(
   before: VariantFields | undefined,
   { image, imageId }: VariantRecord,
   { images }: Pick<ProductFields, 'images'>,
@@ -121,7 +121,7 @@ function imageIdOf(
   if (images.some(({ id }) => id === imageId)) return imageId;
   // An upload to another catalog: its address says that the image is not here.
   if (image != null) return null;
-  throw invalid(
+  throw createFieldError(
     `variants.${index}.imageId`,
     'unknown',
     `must be the id of an image of the product, not ${imageId}`,
@@ -132,9 +132,9 @@ function imageIdOf(
 function refuseSame(slots: readonly Slot[]): void {
   const had = new Set<string>();
   for (const { fields } of slots) {
-    const combination = combinationOf(fields.options);
+    const combination = toCombination(fields.options);
     if (had.has(combination)) {
-      throw invalid('variants', 'uniqueItems', `would be two of ${shownOptions(fields.options)}`);
+      throw createFieldError('variants', 'uniqueItems', `would be two of ${formatOptions(fields.options)}`);
     }
     had.add(combination);
   }
@@ -151,19 +151,19 @@ export function completeOptions(
   slots: readonly Slot[],
 ): readonly Option[] {
   const names = given.map(({ name }) => name);
-  const used = optionsOf(slots.map(({ fields }) => fields));
+  const used = collectOptions(slots.map(({ fields }) => fields));
   for (const { fields } of slots) {
     const own = Object.keys(fields.options);
     if (own.length === names.length && own.every(name => names.includes(name))) continue;
     const [theirs, ours] = [own, names].map(all => all.map(name => `"${name}"`).join(', '));
-    throw invalid('options', 'inUse', `are ${ours}, but the product has variants with ${theirs}`);
+    throw createFieldError('options', 'inUse', `are ${ours}, but the product has variants with ${theirs}`);
   }
   return given.map(({ name, values }, index) => {
     const all = new Set([...values, ...(used.find(option => option.name === name)?.values ?? [])]);
     const had = before.find(option => option.name === name)?.values ?? [];
     const isSame = had.length === all.size && had.every(value => all.has(value));
     if (all.size > mostValues && !isSame)
-      throw invalid(['options', index, 'values'], 'maxItems', tooManyValues);
+      throw createFieldError(['options', index, 'values'], 'maxItems', tooManyValues);
     return { name, values: isSame && all.size > values.length ? had : [...all] };
   });
 }
@@ -171,7 +171,7 @@ export function completeOptions(
 const tooManyValues = `must have ${mostValues} items or fewer, with those that variants of the product have`;
 
 /** What the variants of a new product come to. @param price its own, for variants without one */
-export function summaryOf(variants: readonly VariantFields[], price: number) {
+export function summarizeVariants(variants: readonly VariantFields[], price: number) {
   const prices = variants.map(variant => variant.price ?? price);
   const available = variants.some(
     ({ stock }) => stock === null || !stock.tracked || stock.backorder || stock.onHand > 0,

@@ -18,7 +18,7 @@ interface Problem {
   readonly message: string;
 }
 
-function problemOfText(text: string, path: Problem['path']): Problem | undefined {
+function findTextProblem(text: string, path: Problem['path']): Problem | undefined {
   if (text.includes('\u0000') || !text.isWellFormed()) {
     return { path, rule: 'characters', message: 'must not contain U+0000 or unpaired surrogates' };
   }
@@ -26,13 +26,13 @@ function problemOfText(text: string, path: Problem['path']): Problem | undefined
   return { path, rule: 'maxLength', message: `must be at most ${longestText} characters long` };
 }
 
-function problemOf(key: string, value: unknown): Problem | undefined {
+function findProblem(key: string, value: unknown): Problem | undefined {
   if (!keyForm.test(key)) {
     return { path: [key], rule: 'pattern', message: `has a name that must match ${keyPattern}` };
   }
   if (typeof value === 'boolean') return undefined;
   if (typeof value === 'number' && Number.isFinite(value)) return undefined;
-  if (typeof value === 'string') return problemOfText(value, [key]);
+  if (typeof value === 'string') return findTextProblem(value, [key]);
   if (!Array.isArray(value)) {
     const message = 'must be text, a finite number, true, false, or an array of texts';
     return { path: [key], rule: 'type', message };
@@ -43,13 +43,13 @@ function problemOf(key: string, value: unknown): Problem | undefined {
   for (const [index, item] of value.entries()) {
     const path = [key, index];
     if (typeof item !== 'string') return { path, rule: 'type', message: 'must be a string' };
-    const problem = problemOfText(item, path);
+    const problem = findTextProblem(item, path);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function problemsOf(value: unknown): Problem[] {
+function findProblems(value: unknown): Problem[] {
   if (!isObject(value)) {
     return [{ path: [], rule: 'type', message: 'must be an object' }];
   }
@@ -57,7 +57,7 @@ function problemsOf(value: unknown): Problem[] {
   if (entries.length > mostKeys) {
     return [{ path: [], rule: 'maxProperties', message: `must have ${mostKeys} keys or fewer` }];
   }
-  return entries.flatMap(([key, one]) => problemOf(key, one) ?? []);
+  return entries.flatMap(([key, one]) => findProblem(key, one) ?? []);
 }
 
 const text = { type: 'string', maxLength: longestText, pattern: '^[^\\u0000]*$' };
@@ -84,10 +84,10 @@ export const attributes = z.record(z.string(), value).meta({ override });
 export const sentAttributes = z
   .unknown()
   .transform((sent, context): Attributes => {
-    for (const { path, rule, message } of problemsOf(sent)) {
+    for (const { path, rule, message } of findProblems(sent)) {
       context.addIssue({ code: 'custom', path: [...path], message, params: { rule }, input: sent });
     }
-    // Boundary: problemsOf has looked at every member; what it finds fault with is not used.
+    // Boundary: findProblems has looked at every member; what it finds fault with is not used.
     return sent as Attributes;
   })
   .meta({ override });

@@ -17,7 +17,7 @@ function hasCheckDigit(digits: string): boolean {
 export const isGtin = (text: string): boolean => form.test(text) && hasCheckDigit(text) && /[1-9]/.test(text);
 
 /** What GTINs are compared by: one of 12 digits is the one of 13 with a zero before it. */
-export const comparableGtin = (gtin: string): string => gtin.replace(/^0+/, '');
+export const toComparableGtin = (gtin: string): string => gtin.replace(/^0+/, '');
 
 /** With the white space around it, which is taken away. */
 const longestGtin = 64;

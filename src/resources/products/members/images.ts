@@ -100,26 +100,26 @@ export const sentImages = z
   .describe('In their order: links, or images it has, by id or url. Those left out are removed.');
 
 /** An id that is the same wherever the url is sent again, so that an import makes it without the database. */
-export function idOf(url: string, taken: ReadonlySet<number>): number {
+export function computeImageId(url: string, taken: ReadonlySet<number>): number {
   let id = (Bun.hash.xxHash32(url) % largestId) + 1;
   while (taken.has(id)) id = (id % largestId) + 1;
   return id;
 }
 
 /** The image that an entry means: the one of its id, unless it gives it another url; else the one of its url. */
-function matched(before: readonly Image[], { id, url }: SentImage): Image | undefined {
+function findMatch(before: readonly Image[], { id, url }: SentImage): Image | undefined {
   const named = before.find(image => image.id === id);
   if (named !== undefined && (url == null || url === named.url)) return named;
   return before.find(image => image.url === url);
 }
 
 /** The entry that means no image the product has, and no link either; undefined when there is none. */
-export function unknownImage(
+export function findUnknownImage(
   before: readonly Image[],
   sent: readonly SentImage[],
 ): { readonly index: number; readonly field: 'id' | 'url' } | undefined {
   for (const [index, entry] of sent.entries()) {
-    if (matched(before, entry) !== undefined) continue;
+    if (findMatch(before, entry) !== undefined) continue;
     if (entry.url == null) return { index, field: 'id' };
     if (entry.url.startsWith(mediaPath)) return { index, field: 'url' };
   }
@@ -127,9 +127,9 @@ export function unknownImage(
 }
 
 /** The images of a product once these have been sent. An alt that is left out stays, of an image that it has. */
-export function imagesOf(before: readonly Image[], sent: readonly SentImage[]): Image[] {
+export function mergeImages(before: readonly Image[], sent: readonly SentImage[]): Image[] {
   if (sent.length === 0) return [];
-  const matches = sent.map(entry => matched(before, entry));
+  const matches = sent.map(entry => findMatch(before, entry));
   const taken = new Set(before.map(({ id }) => id));
   const images: Image[] = [];
   for (const [index, { url, alt }] of sent.entries()) {
@@ -138,7 +138,7 @@ export function imagesOf(before: readonly Image[], sent: readonly SentImage[]): 
     if (match !== undefined && matches.indexOf(match) < index) continue;
     if (match !== undefined) images.push({ ...match, alt: alt === undefined ? match.alt : alt });
     else if (url != null) {
-      const id = idOf(url, taken);
+      const id = computeImageId(url, taken);
       taken.add(id);
       images.push({ id, url, alt: alt ?? null, width: null, height: null, colour: null, type: null });
     }

@@ -35,7 +35,7 @@ export const sentStock = z
     onHand: members.onHand.describe('Pieces there are; 0 when it is left out.'),
     backorder: members.backorder.describe('Whether it is sold beyond what there is; false when left out.'),
   })
-  .transform(sent => wholeStock(sent, null))
+  .transform(sent => completeStock(sent, null))
   .meta({ id: 'SentStock' });
 
 /** A part of it, for PATCH: what is left out of a stock that there is stays as it is. */
@@ -48,7 +48,7 @@ export const changedStock = z
   })
   .meta({ id: 'ChangedStock' });
 
-/** A part of it, in a record of an import: what it comes to depends on what there is, see `wholeStock`. */
+/** A part of it, in a record of an import: what it comes to depends on what there is, see `completeStock`. */
 export const stockPart = z
   .object(members)
   .transform(({ tracked, onHand, backorder }): StockPart => ({ tracked, onHand, backorder }));
@@ -70,7 +70,7 @@ export interface StockFields {
 }
 
 /** What a part of a stock comes to. @param before the stock there is, whose members stay where the part leaves them out */
-export function wholeStock(part: StockPart, before: StockFields | null): StockFields {
+export function completeStock(part: StockPart, before: StockFields | null): StockFields {
   const usual = { tracked: true, onHand: 0, backorder: false };
   const kept = before ?? usual;
   return {
@@ -89,7 +89,7 @@ export interface KeptStock {
   readonly onHand: number;
 }
 
-export const keptStock = (stock: Stock | null): KeptStock => ({
+export const toKeptStock = (stock: Stock | null): KeptStock => ({
   reserved: stock?.reserved ?? 0,
   owed: stock?.owed ?? 0,
   onHand: stock?.onHand ?? 0,
@@ -99,16 +99,16 @@ export const keptStock = (stock: Stock | null): KeptStock => ({
  * @param kept of it so far; what orders have reserved is never forgotten: an import may say that nothing is counted any
  * more
  */
-export function stockOf(fields: StockFields | null, kept: KeptStock): Stock | null {
+export function toStock(fields: StockFields | null, kept: KeptStock): Stock | null {
   const { reserved } = kept;
   if (fields === null)
     return reserved === 0 ? null : { tracked: false, onHand: 0, reserved, backorder: false };
   const { tracked, onHand, backorder } = fields;
-  return withOwed({ tracked, onHand, reserved, backorder }, onHand === kept.onHand ? kept.owed : 0);
+  return setOwed({ tracked, onHand, reserved, backorder }, onHand === kept.onHand ? kept.owed : 0);
 }
 
 /** The same stock, owing so many pieces. */
-export function withOwed<S extends Stock>({ owed: _before, ...stock }: S, owed: number) {
+export function setOwed<S extends Stock>({ owed: _before, ...stock }: S, owed: number) {
   return owed > 0 ? { ...stock, owed } : stock;
 }
 
@@ -117,7 +117,7 @@ interface StockChanges {
 }
 
 /** A change by PATCH, with what it does not say of a stock that there is. */
-export function withWholeStock<Changes extends StockChanges>(
+export function completeStockChange<Changes extends StockChanges>(
   { stock }: { readonly stock: Stock | null },
   body: PatchBody<Changes>,
 ): PatchBody<object> {
@@ -126,13 +126,13 @@ export function withWholeStock<Changes extends StockChanges>(
 }
 
 /** What clients have written of it. */
-export function writtenStock(stock: Stock | null): StockFields | null {
+export function toStockFields(stock: Stock | null): StockFields | null {
   if (stock === null) return null;
   const { tracked, onHand, backorder } = stock;
   return { tracked, onHand, backorder };
 }
 
 /** Whether a piece can be bought now. */
-export function inStock(stock: Stock | null): boolean {
+export function isBuyable(stock: Stock | null): boolean {
   return stock === null || !stock.tracked || stock.backorder || stock.onHand > stock.reserved;
 }

@@ -1,7 +1,7 @@
 /** The members of a product as they are stored: see short-form.ts. */
-import { shortForm, unlessEmpty } from '../../short-form.ts';
+import { createShortForm, toNullIfEmpty } from '../../short-form.ts';
 import type { Product } from '../schema.ts';
-import { inStock } from './stock.ts';
+import { isBuyable } from './stock.ts';
 
 /** A member, or null where it has its default. */
 type Stored<Name extends keyof Product> = Product[Name] | null | undefined;
@@ -39,12 +39,12 @@ const unrated = { average: null, count: 0 };
 
 /** Whether it can be bought, where it has no variants. */
 const isAvailable = (status: Product['status'], stock: Product['stock']): boolean =>
-  status === 'active' && inStock(stock);
+  status === 'active' && isBuyable(stock);
 
 const isOnePrice = ({ price, priceRange }: Pick<Product, 'price' | 'priceRange'>): boolean =>
   priceRange.min === price && priceRange.max === price;
 
-export const storedProduct = shortForm<Omit<Product, 'id'>, List>({
+export const storedProduct = createShortForm<Omit<Product, 'id'>, List>({
   // In their place come the paths that the tree has now: see storage/categories/shown.ts.
   onFirstLine: 2,
   listOf: product => [
@@ -60,16 +60,16 @@ export const storedProduct = shortForm<Omit<Product, 'id'>, List>({
     product.updatedAt === product.createdAt ? null : product.updatedAt,
     product.status === 'active' ? null : product.status,
     product.brand,
-    unlessEmpty(product.images),
+    toNullIfEmpty(product.images),
     product.gtin,
     product.mpn,
     product.externalId,
-    unlessEmpty(product.attributes),
+    toNullIfEmpty(product.attributes),
     product.stock,
     product.weight,
     product.compareAtPrice,
     product.rating.count === 0 ? null : product.rating,
-    unlessEmpty(product.options),
+    toNullIfEmpty(product.options),
     product.variantCount === 0 ? null : product.variantCount,
     isOnePrice(product) ? null : product.priceRange,
     product.available === isAvailable(product.status, product.stock) ? null : product.available,

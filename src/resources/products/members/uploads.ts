@@ -11,15 +11,15 @@ export interface ImageChange {
 }
 
 /** The hash in the address of an image that is kept here; undefined for a link. */
-export function hashIn(url: string): string | undefined {
+export function findHash(url: string): string | undefined {
   return url.startsWith(mediaPath) ? url.slice(mediaPath.length) : undefined;
 }
 
-const hashesOf = (images: readonly Pick<Image, 'url'>[]): Set<string> =>
-  new Set(images.flatMap(({ url }) => hashIn(url) ?? []));
+const collectHashes = (images: readonly Pick<Image, 'url'>[]): Set<string> =>
+  new Set(images.flatMap(({ url }) => findHash(url) ?? []));
 
 /** @returns a function that writes what has changed; `at` is when, in epoch milliseconds */
-export function uploadUses({ build }: Pick<Database, 'build'>) {
+export function createUploadUseWriter({ build }: Pick<Database, 'build'>) {
   async function release(session: Transaction, id: number, hashes: readonly string[], at: number) {
     const gone = build
       .deleteFrom('media_uses')
@@ -35,7 +35,7 @@ export function uploadUses({ build }: Pick<Database, 'build'>) {
 
   return async (session: Transaction, changes: readonly ImageChange[], at: number): Promise<void> => {
     for (const { id, before, after } of changes) {
-      const [had, has] = [hashesOf(before), hashesOf(after)];
+      const [had, has] = [collectHashes(before), collectHashes(after)];
       // In one order for all transactions.
       const gone = [...had].filter(hash => !has.has(hash)).sort();
       const fresh = [...has].filter(hash => !had.has(hash)).sort();

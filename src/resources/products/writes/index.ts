@@ -2,36 +2,36 @@
  * What a write of a product changes with it, in one transaction: its tags, attributes, categories and images, the totals, the
  * search index, and the event.
  */
-import { type Cause, changesOf, type Outbox } from '../../../events/outbox.ts';
-import { slices } from '../../../slices.ts';
-import { attributeIndex } from '../../../storage/attributes/index.ts';
-import { bulkInsert, changedColumns } from '../../../storage/bulk.ts';
+import { type Cause, createChangeBuilder, type Outbox } from '../../../events/outbox.ts';
+import { createSlices } from '../../../slices.ts';
+import { createAttributeIndex } from '../../../storage/attributes/index.ts';
+import { createBulkInsert, createPartialUpdate } from '../../../storage/bulk.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
-import { searchIndex } from '../../../storage/search/index.ts';
-import type { productTotals } from '../../../storage/totals.ts';
-import { categoryColumnsOf, type productCategories } from '../../categories/assign.ts';
-import { categoryImageLosses } from '../../categories/images.ts';
-import { hasSamePlaces, momentIn, placed } from '../categories.ts';
-import { uploadUses } from '../members/uploads.ts';
+import { createSearchIndex } from '../../../storage/search/index.ts';
+import type { createProductTotals } from '../../../storage/totals.ts';
+import { type createProductCategories, toCategoryColumns } from '../../categories/assign.ts';
+import { createCategoryImageRemover } from '../../categories/images.ts';
+import { computeMoment, hasSamePlaces, normalizeCategories } from '../categories.ts';
+import { createUploadUseWriter } from '../members/uploads.ts';
 import {
-  fieldsOf,
   type LockedProduct,
   productInEvent,
   productJson,
   productOf,
-  rowOf,
   type StoredProduct,
+  toProductFields,
+  toProductRow,
+  toWrittenProduct,
   type WrittenRow,
   writtenColumns,
   writtenNames,
-  writtenOf,
 } from '../row.ts';
 import type { ProductFields } from '../schema.ts';
-import { hasSameTexts, searchTextOf } from '../search-text.ts';
-import { type ProductChange, rowsAfter, type Sent, type Written } from './rows.ts';
-import { productTags } from './tags.ts';
-import { variantImages } from './variant-images.ts';
-import { variantSummaries } from './variant-summary.ts';
+import { hasSameTexts, toSearchText } from '../search-text.ts';
+import { createRowBuilder, type ProductChange, type Sent, type Written } from './rows.ts';
+import { createTagWriter } from './tags.ts';
+import { createVariantImageRemover } from './variant-images.ts';
+import { createVariantSummarizer } from './variant-summary.ts';
 
 export interface ProductWrites {
   /** @throws StorageError `unique` when the sku or the external id is taken */
@@ -48,35 +48,35 @@ export interface ProductWrites {
 
 /** What reads use too. */
 interface Shared {
-  readonly totals: ReturnType<typeof productTotals>;
-  readonly categories: ReturnType<typeof productCategories>;
+  readonly totals: ReturnType<typeof createProductTotals>;
+  readonly categories: ReturnType<typeof createProductCategories>;
 }
 
-export function productWrites(
+export function createProductWrites(
   database: Database,
   outbox: Outbox,
   { totals, categories }: Shared,
 ): ProductWrites {
   const { build } = database;
-  const search = searchIndex(database);
-  const writeTags = productTags(database);
-  const writeAttributes = attributeIndex(database);
-  const summarize = variantSummaries(database);
-  const rowAfter = rowsAfter(summarize);
-  const forgetImages = variantImages(database, outbox);
-  const takeOffCategories = categoryImageLosses(database, outbox);
-  const writeUses = uploadUses(database);
-  const changeOf = changesOf<StoredProduct>('product', productInEvent);
-  const insertRow = bulkInsert(database, 'products', writtenColumns, { sizes: [1] });
+  const search = createSearchIndex(database);
+  const writeTags = createTagWriter(database);
+  const writeAttributes = createAttributeIndex(database);
+  const summarize = createVariantSummarizer(database);
+  const rowAfter = createRowBuilder(summarize);
+  const forgetImages = createVariantImageRemover(database, outbox);
+  const takeOffCategories = createCategoryImageRemover(database, outbox);
+  const writeUses = createUploadUseWriter(database);
+  const changeOf = createChangeBuilder<StoredProduct>('product', productInEvent);
+  const insertRow = createBulkInsert(database, 'products', writtenColumns, { sizes: [1] });
   const { created_at: _, ...updatedColumns } = writtenColumns;
-  const writeChanged = changedColumns(database, 'products', updatedColumns, changedTogether);
+  const writeChanged = createPartialUpdate(database, 'products', updatedColumns, changedTogether);
 
   async function insert(session: Transaction, sent: ProductFields, cause: Cause): Promise<StoredProduct> {
-    const fields = placed(sent);
+    const fields = normalizeCategories(sent);
     await categories.share(session);
     const known = await categories.find(session, [fields], cause);
-    const { members, row } = writtenOf(fields, momentIn(cause.at, known));
-    const columns = categoryColumnsOf(fields, known);
+    const { members, row } = toWrittenProduct(fields, computeMoment(cause.at, known));
+    const columns = toCategoryColumns(fields, known);
     const written = { ...row, ...columns };
     const [id] = await session.insertMany(insertRow, [writtenNames.map(name => written[name])]);
     if (id === undefined) throw new Error('a new product was given no id');
@@ -86,7 +86,7 @@ export function productWrites(
     writeTags(session, [{ id, before: [], after: fields.tags }]);
     writeAttributes(session, [{ id, before: {}, after: fields.attributes }]);
     await categories.write(session, [{ id, before: undefined, after: fields }], known);
-    await search.add(session, 'product', { id, ...searchTextOf(fields) });
+    await search.add(session, 'product', { id, ...toSearchText(fields) });
     await outbox.record(session, changeOf('created', undefined, stored), cause);
     return stored;
   }
@@ -96,11 +96,11 @@ export function productWrites(
     changes: readonly ProductChange[],
     cause: Cause,
   ): Promise<StoredProduct[]> {
-    const { turn } = slices();
+    const { turn } = createSlices();
     const sent: Sent[] = [];
     for (const change of changes) {
       await turn();
-      const [old, fields] = [productOf(change.before), placed(change.fields)];
+      const [old, fields] = [productOf(change.before), normalizeCategories(change.fields)];
       sent.push({ ...change, old, fields, isMoved: !hasSamePlaces(fields, old) });
     }
     const named = sent.flatMap(({ fields, isMoved }) => (isMoved ? [fields] : []));
@@ -155,7 +155,7 @@ export function productWrites(
     totals.change(session, { status: row.status, category: row.category_id, change: 1 });
     const after = { id, document: row.document, updated_at: row.updated_at, value: { id, ...members } };
     if (!hasSameTexts(old, fields))
-      await search.change(session, 'product', searchTextOf(old), { id, ...searchTextOf(fields) });
+      await search.change(session, 'product', toSearchText(old), { id, ...toSearchText(fields) });
     await outbox.record(session, changeOf('updated', before, after), cause);
     return after;
   }
@@ -170,7 +170,7 @@ export function productWrites(
     writeAttributes(session, [{ id: before.id, before: old.attributes, after: {} }]);
     await categories.write(session, [{ id: before.id, before: old, after: undefined }], new Map());
     totals.change(session, { status, category: before.category_id, change: -1 });
-    await search.remove(session, 'product', { id: before.id, ...searchTextOf(old) });
+    await search.remove(session, 'product', { id: before.id, ...toSearchText(old) });
     await outbox.record(session, changeOf('deleted', before, undefined), cause);
   }
 
@@ -182,9 +182,9 @@ export function productWrites(
   ): Promise<void> {
     const old = productOf(before);
     const variantCount = old.variantCount + added;
-    const fields = fieldsOf(old, before.base_price);
+    const fields = toProductFields(old, before.base_price);
     const next = await summarize(session, before, old, fields, variantCount);
-    const { document } = rowOf(next.fields, Date.parse(old.updatedAt), next.kept);
+    const { document } = toProductRow(next.fields, Date.parse(old.updatedAt), next.kept);
     if (productJson({ id: before.id, document }) !== productJson(before))
       await update(session, [{ before, fields, variantCount }], cause);
   }

@@ -1,6 +1,6 @@
 /** The rows that products are found by their tags with. */
 import { sql } from 'kysely';
-import { bulk, bulkInsert } from '../../../storage/bulk.ts';
+import { createBulk, createBulkInsert } from '../../../storage/bulk.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
 
 /** A product's tags before and after a change; none before it is made and after it is deleted. */
@@ -11,10 +11,10 @@ export interface TagChange {
 }
 
 /** @returns a function that writes what has changed, in one order for all transactions */
-export function productTags(database: Pick<Database, 'build' | 'dialect'>) {
+export function createTagWriter(database: Pick<Database, 'build' | 'dialect'>) {
   const columns = { tag: 'text', product_id: 'integer' } as const;
-  const added = bulkInsert(database, 'product_tags', columns);
-  const removed = bulk(
+  const added = createBulkInsert(database, 'product_tags', columns);
+  const removed = createBulk(
     database,
     'product_tags',
     columns,
@@ -27,14 +27,14 @@ export function productTags(database: Pick<Database, 'build' | 'dialect'>) {
       for (const tag of new Set(before)) if (!after.includes(tag)) gone.push([tag, id]);
       for (const tag of new Set(after)) if (!before.includes(tag)) fresh.push([tag, id]);
     }
-    if (gone.length > 0) session.writeDeferred(removed, gone.sort(byTag));
-    if (fresh.length > 0) session.writeDeferred(added, fresh.sort(byTag));
+    if (gone.length > 0) session.writeDeferred(removed, gone.sort(compareTags));
+    if (fresh.length > 0) session.writeDeferred(added, fresh.sort(compareTags));
   };
 }
 
 type Row = [tag: string, id: number];
 
 /** Neighbours in the index are written one after another. */
-function byTag([tag, id]: Row, [other, otherId]: Row): number {
+function compareTags([tag, id]: Row, [other, otherId]: Row): number {
   return tag < other ? -1 : tag > other ? 1 : id - otherId;
 }

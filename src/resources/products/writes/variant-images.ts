@@ -1,15 +1,15 @@
 /** Images that a product loses are lost to its variants too: whatever writes the product has them forget the images. */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../../events/outbox.ts';
-import { pagesAfter, slices } from '../../../slices.ts';
+import { createSlices, readPages } from '../../../slices.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
-import { momentOfChange } from '../../../storage/moments.ts';
-import { prepared } from '../../../storage/prepared.ts';
+import { computeChangeMoment } from '../../../storage/moments.ts';
+import { prepareQuery } from '../../../storage/prepared.ts';
 import {
-  fieldsOf,
-  keptOf,
-  rowOf,
   type StoredVariant,
+  toKeptVariant,
+  toVariantFields,
+  toVariantRow,
   variantInEvent,
   variantOf,
 } from '../../variants/row.ts';
@@ -24,14 +24,17 @@ interface ImageChange {
 const rowsAtOnce = 500;
 
 /** @returns a function that takes images away from the variants of a product that is locked */
-export function variantImages({ build, dialect }: Pick<Database, 'build' | 'dialect'>, outbox: Outbox) {
-  const someAfter = prepared<{ productId: number; after: number }, StoredVariant>(
+export function createVariantImageRemover(
+  { build, dialect }: Pick<Database, 'build' | 'dialect'>,
+  outbox: Outbox,
+) {
+  const someAfter = prepareQuery<{ productId: number; after: number }, StoredVariant>(
     build,
     argument => sql`select id, document, updated_at from product_variants
         where product_id = ${argument.productId} and id > ${argument.after}
         order by id limit ${sql.lit(rowsAtOnce)} ${dialect.forUpdate}`,
   );
-  const write = prepared<StoredVariant & Record<string, unknown>, unknown>(build, argument =>
+  const write = prepareQuery<StoredVariant & Record<string, unknown>, unknown>(build, argument =>
     build
       .updateTable('product_variants')
       .set({ document: argument.document, updated_at: argument.updated_at })
@@ -47,8 +50,8 @@ export function variantImages({ build, dialect }: Pick<Database, 'build' | 'dial
     const kept = new Set(has.map(({ id }) => id));
     const gone = new Set(had.map(({ id }) => id).filter(id => !kept.has(id)));
     if (gone.size === 0) return;
-    const { turn } = slices();
-    const pages = pagesAfter<StoredVariant>(last =>
+    const { turn } = createSlices();
+    const pages = readPages<StoredVariant>(last =>
       session.all(someAfter({ productId, after: last?.id ?? 0 })),
     );
     for await (const some of pages) {
@@ -56,8 +59,8 @@ export function variantImages({ build, dialect }: Pick<Database, 'build' | 'dial
         await turn();
         const old = variantOf(before);
         if (old.imageId === null || !gone.has(old.imageId)) continue;
-        const at = momentOfChange(cause.at, before.updated_at);
-        const { document } = rowOf({ ...fieldsOf(old), imageId: null }, at, keptOf(old));
+        const at = computeChangeMoment(cause.at, before.updated_at);
+        const { document } = toVariantRow({ ...toVariantFields(old), imageId: null }, at, toKeptVariant(old));
         await session.run(write({ id: before.id, document, updated_at: at }));
         const { id } = before;
         const documents = { before: variantInEvent(before), after: variantInEvent({ id, document }) };

@@ -4,8 +4,8 @@
  */
 import { sql } from 'kysely';
 import type { Database, Session } from '../../../storage/database.ts';
-import { prepared } from '../../../storage/prepared.ts';
-import { type Kept, keptOf, type LockedProduct } from '../row.ts';
+import { prepareQuery } from '../../../storage/prepared.ts';
+import { type Kept, type LockedProduct, toKeptProduct } from '../row.ts';
 import type { Product, ProductFields } from '../schema.ts';
 
 interface Ends {
@@ -17,8 +17,8 @@ interface Ends {
 }
 
 /** @returns a function that gives what is written of a product, and kept, with the variants that it has by then */
-export function variantSummaries({ build }: Pick<Database, 'build'>) {
-  const ends = prepared<{ id: number }, Ends>(build, ({ id }) => {
+export function createVariantSummarizer({ build }: Pick<Database, 'build'>) {
+  const ends = prepareQuery<{ id: number }, Ends>(build, ({ id }) => {
     const own = sql`from product_variants where product_id = ${id}`;
     return sql<Ends>`select
       (select price ${own} and price is not null order by price limit 1) as low,
@@ -37,24 +37,24 @@ export function variantSummaries({ build }: Pick<Database, 'build'>) {
     old: Product,
     fields: ProductFields,
     count: number = old.variantCount,
-    ownPrice: number = ownPriceOf(before, old, fields),
+    ownPrice: number = computeOwnPrice(before, old, fields),
   ): Promise<{ fields: ProductFields; kept: Kept }> => {
-    if (count === 0 && old.variantCount === 0) return { fields, kept: keptOf(old) };
+    if (count === 0 && old.variantCount === 0) return { fields, kept: toKeptProduct(old) };
     const written = { ...fields, price: ownPrice };
     if (count === 0) {
       const variants = { count, prices: undefined, available: false };
-      return { fields: written, kept: { ...keptOf(old), variants } };
+      return { fields: written, kept: { ...toKeptProduct(old), variants } };
     }
     const { low, high, inherits, available } = (await session.first(ends({ id: before.id }))) ?? nothing;
     const all = [low, high, inherits === 1 ? ownPrice : null].filter(one => one !== null);
     const prices = all.length === 0 ? undefined : { min: Math.min(...all), max: Math.max(...all) };
     const variants = { count, prices, available: available === 1 };
-    return { fields: written, kept: { ...keptOf(old), variants } };
+    return { fields: written, kept: { ...toKeptProduct(old), variants } };
   };
 }
 
 /** The price that is shown for its variants is not what a client has written. */
-const ownPriceOf = (before: LockedProduct, old: Product, { price }: ProductFields): number =>
+const computeOwnPrice = (before: LockedProduct, old: Product, { price }: ProductFields): number =>
   price === old.price ? (before.base_price ?? old.price) : price;
 
 const nothing: Ends = { low: null, high: null, inherits: 0, available: 0 };

@@ -3,8 +3,8 @@
  * megabytes. Words are numbered in their order, so that those with one beginning follow each other, and products have places
  * in the order of the lengths of their names, so that those come first that have little else in them.
  */
-import { type BoundedMap, boundedMap } from '../../../bounded-map.ts';
-import { slices } from '../../../slices.ts';
+import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
+import { createSlices } from '../../../slices.ts';
 
 /** A product as it is found by its name. */
 export interface Named {
@@ -64,7 +64,7 @@ const stepsAtOnce = 20_000;
 const wordBytes = 80;
 
 /** Numbers one after another, as many as there will be. */
-function growing() {
+function createGrowingArray() {
   let numbers = new Uint32Array(4096);
   let count = 0;
   return {
@@ -82,15 +82,15 @@ function growing() {
 }
 
 /** Gathers products, in the order of their ids, and makes the arrays of them. */
-export function nameArrays() {
+export function createNameArraysBuilder() {
   const numbers = new Map<string, number>();
   let letters = 0;
-  const sequence = growing();
-  const offsets = growing();
-  const ids = growing();
-  const lengths = growing();
-  const qualities = growing();
-  const { turn } = slices();
+  const sequence = createGrowingArray();
+  const offsets = createGrowingArray();
+  const ids = createGrowingArray();
+  const lengths = createGrowingArray();
+  const qualities = createGrowingArray();
+  const { turn } = createSlices();
 
   function put(words: readonly string[]): void {
     for (const word of words) {
@@ -104,7 +104,7 @@ export function nameArrays() {
   }
 
   /** In their order; a list of all would take too long to sort in one piece. */
-  async function sortedWords(): Promise<string[]> {
+  async function sortWords(): Promise<string[]> {
     const parts = Map.groupBy(numbers.keys(), word => word.slice(0, 2));
     const sorted: string[] = [];
     for (const start of [...parts.keys()].sort()) {
@@ -129,7 +129,7 @@ export function nameArrays() {
 
     async make(): Promise<NameArrays> {
       offsets.push(sequence.count());
-      const words = await sortedWords();
+      const words = await sortWords();
       const renumbered = new Uint32Array(words.length);
       for (const [index, word] of words.entries()) {
         renumbered[numbers.get(word) ?? 0] = index;
@@ -137,7 +137,7 @@ export function nameArrays() {
       }
       const count = ids.count();
       const read = { ids: ids.values(), offsets: offsets.values(), sequence: sequence.values() };
-      const order = await inOrder(lengths.values(), turn);
+      const order = await computeOrder(lengths.values(), turn);
       const largest = read.ids.at(-1) ?? 0;
       const made = {
         words,
@@ -150,8 +150,8 @@ export function nameArrays() {
         lengths: new Uint8Array(count),
         qualities: new Uint8Array(count),
         lost: { products: 0, words: new Map<number, number>() },
-        bits: boundedMap<string, Uint32Array>(keptBits),
-        ranges: boundedMap<string, readonly WordRange[]>(keptRanges),
+        bits: createBoundedMap<string, Uint32Array>(keptBits),
+        ranges: createBoundedMap<string, readonly WordRange[]>(keptRanges),
       };
       let end = 0;
       for (let place = 0; place < count; place++) {
@@ -180,10 +180,10 @@ export function dropPlace({ qualities, offsets, sequence, lost }: NameArrays, pl
     lost.words.set(word, (lost.words.get(word) ?? 0) + 1);
 }
 
-type Turn = ReturnType<typeof slices>['turn'];
+type Turn = ReturnType<typeof createSlices>['turn'];
 
 /** Which product has each place: the shortest names first. */
-async function inOrder(lengths: Uint32Array, turn: Turn): Promise<Uint32Array> {
+async function computeOrder(lengths: Uint32Array, turn: Turn): Promise<Uint32Array> {
   const order = new Uint32Array(lengths.length);
   let place = 0;
   for (let length = 0; length <= longestName; length++) {
@@ -216,7 +216,7 @@ async function gatherPlaces({ starts, places, offsets, sequence, ids }: NameArra
 }
 
 /** The number of the first word that is not before this one. */
-export function placeOfWord(words: readonly string[], word: string): number {
+export function findWordPlace(words: readonly string[], word: string): number {
   let [low, high] = [0, words.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -227,7 +227,7 @@ export function placeOfWord(words: readonly string[], word: string): number {
 }
 
 /** The words that begin so. */
-export const beginningWith = (words: readonly string[], beginning: string) => ({
-  low: placeOfWord(words, beginning),
-  high: placeOfWord(words, `${beginning}\uffff`),
+export const findWordsBeginningWith = (words: readonly string[], beginning: string) => ({
+  low: findWordPlace(words, beginning),
+  high: findWordPlace(words, `${beginning}\uffff`),
 });

@@ -1,7 +1,7 @@
 /** Finds products by the words of their names and brands: those with all words of a query, the best first. */
-import { rarity } from '../ranking/score.ts';
-import { beginningWith, gone, mostQuality, type NameArrays, type WordRange } from './arrays.ts';
-import { type Layer, type NameGroup, tiersOf, withoutForms } from './tiers.ts';
+import { computeRarity } from '../ranking/score.ts';
+import { findWordsBeginningWith, gone, mostQuality, type NameArrays, type WordRange } from './arrays.ts';
+import { generateTiers, type Layer, type NameGroup, removeForms } from './tiers.ts';
 
 type Span = Pick<WordRange, 'low' | 'high'>;
 
@@ -26,11 +26,11 @@ const ofBrand = 0.9;
 const shares = { words: 0.78, name: 0.14, together: 0.05, quality: 0.03 } as const;
 
 /** How often products have a word. */
-const countOfWord = ({ starts, lost }: NameArrays, word: number): number =>
+const countWord = ({ starts, lost }: NameArrays, word: number): number =>
   (starts[word + 1] ?? 0) - (starts[word] ?? 0) - (lost.words.get(word) ?? 0);
 
 /** How often they have one of several words that follow each other. */
-function countOf({ starts, lost }: NameArrays, { low, high }: Span): number {
+function countSpan({ starts, lost }: NameArrays, { low, high }: Span): number {
   const all = (starts[high] ?? 0) - (starts[low] ?? 0);
   if (high - low === 1) return all - (lost.words.get(low) ?? 0);
   let less = 0;
@@ -39,7 +39,7 @@ function countOf({ starts, lost }: NameArrays, { low, high }: Span): number {
 }
 
 /** Those words that are counted most often, the commonest first; of words as common in their order. */
-function commonest({ low, high }: Span, most: number, count: (word: number) => number): number[] {
+function selectCommonest({ low, high }: Span, most: number, count: (word: number) => number): number[] {
   const found: number[] = [];
   for (let word = low; word < Math.min(high, low + wordsCompared); word++) {
     const own = count(word);
@@ -53,7 +53,7 @@ function commonest({ low, high }: Span, most: number, count: (word: number) => n
 }
 
 /** The words of names that begin so, in the same order. @param later of products that are named otherwise than in `main` */
-export function commonestWords(
+export function findCommonestWords(
   [main, later]: readonly NameArrays[],
   beginning: string,
   most: number,
@@ -61,67 +61,67 @@ export function commonestWords(
   if (main === undefined) return [];
   const more = new Map<string, number>();
   if (later !== undefined) {
-    const { low, high } = beginningWith(later.words, beginning);
-    for (let word = low; word < high; word++) more.set(later.words[word] ?? '', countOfWord(later, word));
+    const { low, high } = findWordsBeginningWith(later.words, beginning);
+    for (let word = low; word < high; word++) more.set(later.words[word] ?? '', countWord(later, word));
   }
-  const wordAt = (word: number): string => main.words[word] ?? '';
+  const getWord = (word: number): string => main.words[word] ?? '';
   const count = (word: number): number =>
-    countOfWord(main, word) + (more.size === 0 ? 0 : (more.get(wordAt(word)) ?? 0));
-  const found = commonest(beginningWith(main.words, beginning), most, count);
+    countWord(main, word) + (more.size === 0 ? 0 : (more.get(getWord(word)) ?? 0));
+  const found = selectCommonest(findWordsBeginningWith(main.words, beginning), most, count);
   // Those of both that are not found yet are no more common than the last of these.
-  const counts = new Map([...more, ...found.map(word => [wordAt(word), count(word)] as const)]);
+  const counts = new Map([...more, ...found.map(word => [getWord(word), count(word)] as const)]);
   return [...counts]
     .sort(([one, first], [other, second]) => second - first || (one < other ? -1 : 1))
     .slice(0, most)
     .map(([word]) => word);
 }
 
-const countOfGroup = (arrays: NameArrays, group: NameGroup): number =>
-  group.reduce((sum, range) => sum + countOf(arrays, range), 0);
+const countGroup = (arrays: NameArrays, group: NameGroup): number =>
+  group.reduce((sum, range) => sum + countSpan(arrays, range), 0);
 
 /**
  * @returns the best products with all words, at most so many: those that have the words themselves before those that have
  * forms of them
  */
 export function findNames(layers: readonly Layer[], limit: number): NameHit[] {
-  const weights = weightsOf(layers);
+  const weights = computeWeights(layers);
   const found = new Map<number, NameHit>();
   let most = 1;
-  for (const tier of tiersOf(layers)) {
+  for (const tier of generateTiers(layers)) {
     if (found.size >= limit) break;
-    const hits = hitsOf(tier, weights).filter(({ id }) => !found.has(id));
+    const hits = findHits(tier, weights).filter(({ id }) => !found.has(id));
     for (const { id, score } of hits) found.set(id, { id, score: Math.min(most, score) });
     most = Math.min(most, hits.at(-1)?.score ?? 1);
   }
   return [...found.values()].slice(0, limit);
 }
 
-function weightsOf(layers: readonly Layer[]): number[] {
+function computeWeights(layers: readonly Layer[]): number[] {
   const documents = layers.reduce((sum, { arrays }) => sum + arrays.ids.length - arrays.lost.products, 0);
   return (layers[0]?.groups ?? []).map((_, index) => {
-    const counts = layers.map(({ arrays, groups }) => countOfGroup(arrays, groups[index] ?? []));
+    const counts = layers.map(({ arrays, groups }) => countGroup(arrays, groups[index] ?? []));
     const all = counts.reduce((sum, count) => sum + count, 0);
-    return rarity(all, documents);
+    return computeRarity(all, documents);
   });
 }
 
 /** Best first. */
-function hitsOf(layers: readonly Layer[], weights: readonly number[]): NameHit[] {
+function findHits(layers: readonly Layer[], weights: readonly number[]): NameHit[] {
   const hits = layers.flatMap(({ arrays, groups }) =>
-    placesMeeting(arrays, groups).map(place => ({
+    findMatchingPlaces(arrays, groups).map(place => ({
       id: arrays.ids[place] ?? 0,
-      score: scoreOf(arrays, place, groups, weights),
+      score: computeScore(arrays, place, groups, weights),
     })),
   );
   return hits.sort((one, other) => other.score - one.score || one.id - other.id);
 }
 
 /** The words that begin so in names that have all words of a query themselves, as far as these are compared: the commonest first. */
-export function completing(layers: readonly Layer[], beginning: string, most: number): string[] {
+export function findCompletions(layers: readonly Layer[], beginning: string, most: number): string[] {
   const counts = new Map<string, number>();
-  for (const { arrays, groups } of withoutForms(layers)) {
+  for (const { arrays, groups } of removeForms(layers)) {
     const { words, offsets, sequence } = arrays;
-    for (const place of placesMeeting(arrays, groups)) {
+    for (const place of findMatchingPlaces(arrays, groups)) {
       const own = sequence.subarray(offsets[place] ?? 0, offsets[place + 1] ?? 0);
       for (const at of new Set(own)) {
         const word = words[at] ?? '';
@@ -134,14 +134,14 @@ export function completing(layers: readonly Layer[], beginning: string, most: nu
 }
 
 /** Some products with all words, those with the shortest names first. */
-function placesMeeting(arrays: NameArrays, groups: readonly NameGroup[]): number[] {
-  const rarest = groups.toSorted((one, other) => countOfGroup(arrays, one) - countOfGroup(arrays, other));
+function findMatchingPlaces(arrays: NameArrays, groups: readonly NameGroup[]): number[] {
+  const rarest = groups.toSorted((one, other) => countGroup(arrays, one) - countGroup(arrays, other));
   const [first, ...others] = rarest;
-  if (first === undefined || countOfGroup(arrays, first) === 0) return [];
+  if (first === undefined || countGroup(arrays, first) === 0) return [];
   const bits: Uint32Array[] = [];
   const tested: NameGroup[] = [];
   for (const group of others) {
-    const known = bitsOf(arrays, group);
+    const known = findBits(arrays, group);
     if (known === undefined) tested.push(group);
     else bits.push(known);
   }
@@ -160,7 +160,7 @@ function placesMeeting(arrays: NameArrays, groups: readonly NameGroup[]): number
   };
   for (const range of first) {
     if (range.high - range.low > mostCommon)
-      for (const word of commonest(range, mostCommon, word => countOfWord(arrays, word)))
+      for (const word of selectCommonest(range, mostCommon, word => countWord(arrays, word)))
         collect(word, word + 1);
     collect(range.low, range.high);
   }
@@ -168,8 +168,8 @@ function placesMeeting(arrays: NameArrays, groups: readonly NameGroup[]): number
 }
 
 /** For single words that many products have. */
-function bitsOf(arrays: NameArrays, group: NameGroup): Uint32Array | undefined {
-  if (countOfGroup(arrays, group) * rareShare < arrays.ids.length) return undefined;
+function findBits(arrays: NameArrays, group: NameGroup): Uint32Array | undefined {
+  if (countGroup(arrays, group) * rareShare < arrays.ids.length) return undefined;
   if (group.some(({ low, high }) => high - low > 1)) return undefined;
   const key = group.map(({ low }) => low).join();
   const known = arrays.bits.get(key);
@@ -199,13 +199,13 @@ function meets({ offsets, sequence }: NameArrays, place: number, groups: readonl
     const group = groups[index];
     let isMet = false;
     for (let at = offsets[place] ?? 0; group !== undefined && at < end && !isMet; at++)
-      isMet = factorOf(group, sequence[at] ?? 0) > 0;
+      isMet = getFactor(group, sequence[at] ?? 0) > 0;
     if (!isMet) return false;
   }
   return true;
 }
 
-function factorOf(group: NameGroup, word: number): number {
+function getFactor(group: NameGroup, word: number): number {
   for (let index = 0; index < group.length; index++) {
     const range = group[index];
     if (range !== undefined && word >= range.low && word < range.high) return range.factor;
@@ -213,7 +213,7 @@ function factorOf(group: NameGroup, word: number): number {
   return 0;
 }
 
-function scoreOf(
+function computeScore(
   { offsets, sequence, lengths, qualities }: NameArrays,
   place: number,
   groups: readonly NameGroup[],
@@ -225,7 +225,7 @@ function scoreOf(
   for (const [index, group] of groups.entries()) {
     let [best, bestAt] = [0, -2];
     for (let at = start; at < end; at++) {
-      const factor = factorOf(group, sequence[at] ?? 0) * (at - start < length ? 1 : ofBrand);
+      const factor = getFactor(group, sequence[at] ?? 0) * (at - start < length ? 1 : ofBrand);
       if (factor > best) [best, bestAt] = [factor, at];
     }
     sum += best * (weights[index] ?? 0);

@@ -4,24 +4,24 @@
  * first needed, and then follow the changes that storage/changes/ reads, so that they are as new as the last check. They are
  * bounded in bytes; a catalog with more names is searched without them (docs/decisions/0036).
  */
-import { pagesAhead, slices } from '../../../slices.ts';
+import { createSlices, readPagesAhead } from '../../../slices.ts';
 import type { Change, Collection } from '../../../storage/changes/change.ts';
-import { followedLoads } from '../../../storage/changes/loads.ts';
+import { createLoads } from '../../../storage/changes/loads.ts';
 import type { Database } from '../../../storage/database.ts';
-import type { Arguments, prepared } from '../../../storage/prepared.ts';
+import type { Arguments, prepareQuery } from '../../../storage/prepared.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import {
-  beginningWith,
+  createNameArraysBuilder,
   dropPlace,
+  findWordPlace,
+  findWordsBeginningWith,
   gone,
   type NameArrays,
   type Named,
-  nameArrays,
-  placeOfWord,
   type WordRange,
 } from './arrays.ts';
-import { commonestWords, completing, findNames, type NameHit } from './find.ts';
+import { findCommonestWords, findCompletions, findNames, type NameHit } from './find.ts';
 import { factors, type Layer } from './tiers.ts';
 
 /** Bytes of names at most, and of what makes them. */
@@ -41,7 +41,7 @@ const mostForms = 8;
 export interface NameSource<Row extends { readonly id: number }> {
   readonly collection: Collection;
   /** The rows of products that are found by their names, after an id, in the order of ids. */
-  readonly rows: ReturnType<typeof prepared<{ last: number; limit: number } & Arguments, Row>>;
+  readonly rows: ReturnType<typeof prepareQuery<{ last: number; limit: number } & Arguments, Row>>;
   namedRow(row: Row): Named;
   /** The same from what an event says of a product; undefined where it is not found by its name. */
   namedIn(id: number, document: string): Named | undefined;
@@ -60,7 +60,7 @@ export interface ProductNames {
   completions(words: readonly string[], most: number): Promise<readonly string[]>;
 }
 
-export function productNames<Row extends { readonly id: number }>(
+export function createProductNames<Row extends { readonly id: number }>(
   { changes, snapshot }: Pick<Database, 'changes' | 'snapshot'>,
   stems: Pick<Stems, 'beginning' | 'isSame'>,
   { collection, rows, namedRow, namedIn }: NameSource<Row>,
@@ -84,26 +84,26 @@ export function productNames<Row extends { readonly id: number }>(
     lateVersion += 1;
     waiting.clear();
   }
-  const waits = (committed: readonly Change[]): void => {
+  const addWaiting = (committed: readonly Change[]): void => {
     for (const { id, document } of committed) waiting.set(id, document);
   };
 
-  const loads = followedLoads(changes, collection, {
+  const loads = createLoads(changes, collection, {
     clear() {
       replace(undefined);
       isRefused = false;
     },
     apply(committed) {
-      if (main !== undefined) waits(committed);
+      if (main !== undefined) addWaiting(committed);
       if (waiting.size > mostWaiting) replace(undefined);
     },
   });
 
   /** Undefined where they are too many. */
   async function readAll(isGivenUp: () => boolean): Promise<NameArrays | undefined> {
-    const made = nameArrays();
-    const { turn } = slices();
-    const pages = pagesAhead<Row>(last => {
+    const made = createNameArraysBuilder();
+    const { turn } = createSlices();
+    const pages = readPagesAhead<Row>(last => {
       const query = rows({ last: last?.id ?? 0, limit: rowsAtOnce });
       return snapshot(session => session.all(query), { background: true });
     });
@@ -119,11 +119,11 @@ export function productNames<Row extends { readonly id: number }>(
     return made.make();
   }
 
-  function want(): void {
+  function requestLoad(): void {
     if (isRefused || loads.has(collection.name) || loads.isResting()) return;
     const load = loads.load(collection.name, readAll, (arrays, replayed) => {
       replace(arrays);
-      if (arrays !== undefined) waits(replayed);
+      if (arrays !== undefined) addWaiting(replayed);
     });
     // The names are needed again.
     reading = load.catch(() => undefined);
@@ -158,23 +158,23 @@ export function productNames<Row extends { readonly id: number }>(
   }
 
   /** Takes over what has changed; undefined while names are not in memory. */
-  async function layersNow(): Promise<readonly NameArrays[] | undefined> {
+  async function refreshLayers(): Promise<readonly NameArrays[] | undefined> {
     if (main === undefined) {
-      want();
+      requestLoad();
       await settle();
     }
-    const { turn } = slices();
+    const { turn } = createSlices();
     for (const [id, document] of waiting) {
       if (main === undefined) break;
       waiting.delete(id);
       change(main, id, document === null ? undefined : namedIn(id, document));
       await turn();
     }
-    if (main === undefined || Math.max(late.size, main.lost.products) > mostLate) want();
+    if (main === undefined || Math.max(late.size, main.lost.products) > mostLate) requestLoad();
     if (main === undefined || late.size === 0) return main && [main];
     const first = main;
     if (lateArrays === undefined) {
-      const made = nameArrays();
+      const made = createNameArraysBuilder();
       for (const named of [...late.values()].sort((one, other) => one.id - other.id)) made.add(named);
       const begun = lateVersion;
       const arrays = await made.make();
@@ -184,7 +184,7 @@ export function productNames<Row extends { readonly id: number }>(
     return [first, lateArrays];
   }
 
-  function rangesOf(arrays: NameArrays, word: string, isLast: boolean): readonly WordRange[] {
+  function getRanges(arrays: NameArrays, word: string, isLast: boolean): readonly WordRange[] {
     const key = isLast ? `${word}*` : word;
     const known = arrays.ranges.get(key) ?? readRanges(arrays, word, isLast);
     arrays.ranges.set(key, known);
@@ -193,11 +193,11 @@ export function productNames<Row extends { readonly id: number }>(
 
   function readRanges({ words }: NameArrays, word: string, isLast: boolean): WordRange[] {
     const ranges: WordRange[] = [];
-    const exact = placeOfWord(words, word);
+    const exact = findWordPlace(words, word);
     if (words[exact] === word) ranges.push({ low: exact, high: exact + 1, factor: factors.exact });
     if (!hasDigit(word)) {
       const beginning = stems.beginning(word);
-      const low = placeOfWord(words, beginning);
+      const low = findWordPlace(words, beginning);
       for (let at = low; at < low + formsLookedAt && ranges.length <= mostForms; at++) {
         const other = words[at];
         if (other?.startsWith(beginning) !== true) break;
@@ -205,28 +205,28 @@ export function productNames<Row extends { readonly id: number }>(
           ranges.push({ low: at, high: at + 1, factor: factors.form });
       }
     }
-    if (isLast) ranges.push({ ...beginningWith(words, word), factor: factors.beginning });
+    if (isLast) ranges.push({ ...findWordsBeginningWith(words, word), factor: factors.beginning });
     return ranges;
   }
 
-  async function layersFor(words: readonly string[]): Promise<readonly Layer[] | undefined> {
-    const layers = await layersNow();
+  async function readLayers(words: readonly string[]): Promise<readonly Layer[] | undefined> {
+    const layers = await refreshLayers();
     return layers?.map(arrays => ({
       arrays,
-      groups: words.map((word, index) => rangesOf(arrays, word, index === words.length - 1)),
+      groups: words.map((word, index) => getRanges(arrays, word, index === words.length - 1)),
     }));
   }
 
   return {
     async find(words, limit) {
-      const layers = await layersFor(words);
+      const layers = await readLayers(words);
       return layers && findNames(layers, limit);
     },
 
     async completions(words, most) {
       const last = words.at(-1) ?? '';
-      if (words.length === 1) return commonestWords((await layersNow()) ?? [], last, most);
-      return completing((await layersFor(words)) ?? [], last, most);
+      if (words.length === 1) return findCommonestWords((await refreshLayers()) ?? [], last, most);
+      return findCompletions((await readLayers(words)) ?? [], last, most);
     },
   };
 }

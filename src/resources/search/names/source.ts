@@ -1,10 +1,10 @@
 /** Where the names of products are read: their rows, and what events say of them. */
 import { sql } from 'kysely';
 import type { Database } from '../../../storage/database.ts';
-import { prepared } from '../../../storage/prepared.ts';
-import { wordsOf } from '../../../storage/search/text/split.ts';
+import { prepareQuery } from '../../../storage/prepared.ts';
+import { splitWords } from '../../../storage/search/text/split.ts';
 import { productOf, products } from '../../products/row.ts';
-import { ratingOf } from '../sources.ts';
+import { computeRating } from '../sources.ts';
 import { mostQuality, type Named } from './arrays.ts';
 import type { NameSource } from './index.ts';
 
@@ -27,29 +27,29 @@ interface NameFacts extends Pick<NameRow, 'id' | 'name' | 'brand'> {
   readonly available: boolean;
 }
 
-const named = ({ id, name, brand, rating, available }: NameFacts): Named => ({
+const toNamed = ({ id, name, brand, rating, available }: NameFacts): Named => ({
   id,
-  name: wordsOf(name).slice(0, mostNameWords),
-  brand: brand === null ? [] : wordsOf(brand).slice(0, mostBrandWords),
+  name: splitWords(name).slice(0, mostNameWords),
+  brand: brand === null ? [] : splitWords(brand).slice(0, mostBrandWords),
   // As in ranking/score.ts, where a rating counts twice as much.
   quality: Math.round((mostQuality * (2 * rating + Number(available))) / 3),
 });
 
-export const nameSource = ({ build }: Pick<Database, 'build'>): NameSource<NameRow> => ({
+export const createNameSource = ({ build }: Pick<Database, 'build'>): NameSource<NameRow> => ({
   collection: products,
-  rows: prepared(
+  rows: prepareQuery(
     build,
     ({ last, limit }) => sql`select id, name, brand, rating_sum, rating_count, available from products
       where id > ${last} and status = 'active' order by id limit ${limit}`,
   ),
   namedRow(row) {
     const count = row.rating_count;
-    const rating = ratingOf({ average: count === 0 ? null : row.rating_sum / count, count });
-    return named({ ...row, rating, available: row.available === 1 });
+    const rating = computeRating({ average: count === 0 ? null : row.rating_sum / count, count });
+    return toNamed({ ...row, rating, available: row.available === 1 });
   },
   namedIn(id, document) {
     const product = productOf({ id, document });
     if (product.status === 'archived') return undefined;
-    return named({ ...product, rating: ratingOf(product.rating) });
+    return toNamed({ ...product, rating: computeRating(product.rating) });
   },
 });

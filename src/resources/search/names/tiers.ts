@@ -15,14 +15,14 @@ export interface Layer {
 }
 
 /** With all words as they are, then with the last one as a beginning, then with forms of the others. */
-export function* tiersOf(layers: readonly Layer[]): Generator<readonly Layer[]> {
-  yield keeping(layers, ({ factor, low }, isLast, { words }) => {
+export function* generateTiers(layers: readonly Layer[]): Generator<readonly Layer[]> {
+  yield filterRanges(layers, ({ factor, low }, isLast, { words }) => {
     // A letter is the beginning of a word before it is a word.
     const isShort = isLast && (words[low] ?? '').length < shortestWord;
     return factor === factors.exact && !isShort;
   });
   const isForm = ({ factor }: WordRange, isLast: boolean) => factor === factors.form && !isLast;
-  yield keeping(layers, (range, isLast) => !isForm(range, isLast));
+  yield filterRanges(layers, (range, isLast) => !isForm(range, isLast));
   const hasForms = layers.some(({ groups }) =>
     groups.some((group, index) => group.some(range => isForm(range, index === groups.length - 1))),
   );
@@ -30,7 +30,7 @@ export function* tiersOf(layers: readonly Layer[]): Generator<readonly Layer[]> 
 }
 
 /** The same, with only some of what may stand for each word. */
-const keeping = (
+const filterRanges = (
   layers: readonly Layer[],
   keeps: (range: WordRange, isLast: boolean, arrays: NameArrays) => boolean,
 ): Layer[] =>
@@ -42,5 +42,5 @@ const keeping = (
   }));
 
 /** Of names that have the words themselves. */
-export const withoutForms = (layers: readonly Layer[]): Layer[] =>
-  keeping(layers, ({ factor }) => factor !== factors.form);
+export const removeForms = (layers: readonly Layer[]): Layer[] =>
+  filterRanges(layers, ({ factor }) => factor !== factors.form);

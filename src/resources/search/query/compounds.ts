@@ -8,7 +8,7 @@ import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 import type { CachedWords } from '../cached.ts';
 import type { Piece } from './pieces.ts';
-import { inflected } from './unknown.ts';
+import { inflect } from './unknown.ts';
 
 const shortestPart = 3;
 /** `drmartens`, `tvstand`: documents have to have both parts. */
@@ -21,7 +21,7 @@ const longestCompound = 40;
 const links = ['s', 'es', 'n', 'en', 'er', 'e'] as const;
 
 /** A first part as it stands, and without the letters that link it to the next. */
-export function withoutLink(part: string): string[] {
+export function listPartForms(part: string): string[] {
   const parts = [part];
   for (const link of links) {
     if (part.endsWith(link) && part.length - link.length >= shortestPart)
@@ -31,20 +31,20 @@ export function withoutLink(part: string): string[] {
 }
 
 /** All ways to part a word in two; the second part also as it is without the ending of a plural. */
-export function splitsOf(word: string): [string, string][] {
+export function listSplits(word: string): [string, string][] {
   const points = [...word];
   if (points.length < shortestCompound || points.length > longestCompound) return [];
   const splits: [string, string][] = [];
   for (let at = shortestFirst; at <= points.length - shortestPart; at++) {
     const second = points.slice(at).join('');
     const start = points.slice(0, at).join('');
-    for (const first of at < shortestPart ? [start] : withoutLink(start))
-      for (const form of [second, ...withoutPlural(second)]) splits.push([first, form]);
+    for (const first of at < shortestPart ? [start] : listPartForms(start))
+      for (const form of [second, ...removePluralEndings(second)]) splits.push([first, form]);
   }
   return splits;
 }
 
-function withoutPlural(word: string): string[] {
+function removePluralEndings(word: string): string[] {
   const found = plurals.filter(
     ending => word.endsWith(ending) && word.length - ending.length >= shortestPart,
   );
@@ -70,7 +70,7 @@ interface Candidate {
 const shortestCode = 4;
 
 /** Reads what the words with digits, and those joined to them, will need: in one statement where that is cheaper. */
-function termsOf(pieces: readonly Piece[], candidates: readonly Candidate[]): Term[] {
+function collectTerms(pieces: readonly Piece[], candidates: readonly Candidate[]): Term[] {
   const terms: Term[] = [];
   const add = (word: string, isLast: boolean) => {
     terms.push({ word });
@@ -89,7 +89,7 @@ interface Neighbours {
 }
 
 /** Words next to each other that documents write as one; of codes the beginning, too. */
-export async function joinedNeighbours(
+export async function findJoinedNeighbours(
   { reader, stems, vocabulary, joined }: Tools,
   session: SearchSession,
   pieces: readonly Piece[],
@@ -104,7 +104,7 @@ export async function joinedNeighbours(
       const irregular = stems.others(end).map(form => word + form);
       word += end;
       const isCode = pieces.slice(first, last + 1).some(piece => hasDigit(piece.word));
-      const forms = isCode ? [] : [word, ...inflected(word, stems), ...irregular];
+      const forms = isCode ? [] : [word, ...inflect(word, stems), ...irregular];
       if (isCode || last === first + 1) candidates.push({ word, forms, isCode, first, last });
     }
   }
@@ -113,7 +113,7 @@ export async function joinedNeighbours(
     forms.length === 0
       ? new Set<string>()
       : await joined(session.seen, forms.join(' '), () => vocabulary.known(session, forms));
-  await reader.fetch(session, termsOf(pieces, candidates));
+  await reader.fetch(session, collectTerms(pieces, candidates));
   const found: Neighbours[] = [];
   for (const { word, forms, isCode, first, last } of candidates) {
     for (const form of forms) if (known.has(form)) found.push({ choice: [{ word: form }], first, last });

@@ -1,6 +1,6 @@
 /** The words of a query, before anything is read from the index. */
 import { hasDigit } from '../../../storage/search/text/joined.ts';
-import { runsOf } from '../../../storage/search/text/split.ts';
+import { splitRuns } from '../../../storage/search/text/split.ts';
 
 /** Words of a query that count; more are left out. */
 const mostWords = 20;
@@ -28,13 +28,13 @@ interface Written {
 }
 
 /** The distinct words of a query, in order. Parts of codes and of words like `t-shirt` and `men's` are one. */
-export function piecesOf(query: string): Piece[] {
+export function parsePieces(query: string): Piece[] {
   const pieces = new Map<string, Piece>();
   const add = (group: readonly Written[]) => {
-    for (const piece of piecesOfGroup(group)) if (pieces.size < mostWords) pieces.set(piece.word, piece);
+    for (const piece of toPieces(group)) if (pieces.size < mostWords) pieces.set(piece.word, piece);
   };
   let group: Written[] = [];
-  for (const written of writtenWords(query)) {
+  for (const written of parseWrittenWords(query)) {
     if (written.between === '' || group.length >= mostParts) {
       add(group);
       group = [];
@@ -45,9 +45,9 @@ export function piecesOf(query: string): Piece[] {
   return [...pieces.values()];
 }
 
-function* writtenWords(query: string): Generator<Written> {
+function* parseWrittenWords(query: string): Generator<Written> {
   let last = -1;
-  for (const { start, end, words } of runsOf(query)) {
+  for (const { start, end, words } of splitRuns(query)) {
     const between = start - last === 1 && last >= 0 ? query.slice(last, start) : '';
     const isTight = between !== '' && (apostrophes.includes(between) || hyphens.includes(between));
     const isMark = !/[\p{L}\p{N}]/u.test(query.slice(start, end));
@@ -65,10 +65,10 @@ export interface Beginning {
   readonly isComplete: boolean;
 }
 
-export function beginningOf(query: string): Beginning {
+export function parseBeginning(query: string): Beginning {
   let text = '';
   let last: Written | undefined;
-  for (const written of writtenWords(query)) {
+  for (const written of parseWrittenWords(query)) {
     if (last !== undefined) text += last.word + (written.between === '' ? ' ' : written.between);
     last = written;
   }
@@ -78,7 +78,7 @@ export function beginningOf(query: string): Beginning {
 const isOwned = ({ word, between }: Written): boolean =>
   word === 's' && between !== '' && apostrophes.includes(between);
 
-function piecesOfGroup(group: readonly Written[]): Piece[] {
+function toPieces(group: readonly Written[]): Piece[] {
   const words = group.map(({ word }) => word);
   const whole = words.join('');
   if (words.length < 2) return group.map(({ word, isMark }) => ({ word, parts: [], isMark }));

@@ -8,7 +8,7 @@ const mostSynonyms = 20;
 const mostTogether = 4;
 
 /** What stands for the word at a place, or for words together of which it is one; for another form of it, too. */
-export function synonymsAt(
+export function findSynonyms(
   pieces: readonly Piece[],
   at: number,
   synonyms: Synonyms,

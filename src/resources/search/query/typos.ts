@@ -1,7 +1,7 @@
 /** Words that one of a query may be a typo of. */
 import { hasDigit } from '../../../storage/search/text/joined.ts';
-import { wordsLike } from './unknown.ts';
-import { type Alternative, factors, type QueryContext, single } from './word.ts';
+import { findSimilarWords } from './unknown.ts';
+import { type Alternative, factors, type QueryContext, toChoice } from './word.ts';
 
 /** A word of so few documents may be a typo of one that has so many times as many. */
 export const rareDocuments = 6;
@@ -14,7 +14,7 @@ interface Corrections {
 }
 
 /** @param frequency how many documents have the word as it is */
-export async function corrections(
+export async function findCorrections(
   { tools, session, types }: QueryContext,
   word: string,
   frequency: number,
@@ -23,9 +23,9 @@ export async function corrections(
   let most = 0;
   const add = async (candidates: readonly string[], factor: number) => {
     for (const candidate of candidates) {
-      const total = await tools.reader.frequency(session, [[single(candidate)]], types);
+      const total = await tools.reader.frequency(session, [[toChoice(candidate)]], types);
       if (total < timesAsCommon * frequency || total === 0) continue;
-      alternatives.push({ choice: single(candidate), factor });
+      alternatives.push({ choice: toChoice(candidate), factor });
       most = Math.max(most, total);
     }
   };
@@ -33,7 +33,7 @@ export async function corrections(
   if (frequency > 0 || hasDigit(word)) return { alternatives, frequency: most };
   if (alternatives.length === 0) await add(await tools.vocabulary.further(session, word), factors.typos);
   if (alternatives.length === 0) {
-    const { words, isSame } = await wordsLike(tools, session, word);
+    const { words, isSame } = await findSimilarWords(tools, session, word);
     await add(words, isSame ? factors.stem : factors.alike);
   }
   return { alternatives, frequency: most };

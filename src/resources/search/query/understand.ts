@@ -5,14 +5,14 @@
 import type { Choice, Expression, Term } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
-import { hasDigit, lettersAndDigits } from '../../../storage/search/text/joined.ts';
+import { hasDigit, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
-import { joinedNeighbours, splitsOf, withoutLink } from './compounds.ts';
-import { type Piece, piecesOf } from './pieces.ts';
-import { synonymsAt } from './synonyms.ts';
-import { corrections, rareDocuments } from './typos.ts';
-import { otherUnits } from './units.ts';
+import { findJoinedNeighbours, listPartForms, listSplits } from './compounds.ts';
+import { type Piece, parsePieces } from './pieces.ts';
+import { findSynonyms } from './synonyms.ts';
+import { findCorrections, rareDocuments } from './typos.ts';
+import { findOtherUnits } from './units.ts';
 import {
   type Alternative,
   factors,
@@ -20,7 +20,7 @@ import {
   type QueryContext,
   type QueryTools,
   type QueryWord,
-  single,
+  toChoice,
 } from './word.ts';
 
 /** Of single letters, and of words that say nothing themselves. */
@@ -40,7 +40,7 @@ const shortestKept = 3;
 /** Letters that a form of a word has more than the word. */
 const longestInflection = 5;
 
-const expressionOf = (alternatives: readonly Alternative[]): Expression => [
+const toExpression = (alternatives: readonly Alternative[]): Expression => [
   alternatives.map(({ choice }) => choice),
 ];
 
@@ -58,29 +58,32 @@ export async function understand(
   session: SearchSession,
   { query, types, synonyms, completions }: Question,
 ): Promise<QueryWord[]> {
-  const pieces = piecesOf(query);
+  const pieces = parsePieces(query);
   if (types.length === 0) return [];
-  const neighbours = [...(await joinedNeighbours(tools, session, pieces, types)), ...otherUnits(pieces)];
+  const neighbours = [
+    ...(await findJoinedNeighbours(tools, session, pieces, types)),
+    ...findOtherUnits(pieces),
+  ];
   const words: QueryWord[] = [];
   for (const [index, piece] of pieces.entries()) {
     const together = neighbours.flatMap(({ choice, first, last }) =>
       index >= first && index <= last ? [{ choice, factor: factors.together }] : [],
     );
-    const others = synonymsAt(pieces, index, synonyms, tools.stems);
+    const others = findSynonyms(pieces, index, synonyms, tools.stems);
     const isLast = index === pieces.length - 1 && piece.isMark !== true;
     const longer = isLast ? completions : undefined;
     const context = { tools, session, types, isTyped: completions !== undefined };
-    const make = () => wordOf(context, piece, { together, others, isLast, longer });
+    const make = () => understandWord(context, piece, { together, others, isLast, longer });
     const isAlone = others.length === 0 && longer === undefined;
     const neighbouring = together.length === 0 ? '' : JSON.stringify(together);
     const key = `${types.join()} ${isLast} ${context.isTyped} ${piece.word} ${piece.parts.join(' ')} ${neighbouring}`;
     const word = await (isAlone ? tools.meanings(session.seen, key, make) : make());
-    words.push({ ...word, importance: importanceOf(piece.word, tools.stems) });
+    words.push({ ...word, importance: computeImportance(piece.word, tools.stems) });
   }
   return words;
 }
 
-function importanceOf(word: string, stems: Stems): number {
+function computeImportance(word: string, stems: Stems): number {
   if (stems.isFiller(word)) return importances.filler;
   return /^[a-z]$/.test(word) ? importances.letter : importances.usual;
 }
@@ -93,7 +96,7 @@ interface Place {
   readonly longer: readonly string[] | undefined;
 }
 
-async function wordOf(
+async function understandWord(
   context: QueryContext,
   piece: Piece,
   { together, others, isLast, longer }: Place,
@@ -102,29 +105,29 @@ async function wordOf(
   const { word, parts } = piece;
   const isOne = ({ choice }: Alternative) => choice.length === 1;
   const alternatives: Alternative[] = [
-    { choice: single(word), factor: factors.exact },
+    { choice: toChoice(word), factor: factors.exact },
     ...together.filter(isOne),
   ];
-  for (const form of await formsOf(context, word))
-    alternatives.push({ choice: single(form), factor: factors.stem });
+  for (const form of await findForms(context, word))
+    alternatives.push({ choice: toChoice(form), factor: factors.stem });
   for (const [other, ...more] of others) {
     if (other === undefined || more.length > 0) continue;
-    for (const form of [other, ...(await formsOf(context, other))])
-      alternatives.push({ choice: single(form), factor: factors.synonym });
+    for (const form of [other, ...(await findForms(context, other))])
+      alternatives.push({ choice: toChoice(form), factor: factors.synonym });
   }
-  const frequency = await tools.reader.frequency(session, expressionOf(alternatives), types);
+  const frequency = await tools.reader.frequency(session, toExpression(alternatives), types);
   const several: Alternative[] = [
     ...together.filter(alternative => !isOne(alternative)),
-    ...others.filter(({ length }) => length > 1).map(words => inSeveral(words, factors.synonym)),
-    ...(parts.length > 0 ? [inSeveral(parts, factors.apart)] : []),
+    ...others.filter(({ length }) => length > 1).map(words => toSeveralWords(words, factors.synonym)),
+    ...(parts.length > 0 ? [toSeveralWords(parts, factors.apart)] : []),
   ];
   const more =
     frequency >= fewDocuments
       ? []
       : [
-          ...(isLast ? await beginningWith(context, word, longer) : []),
-          ...(await compoundsOf(context, word)),
-          ...(await apart(context, word, frequency)),
+          ...(isLast ? await findBeginnings(context, word, longer) : []),
+          ...(await findCompounds(context, word)),
+          ...(await findWordsApart(context, word, frequency)),
         ];
   // Each is tested by itself, so that two common words that stand together raise LongRead here.
   const found = await addFound(context, alternatives, [...several, ...more]);
@@ -135,12 +138,12 @@ async function wordOf(
   // Of what is still being typed some hits are shown: none of them should be of another word.
   if (frequency > (context.isTyped ? 0 : rareDocuments) || isMeant)
     return { text: word, alternatives, frequency: total };
-  const corrected = await corrections(context, word, frequency);
+  const corrected = await findCorrections(context, word, frequency);
   alternatives.push(...corrected.alternatives);
   return { text: word, alternatives, frequency: Math.max(total, corrected.frequency) };
 }
 
-const inSeveral = (words: readonly string[], factor: number): Alternative => ({
+const toSeveralWords = (words: readonly string[], factor: number): Alternative => ({
   choice: words.map(word => ({ word })),
   factor,
 });
@@ -157,7 +160,7 @@ async function addFound(
   let isAny = false;
   let together = 0;
   for (const alternative of more) {
-    const total = await frequencyOf(context, alternative.choice);
+    const total = await readFrequency(context, alternative.choice);
     if (total === 0) continue;
     isAny = true;
     alternatives.push(alternative);
@@ -167,7 +170,7 @@ async function addFound(
 }
 
 /** How many documents have all terms of a choice; none where a term is in no document, which is checked first. */
-async function frequencyOf({ tools, session, types }: QueryContext, choice: Choice): Promise<number> {
+async function readFrequency({ tools, session, types }: QueryContext, choice: Choice): Promise<number> {
   let smallest = Number.POSITIVE_INFINITY;
   if (choice.length > 1) {
     for (const term of choice)
@@ -177,7 +180,7 @@ async function frequencyOf({ tools, session, types }: QueryContext, choice: Choi
 }
 
 /** Other words with the stem of this one. */
-async function formsOf({ tools, session }: QueryContext, word: string): Promise<readonly string[]> {
+async function findForms({ tools, session }: QueryContext, word: string): Promise<readonly string[]> {
   return hasDigit(word) ? [] : tools.forms(session.seen, word, () => readForms(tools, session, word));
 }
 
@@ -196,14 +199,14 @@ async function readForms({ stems, vocabulary }: QueryTools, session: SearchSessi
 }
 
 /** Words that the last one of a query may be the beginning of, while it is being typed. */
-async function beginningWith(
+async function findBeginnings(
   { tools, session }: QueryContext,
   word: string,
   completions: readonly string[] | undefined,
 ): Promise<Alternative[]> {
   if (completions !== undefined && completions.length > 0) {
     const others = completions.filter(other => other !== word);
-    return others.map(other => ({ choice: single(other), factor: factors.beginning }));
+    return others.map(other => ({ choice: toChoice(other), factor: factors.beginning }));
   }
   if ([...word].length < shortestBeginning) return [];
   const few = await tools.reader.beginning(session, word);
@@ -214,31 +217,35 @@ async function beginningWith(
 }
 
 /** Words that end with this one, after another that is a word itself. */
-async function compoundsOf({ tools, session }: QueryContext, word: string): Promise<Alternative[]> {
+async function findCompounds({ tools, session }: QueryContext, word: string): Promise<Alternative[]> {
   if (hasDigit(word) || [...word].length < shortestEnding) return [];
   const found = await tools.vocabulary.ending(session, word, mostCompounds * 4);
-  const rests = new Map(found.map(compound => [compound, withoutLink(compound.slice(0, -word.length))]));
+  const rests = new Map(found.map(compound => [compound, listPartForms(compound.slice(0, -word.length))]));
   const known =
     rests.size === 0 ? new Set() : await tools.vocabulary.known(session, [...rests.values()].flat());
   return found
     .filter(compound => rests.get(compound)?.some(rest => known.has(rest)))
     .slice(0, mostCompounds)
-    .map(compound => ({ choice: single(compound), factor: factors.compound }));
+    .map(compound => ({ choice: toChoice(compound), factor: factors.compound }));
 }
 
 /** The words that this one is made of, where more documents have them than it. */
-async function apart(context: QueryContext, word: string, frequency: number): Promise<Alternative[]> {
+async function findWordsApart(
+  context: QueryContext,
+  word: string,
+  frequency: number,
+): Promise<Alternative[]> {
   const { tools, session } = context;
-  const mixed = lettersAndDigits(word);
-  if (mixed.length > 0) return [inSeveral(mixed, factors.apart)];
-  const splits = splitsOf(word);
+  const mixed = splitLettersAndDigits(word);
+  if (mixed.length > 0) return [toSeveralWords(mixed, factors.apart)];
+  const splits = listSplits(word);
   if (splits.length === 0) return [];
   const known = await tools.vocabulary.known(session, splits.flat());
   const possible = splits.filter(parts => parts.every(part => part.length < shortestKept || known.has(part)));
   const found: Alternative[] = [];
   for (const parts of possible) {
-    const alternative = inSeveral(parts, factors.apart);
-    if ((await frequencyOf(context, alternative.choice)) > frequency) found.push(alternative);
+    const alternative = toSeveralWords(parts, factors.apart);
+    if ((await readFrequency(context, alternative.choice)) > frequency) found.push(alternative);
   }
   return found;
 }

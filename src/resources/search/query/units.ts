@@ -1,6 +1,6 @@
 /** Units of measure that go by several names: `5 gallons` is found by `5 gal` and `5gal`. */
 import type { Choice } from '../../../storage/search/expression.ts';
-import { lettersAndDigits, longestUnit } from '../../../storage/search/text/joined.ts';
+import { longestUnit, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
 import type { Piece } from './pieces.ts';
 
 /** Names of one unit, as words are indexed. */
@@ -45,25 +45,25 @@ interface Written {
 }
 
 /** @returns how numbers with units may be written otherwise: with another name of the unit, in one word and in two */
-export function otherUnits(pieces: readonly Piece[]): Written[] {
+export function findOtherUnits(pieces: readonly Piece[]): Written[] {
   return pieces.flatMap(({ word }, first) => {
-    const [number, unit, more] = lettersAndDigits(word);
+    const [number, unit, more] = splitLettersAndDigits(word);
     if (number !== undefined && unit !== undefined)
-      return more === undefined ? inOneWord(number, unit, first) : [];
-    return inTwoWords(word, pieces[first + 1]?.word ?? '', first);
+      return more === undefined ? rewriteOneWord(number, unit, first) : [];
+    return rewriteTwoWords(word, pieces[first + 1]?.word ?? '', first);
   });
 }
 
-function inOneWord(number: string, unit: string, at: number): Written[] {
-  return otherNames(number, unit).map(other => ({
+function rewriteOneWord(number: string, unit: string, at: number): Written[] {
+  return findOtherNames(number, unit).map(other => ({
     choice: isShort(other) ? [{ word: number + other }] : [{ word: number }, { word: other }],
     first: at,
     last: at,
   }));
 }
 
-function inTwoWords(number: string, unit: string, first: number): Written[] {
-  return otherNames(number, unit).map(other =>
+function rewriteTwoWords(number: string, unit: string, first: number): Written[] {
+  return findOtherNames(number, unit).map(other =>
     isShort(other)
       ? { choice: [{ word: number + other }], first, last: first + 1 }
       : { choice: [{ word: other }], first: first + 1, last: first + 1 },
@@ -71,7 +71,7 @@ function inTwoWords(number: string, unit: string, first: number): Written[] {
 }
 
 /** Other names of a unit, where it is behind a number. */
-const otherNames = (number: string, unit: string): readonly string[] =>
+const findOtherNames = (number: string, unit: string): readonly string[] =>
   /^\p{N}+$/u.test(number) ? (othersOf.get(unit) ?? []) : [];
 
 /** Whether a number and this name, written apart, are one word of the index, too. */

@@ -20,7 +20,7 @@ const mostWords = 12;
 const inflections = ['s', 'es', 'n', 'en', 'e'] as const;
 
 /** The word with an ending more or less: forms of it that can be requested at once. */
-export function inflected(word: string, stems: Stems): string[] {
+export function inflect(word: string, stems: Stems): string[] {
   const others = inflections.flatMap(ending => [
     word + ending,
     ...(word.endsWith(ending) && word.length - ending.length >= shortestEnding
@@ -31,7 +31,7 @@ export function inflected(word: string, stems: Stems): string[] {
 }
 
 /** What people write who have no umlauts, as documents that have them are indexed: `handtuecher`, `handtucher`. */
-const withoutUmlauts = (word: string): string => word.replace(/(?<=[aou])e/g, '');
+const removeUmlauts = (word: string): string => word.replace(/(?<=[aou])e/g, '');
 
 export interface Likeness {
   readonly words: readonly string[];
@@ -40,29 +40,29 @@ export interface Likeness {
 }
 
 /** @returns the best there is of all this; no words where there is nothing */
-export async function wordsLike(
+export async function findSimilarWords(
   { vocabulary, stems }: { readonly vocabulary: Vocabulary; readonly stems: Stems },
   session: Session,
   word: string,
 ): Promise<Likeness> {
-  const plain = withoutUmlauts(word);
+  const plain = removeUmlauts(word);
   if (plain !== word) {
-    const known = await vocabulary.known(session, [plain, ...inflected(plain, stems)]);
+    const known = await vocabulary.known(session, [plain, ...inflect(plain, stems)]);
     if (known.size > 0) return { words: [...known].sort(), isSame: true };
   }
   if (word.length >= shortestEnding) {
     const compounds = await vocabulary.ending(session, word, mostWords);
     if (compounds.length > 0) return { words: compounds, isSame: false };
   }
-  for (const form of inflected(word, stems).filter(({ length }) => length < word.length)) {
+  for (const form of inflect(word, stems).filter(({ length }) => length < word.length)) {
     const near = await vocabulary.near(session, form);
     if (near.length > 0) return { words: near.slice(0, mostWords), isSame: false };
   }
-  return { words: await partsOf({ vocabulary, stems }, session, word), isSame: false };
+  return { words: await findParts({ vocabulary, stems }, session, word), isSame: false };
 }
 
 /** The longest word that it ends with, which says what it is, or begins with; else words that end or begin alike. */
-async function partsOf(
+async function findParts(
   { vocabulary, stems }: { readonly vocabulary: Vocabulary; readonly stems: Stems },
   session: Session,
   word: string,
@@ -74,13 +74,13 @@ async function partsOf(
     ends.push(points.slice(-length).join(''));
     beginnings.push(points.slice(0, length).join(''));
   }
-  const formsOf = (part: string) => [part, ...inflected(part, stems)];
-  const known = await vocabulary.known(session, [...ends, ...beginnings].flatMap(formsOf));
+  const listForms = (part: string) => [part, ...inflect(part, stems)];
+  const known = await vocabulary.known(session, [...ends, ...beginnings].flatMap(listForms));
   for (const part of [...ends, ...beginnings]) {
-    const found = formsOf(part).filter(form => known.has(form));
+    const found = listForms(part).filter(form => known.has(form));
     if (found.length > 0) return found;
   }
-  const misspelt = await misspeltEnd(vocabulary, session, points);
+  const misspelt = await findMisspeltEnd(vocabulary, session, points);
   if (misspelt.length > 0) return misspelt;
   const shared = Math.max(shortestShared, Math.ceil(points.length / 2));
   if (shared >= points.length) return [];
@@ -91,7 +91,7 @@ async function partsOf(
 }
 
 /** What the rest of the word may be a typo of, behind the longest word that it begins with: `airfrier` finds an air fryer. */
-async function misspeltEnd(
+async function findMisspeltEnd(
   vocabulary: Vocabulary,
   session: Session,
   points: readonly string[],

@@ -5,7 +5,7 @@ import type { SearchSession } from '../../../storage/search/reading/frequency.ts
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
-import { type CachedWords, cachedWords } from '../cached.ts';
+import { type CachedWords, createCachedWords } from '../cached.ts';
 
 /** Words of queries whose meaning is kept. */
 const mostCached = 5000;
@@ -23,10 +23,10 @@ interface QueryCaches {
   readonly joined: CachedWords<ReadonlySet<string>>;
 }
 
-export const queryCaches = (): QueryCaches => ({
-  meanings: cachedWords(mostCached),
-  forms: cachedWords(mostCached),
-  joined: cachedWords(mostCached),
+export const createQueryCaches = (): QueryCaches => ({
+  meanings: createCachedWords(mostCached),
+  forms: createCachedWords(mostCached),
+  joined: createCachedWords(mostCached),
 });
 
 /** A word of a query, whatever it counts for. */
@@ -71,4 +71,4 @@ export interface QueryContext {
 }
 
 /** @returns the choice that is this word alone */
-export const single = (word: string): Choice => [{ word }];
+export const toChoice = (word: string): Choice => [{ word }];

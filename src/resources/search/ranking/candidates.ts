@@ -1,13 +1,13 @@
 /** Which documents are scored: those with all words or, where they are few, with fewer; of very many the likeliest. */
-import { slices } from '../../../slices.ts';
+import { createSlices } from '../../../slices.ts';
 import type { Expression, Term } from '../../../storage/search/expression.ts';
-import { type DocumentType, typeAt } from '../../../storage/search/index.ts';
+import { type DocumentType, getDocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { titleMarks } from '../../../storage/search/text/words.ts';
 import type { QueryWord } from '../query/word.ts';
 import type { HitReader } from './filtered.ts';
-import { rarity } from './score.ts';
-import { withFewer } from './subsets.ts';
+import { computeRarity } from './score.ts';
+import { generateWithFewer } from './subsets.ts';
 
 /** So many hits are put in order at most; what comes after them is in the order of the index. */
 export const mostCandidates = 200;
@@ -55,51 +55,51 @@ export interface CandidateRequest {
 }
 
 /** @param mark only words of titles with this mark */
-function expressionOf(words: readonly QueryWord[], mark?: string): Expression {
-  const marked = (term: Term): Term => (mark === undefined ? term : { ...term, mark });
-  return words.map(({ alternatives }) => alternatives.map(({ choice }) => choice.map(marked)));
+function toExpression(words: readonly QueryWord[], mark?: string): Expression {
+  const markTerm = (term: Term): Term => (mark === undefined ? term : { ...term, mark });
+  return words.map(({ alternatives }) => alternatives.map(({ choice }) => choice.map(markTerm)));
 }
 
-const nothing = (types: readonly DocumentType[]): Candidates => ({
+const createEmptyCandidates = (types: readonly DocumentType[]): Candidates => ({
   positions: [],
   whole: 0,
   all: undefined,
   expression: [],
-  counts: countsOf([], types),
+  counts: countByType([], types),
 });
 
-export async function candidatesFor(request: CandidateRequest): Promise<Candidates> {
+export async function findCandidates(request: CandidateRequest): Promise<Candidates> {
   const { reader, session, words, visible } = request;
-  const all = expressionOf(words);
+  const all = toExpression(words);
   if (request.few && words.length > 0 && visible.length > 0) {
-    const some = await likeliestOf(request, words, fewCandidates);
-    const counts = countsOf(some, visible);
+    const some = await readLikeliest(request, words, fewCandidates);
+    const counts = countByType(some, visible);
     if (some.length > 0)
       return { positions: some, whole: some.length, all: undefined, expression: all, counts };
   }
   const complete = await completeCandidates(request);
   if (complete !== undefined) return complete;
-  const counts = await reader.counts(session, all, visible, smallestOf(words));
-  const positions = await likeliest(request, words, mostCandidates);
+  const counts = await reader.counts(session, all, visible, computeSmallest(words));
+  const positions = await readLikeliestOfMany(request, words, mostCandidates);
   return { positions, whole: positions.length, all, expression: all, counts };
 }
 
 /** The candidates where they are all hits; undefined where more have all words. */
 export async function completeCandidates(request: CandidateRequest): Promise<Candidates | undefined> {
   const { reader, session, words, visible } = request;
-  if (words.length === 0 || visible.length === 0) return nothing(visible);
-  const all = expressionOf(words);
+  if (words.length === 0 || visible.length === 0) return createEmptyCandidates(visible);
+  const all = toExpression(words);
   const gathered = await gather(request);
   if (gathered !== undefined && gathered.all.length <= mostCandidates)
-    return fewOf(request, all, gathered.all, gathered.some);
-  const smallest = smallestOf(words);
+    return collectFewCandidates(request, all, gathered.all, gathered.some);
+  const smallest = computeSmallest(words);
   if ((await reader.cached(session, all, visible, smallest)) !== undefined) return undefined;
   const first = await reader.page(session, all, visible, { limit: mostCandidates + 1, smallest });
-  return first.length > mostCandidates ? undefined : fewOf(request, all, first, []);
+  return first.length > mostCandidates ? undefined : collectFewCandidates(request, all, first, []);
 }
 
 /** Of candidates that are all hits, those that are accepted. */
-export function candidatesAmong(
+export function filterCandidates(
   { positions, likely = positions.length, whole, all, expression }: Candidates,
   types: readonly DocumentType[],
   accepts: (position: number) => boolean,
@@ -111,12 +111,12 @@ export function candidatesAmong(
     whole: positions.slice(0, whole).filter(accepts).length,
     all,
     expression,
-    counts: countsOf(kept, types),
+    counts: countByType(kept, types),
   };
 }
 
 /** @param first those that have all words; @param some others, the best first, if they are known */
-async function fewOf(
+async function collectFewCandidates(
   request: CandidateRequest,
   expression: Expression,
   first: readonly number[],
@@ -125,8 +125,8 @@ async function fewOf(
   const { types, visible } = request;
   const others = some.slice(0, Math.max(0, enoughHits - first.length));
   const isEnough = request.strict === true || first.length >= enoughHits;
-  const positions = isEnough ? first : await withFewerWords(request, [...first, ...others]);
-  const isWanted = (position: number) => types.includes(typeAt(position));
+  const positions = isEnough ? first : await addWithFewerWords(request, [...first, ...others]);
+  const isWanted = (position: number) => types.includes(getDocumentType(position));
   const likely = positions.slice(0, Math.max(first.length, likelyHits));
   return {
     positions: positions.filter(isWanted),
@@ -134,18 +134,19 @@ async function fewOf(
     whole: first.filter(isWanted).length,
     all: undefined,
     expression,
-    counts: countsOf(positions, visible),
+    counts: countByType(positions, visible),
   };
 }
 
-export function countsOf(positions: readonly number[], types: readonly DocumentType[]) {
+export function countByType(positions: readonly number[], types: readonly DocumentType[]) {
   const counts = new Map<DocumentType, number>(types.map(type => [type, 0]));
-  for (const position of positions) counts.set(typeAt(position), (counts.get(typeAt(position)) ?? 0) + 1);
+  for (const position of positions)
+    counts.set(getDocumentType(position), (counts.get(getDocumentType(position)) ?? 0) + 1);
   return counts;
 }
 
 /** No more documents than this have all of the words; undefined where that is not known. */
-function smallestOf(words: readonly QueryWord[]): number | undefined {
+function computeSmallest(words: readonly QueryWord[]): number | undefined {
   const bounded = words.filter(({ alternatives }) =>
     alternatives.every(({ choice }) =>
       choice.every(({ prefix, longer }) => prefix !== true || longer !== undefined),
@@ -155,17 +156,17 @@ function smallestOf(words: readonly QueryWord[]): number | undefined {
 }
 
 /** Of very many hits: with all words in a title, short titles before long ones, then others. */
-async function likeliest(
+async function readLikeliestOfMany(
   request: CandidateRequest,
   words: readonly QueryWord[],
   limit: number,
 ): Promise<number[]> {
   const { reader, session, types } = request;
   const found = new Set<number>();
-  const smallest = smallestOf(words);
+  const smallest = computeSmallest(words);
   for (const mark of [...titleMarks, undefined]) {
     const page = { limit: mark === undefined ? limit : limit - found.size, smallest };
-    for (const position of await reader.page(session, expressionOf(words, mark), types, page))
+    for (const position of await reader.page(session, toExpression(words, mark), types, page))
       found.add(position);
     if (found.size >= limit) break;
   }
@@ -173,21 +174,21 @@ async function likeliest(
 }
 
 /** Adds hits that lack words, until there are enough: all but the commonest first. */
-async function withFewerWords(request: CandidateRequest, first: readonly number[]): Promise<number[]> {
+async function addWithFewerWords(request: CandidateRequest, first: readonly number[]): Promise<number[]> {
   const { words, visible } = request;
   const found = new Set(first.slice(0, mostCandidates));
   const possible = words.filter(isPossible);
   const rarestFirst = possible.toSorted((a, b) => a.frequency / a.importance - b.frequency / b.importance);
   let questions = 0;
-  const { turn } = slices();
+  const { turn } = createSlices();
   const ask = async (kept: readonly QueryWord[]): Promise<void> => {
     questions += 1;
     await turn();
-    const more = await likeliestOf({ ...request, types: visible }, kept, enoughHits);
+    const more = await readLikeliest({ ...request, types: visible }, kept, enoughHits);
     for (const position of more) if (found.size < mostCandidates) found.add(position);
   };
   if (found.size < enoughHits && possible.length > 0 && possible.length < words.length) await ask(possible);
-  for (const kept of withFewer(rarestFirst)) {
+  for (const kept of generateWithFewer(rarestFirst)) {
     if (found.size >= enoughHits || questions >= mostQuestions) break;
     await ask(kept);
   }
@@ -218,16 +219,17 @@ async function gather({
   documents,
 }: CandidateRequest): Promise<Gathered | undefined> {
   const rare = words.filter(
-    word => word.frequency <= fewHits && word.importance > negligible && smallestOf([word]) !== undefined,
+    word =>
+      word.frequency <= fewHits && word.importance > negligible && computeSmallest([word]) !== undefined,
   );
   if (words.length === 1 || rare.length === 0 || !rare.some(isPossible)) return undefined;
   const any = rare.flatMap(({ alternatives }) => alternatives.map(({ choice }) => choice));
   const possible = words.filter(isPossible);
-  const ownOf = (word: QueryWord) => word.alternatives.map(({ choice }) => choice);
+  const getChoices = (word: QueryWord) => word.alternatives.map(({ choice }) => choice);
   const read: number[][] = [];
   for (const word of rare) {
     const page = { limit: mostRead, smallest: word.frequency };
-    const positions = isPossible(word) ? await reader.page(session, [ownOf(word)], visible, page) : [];
+    const positions = isPossible(word) ? await reader.page(session, [getChoices(word)], visible, page) : [];
     if (positions.length >= mostRead) return undefined;
     read.push(positions);
   }
@@ -236,18 +238,18 @@ async function gather({
   const had = new Uint32Array(positions.length);
   for (const [index, word] of possible.entries()) {
     const own =
-      read[rare.indexOf(word)] ?? (await reader.among(session, ownOf(word), positions, visible, any));
+      read[rare.indexOf(word)] ?? (await reader.among(session, getChoices(word), positions, visible, any));
     let at = 0;
     for (const position of own) {
       while (at < positions.length && (positions[at] ?? 0) < position) at++;
       if (positions[at] === position) had[at] = (had[at] ?? 0) | (1 << index);
     }
   }
-  return sorted(positions, had, { words, possible, documents });
+  return sortByWords(positions, had, { words, possible, documents });
 }
 
 /** @param had for each position, which of the queried words it has */
-function sorted(
+function sortByWords(
   positions: readonly number[],
   had: Uint32Array,
   {
@@ -274,22 +276,22 @@ function sorted(
     }
     if (last.length < enoughHits) last.push(position);
   }
-  const worth = possible.map(({ importance, frequency }) => importance * rarity(frequency, documents));
-  const worthOf = (bits: number) =>
+  const worth = possible.map(({ importance, frequency }) => importance * computeRarity(frequency, documents));
+  const computeWorth = (bits: number) =>
     worth.reduce((sum, value, index) => ((bits >>> index) & 1 ? sum + value : sum), 0);
-  const best = [...some].map(([bits, those]) => ({ value: worthOf(bits), those }));
+  const best = [...some].map(([bits, those]) => ({ value: computeWorth(bits), those }));
   best.sort((one, other) => other.value - one.value);
   return { all, some: best.flatMap(({ those }) => those).slice(0, enoughHits) };
 }
 
-/** The same as `likeliest` for hits that may be few. */
-export async function likeliestOf(
+/** The same as `selectLikeliest` for hits that may be few. */
+export async function readLikeliest(
   request: CandidateRequest,
   words: readonly QueryWord[],
   limit: number,
 ): Promise<number[]> {
   const { reader, session, types } = request;
-  const page = { limit: limit + 1, smallest: smallestOf(words) };
-  const some = await reader.page(session, expressionOf(words), types, page);
-  return some.length > limit ? likeliest(request, words, limit) : some;
+  const page = { limit: limit + 1, smallest: computeSmallest(words) };
+  const some = await reader.page(session, toExpression(words), types, page);
+  return some.length > limit ? readLikeliestOfMany(request, words, limit) : some;
 }

@@ -4,11 +4,11 @@
  */
 import { sql } from 'kysely';
 import type { Database } from '../../../storage/database.ts';
-import { prepared } from '../../../storage/prepared.ts';
-import { type DocumentType, positionOf, typeAt } from '../../../storage/search/index.ts';
+import { prepareQuery } from '../../../storage/prepared.ts';
+import { type DocumentType, getDocumentType, toPosition } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
-import { codeOf, wordsIn } from '../../../storage/search/text/words.ts';
-import { comparableGtin, isGtin } from '../../products/members/gtin.ts';
+import { countCodeWords, toComparedCode } from '../../../storage/search/text/words.ts';
+import { isGtin, toComparableGtin } from '../../products/members/gtin.ts';
 import type { Ranking } from './ranked.ts';
 
 /** Shorter ones are words and numbers before they are codes. */
@@ -23,21 +23,21 @@ interface Coded {
 }
 
 /** What is searched for as one piece, with a digit in it or of several parts. */
-function codeIn(query: string): string | undefined {
+function findCode(query: string): string | undefined {
   const text = query.trim();
   if (text.length < shortestCode || text.length > longestCode || /\s/.test(text)) return undefined;
-  return /\d/.test(text) || wordsIn(text) > 1 ? text : undefined;
+  return /\d/.test(text) || countCodeWords(text) > 1 ? text : undefined;
 }
 
 /** @returns what gives the places in the index of products of which a variant has the code that a query is */
-export function codedProducts({ build }: Pick<Database, 'build'>) {
-  const bySku = prepared<{ code: string }, Coded>(
+export function createCodeLookup({ build }: Pick<Database, 'build'>) {
+  const bySku = prepareQuery<{ code: string }, Coded>(
     build,
     ({ code }) => sql`select id, status from products
         where id in (select product_id from product_variants where code = ${code})
         order by id limit ${sql.lit(mostProducts)}`,
   );
-  const byGtin = prepared<{ variant: string; product: string }, Coded>(
+  const byGtin = prepareQuery<{ variant: string; product: string }, Coded>(
     build,
     ({ variant, product }) => sql`select id, status from products
         where id in (select product_id from product_variants where gtin = ${variant}
@@ -55,29 +55,30 @@ export function codedProducts({ build }: Pick<Database, 'build'>) {
     return known.isAny;
   }
   return async (session: SearchSession, query: string, types: readonly DocumentType[]): Promise<number[]> => {
-    const text = codeIn(query);
+    const text = findCode(query);
     if (text === undefined) return [];
-    const found = (await isAnyCode(session)) ? await session.all(bySku({ code: codeOf(text) })) : [];
+    const found = (await isAnyCode(session)) ? await session.all(bySku({ code: toComparedCode(text) })) : [];
     if (found.length === 0 && isGtin(text)) {
-      const gtin = comparableGtin(text);
+      const gtin = toComparableGtin(text);
       found.push(...(await session.all(byGtin({ variant: gtin, product: gtin }))));
     }
     const places = found.map(({ id, status }) => ({
       type: status === 'archived' ? ('archived' as const) : ('product' as const),
       id,
     }));
-    return places.filter(({ type }) => types.includes(type)).map(({ type, id }) => positionOf(type, id));
+    return places.filter(({ type }) => types.includes(type)).map(({ type, id }) => toPosition(type, id));
   };
 }
 
 /** What is searched for by its code: nothing is better or worse, and nothing is missing. */
-export function rankedAlike(
+export function rankAlike(
   positions: readonly number[],
   visible: readonly DocumentType[],
   types: readonly DocumentType[],
 ): { readonly ranking: Ranking; readonly counts: ReadonlyMap<DocumentType, number> } {
   const counts = new Map(visible.map(type => [type, 0]));
-  for (const position of positions) counts.set(typeAt(position), (counts.get(typeAt(position)) ?? 0) + 1);
+  for (const position of positions)
+    counts.set(getDocumentType(position), (counts.get(getDocumentType(position)) ?? 0) + 1);
   const head = positions.map(position => ({ position, score: 1, missing: [] }));
   return { ranking: { head, all: undefined, types, total: head.length }, counts };
 }

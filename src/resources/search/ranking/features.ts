@@ -1,6 +1,6 @@
 /** What a document is scored by: its words field by field, as texts in which a word is found quickly. */
 import { hasDigit } from '../../../storage/search/text/joined.ts';
-import { collectWords, runsOf } from '../../../storage/search/text/split.ts';
+import { collectWords, splitRuns } from '../../../storage/search/text/split.ts';
 import { collectCode, type SearchText } from '../../../storage/search/text/words.ts';
 import { isUnit } from '../query/units.ts';
 
@@ -37,7 +37,7 @@ const weights = {
 } as const;
 
 /** Words in their order, then those put together, so that what stands together in the text does so here. */
-function fieldOf(weight: number, texts: readonly string[]): Field {
+function toField(weight: number, texts: readonly string[]): Field {
   const words: string[] = [];
   const together: string[] = [];
   for (const text of texts) {
@@ -47,14 +47,14 @@ function fieldOf(weight: number, texts: readonly string[]): Field {
   return { weight, words: ` ${words.join(' ')} ${together.join(' ')} ` };
 }
 
-export function featuresOf(
+export function toFeatures(
   { title, body, fields }: SearchText,
   isFiller: (word: string) => boolean,
 ): Features {
-  const titleField = fieldOf(weights.title, [title]);
+  const titleField = toField(weights.title, [title]);
   const all = [titleField];
   const add = (weight: number, texts: readonly string[]) => {
-    if (texts.length > 0) all.push(fieldOf(weight, texts));
+    if (texts.length > 0) all.push(toField(weight, texts));
   };
   if (fields !== undefined) {
     const codes: string[] = [];
@@ -66,7 +66,7 @@ export function featuresOf(
     add(weights.tag, fields.tags);
   }
   if (body !== '') add(weights.body, [body.slice(0, longestText)]);
-  const { head, count } = headOf(title, isFiller);
+  const { head, count } = findHead(title, isFiller);
   return { title: titleField, titleLength: Math.max(1, count), head, fields: all };
 }
 
@@ -75,14 +75,14 @@ export function featuresOf(
  * `with`.
  * @returns how many words the title has, too
  */
-function headOf(
+function findHead(
   title: string,
   isFiller: (word: string) => boolean,
 ): { head: string | undefined; count: number } {
   let head: string | undefined;
   let isEnded = false;
   let [count, last, before] = [0, 0, ''];
-  for (const { start, end, words } of runsOf(title)) {
+  for (const { start, end, words } of splitRuns(title)) {
     count += words.length;
     if (isEnded) continue;
     const [word = ''] = words.slice(-1);

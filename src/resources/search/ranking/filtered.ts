@@ -1,7 +1,7 @@
 /** Reads hits that meet the filters of a search: all that the index gives, and of those the ones that meet them. */
-import { slices } from '../../../slices.ts';
+import { createSlices } from '../../../slices.ts';
 import type { Expression } from '../../../storage/search/expression.ts';
-import { type DocumentType, idAt, typeAt } from '../../../storage/search/index.ts';
+import { type DocumentType, getDocumentId, getDocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import { isProduct } from '../sources.ts';
@@ -20,13 +20,13 @@ interface Wanted {
 }
 
 /** All hits in their order, up to every product, or those of them that are accepted. */
-export async function allHits(
+export async function readAllHits(
   reader: Pick<SearchReader, 'page'>,
   { session, expression, types, smallest }: Wanted,
   accepts: (position: number) => boolean = () => true,
 ): Promise<number[]> {
   const found: number[] = [];
-  const { turn } = slices();
+  const { turn } = createSlices();
   for (let low = 0; ; ) {
     const part = await reader.page(session, expression, types, { limit: readAtOnce, low, smallest });
     for (const position of part) if (accepts(position)) found.push(position);
@@ -41,41 +41,43 @@ export async function allHits(
 const positionsAtOnce = 50_000;
 
 /** The ids of the products at these positions. */
-export async function productsAt(positions: readonly number[]): Promise<number[]> {
+export async function toProductIds(positions: readonly number[]): Promise<number[]> {
   const ids: number[] = [];
-  const { turn } = slices();
+  const { turn } = createSlices();
   for (let from = 0; from < positions.length; from += positionsAtOnce) {
     for (const position of positions.slice(from, from + positionsAtOnce))
-      if (isProduct(typeAt(position))) ids.push(idAt(position));
+      if (isProduct(getDocumentType(position))) ids.push(getDocumentId(position));
     await turn();
   }
   return ids;
 }
 
 /** @param meets whether the product with an id meets the filters */
-export function filteredReader(reader: HitReader, meets: (id: number) => boolean): HitReader {
+export function createFilteredReader(reader: HitReader, meets: (id: number) => boolean): HitReader {
   /** All hits in their order. One search reads few different lists of them, each several times. */
   const read = new Map<string, Promise<number[]>>();
-  const allOf: HitReader['page'] = (session, expression, types, { smallest }) => {
+  const readAll: HitReader['page'] = (session, expression, types, { smallest }) => {
     const key = JSON.stringify(expression);
     const known = read.get(key);
     if (known !== undefined) return known;
-    const found = allHits(reader, { session, expression, types, smallest }, at => meets(idAt(at)));
+    const found = readAllHits(reader, { session, expression, types, smallest }, at =>
+      meets(getDocumentId(at)),
+    );
     read.set(key, found);
     return found;
   };
   return {
     async page(session, expression, types, page) {
       const { limit, offset = 0, low = 0, high = Number.POSITIVE_INFINITY, descending = false } = page;
-      const found = await allOf(session, expression, types, page);
-      const [start, end] = [placeOf(found, low), placeOf(found, high)];
+      const found = await readAll(session, expression, types, page);
+      const [start, end] = [countBefore(found, low), countBefore(found, high)];
       if (!descending) return found.slice(start + offset, Math.min(end, start + offset + limit));
       return found.slice(Math.max(start, end - offset - limit), Math.max(start, end - offset)).reverse();
     },
     async counts(session, expression, types, smallest) {
       const counts = new Map(types.map(type => [type, 0]));
       const [type] = types;
-      const { length } = await allOf(session, expression, types, { limit: 0, smallest });
+      const { length } = await readAll(session, expression, types, { limit: 0, smallest });
       if (type !== undefined) counts.set(type, length);
       return counts;
     },
@@ -85,7 +87,7 @@ export function filteredReader(reader: HitReader, meets: (id: number) => boolean
 }
 
 /** How many positions, of those in ascending order, come before one. */
-function placeOf(positions: readonly number[], position: number): number {
+function countBefore(positions: readonly number[], position: number): number {
   let [low, high] = [0, positions.length];
   while (low < high) {
     const middle = (low + high) >> 1;

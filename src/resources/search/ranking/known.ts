@@ -1,15 +1,15 @@
 /** What documents are scored by, kept of those that were scored lately: splitting their texts costs most of a search. */
-import { boundedMap } from '../../../bounded-map.ts';
-import { slices } from '../../../slices.ts';
-import { bytesOf } from '../../../storage/changes/rows.ts';
+import { createBoundedMap } from '../../../bounded-map.ts';
+import { createSlices } from '../../../slices.ts';
+import { countBytes } from '../../../storage/changes/rows.ts';
 import type { Database } from '../../../storage/database.ts';
-import { positionOf, typeAt } from '../../../storage/search/index.ts';
+import { getDocumentType, toPosition } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { products } from '../../products/row.ts';
 import { type DocumentReader, isProduct } from '../sources.ts';
-import { type Features, featuresOf } from './features.ts';
+import { type Features, toFeatures } from './features.ts';
 import type { Facts } from './score.ts';
 
 export interface Scorable extends Facts {
@@ -23,26 +23,26 @@ const readAtOnce = 32;
 /** What a document takes besides its words. */
 const knownBytes = 600;
 
-const sizeOf = ({ features }: Scorable): number =>
-  features.fields.reduce((sum, { words }) => sum + bytesOf(words), knownBytes);
+const computeSize = ({ features }: Scorable): number =>
+  features.fields.reduce((sum, { words }) => sum + countBytes(words), knownBytes);
 
 /**
  * Those of products are as new as the last check for changes: to ask of each whether it has changed took longer
  * than all else of a search.
  * @returns what gives the features of documents by their positions, those that are gone left out
  */
-export function scorableReader(
+export function createScorableReader(
   { changes }: Pick<Database, 'changes'>,
   { seen }: Pick<SearchReader, 'seen'>,
   { isFiller }: Pick<Stems, 'isFiller'>,
 ) {
-  const known = boundedMap<number, Scorable>(knownSize, sizeOf);
+  const known = createBoundedMap<number, Scorable>(knownSize, computeSize);
 
   changes.follow(products, (committed, ids) => {
     if (committed === undefined && ids === undefined) known.clear();
     for (const id of ids ?? committed?.map(({ id }) => id) ?? []) {
-      known.delete(positionOf('product', id));
-      known.delete(positionOf('archived', id));
+      known.delete(toPosition('product', id));
+      known.delete(toPosition('archived', id));
     }
   });
 
@@ -59,15 +59,15 @@ export function scorableReader(
       else absent.push(position);
     }
     if (absent.length === 0) return found;
-    const { turn } = slices();
+    const { turn } = createSlices();
     for (let first = 0; first < absent.length; first += readAtOnce) {
       const documents = await documentsOf(session, absent.slice(first, first + readAtOnce));
       for (const [position, document] of documents) {
         await turn();
         const { rating, available } = document;
-        const scorable = { features: featuresOf(document, isFiller), rating, available };
+        const scorable = { features: toFeatures(document, isFiller), rating, available };
         // What has changed since the search began may have been read before it did, and would be kept past its change.
-        if (isProduct(typeAt(position)) && session.seen === seen()) known.set(position, scorable);
+        if (isProduct(getDocumentType(position)) && session.seen === seen()) known.set(position, scorable);
         found.set(position, scorable);
       }
       await turn();

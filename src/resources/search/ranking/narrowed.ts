@@ -7,9 +7,9 @@ import type { Expression } from '../../../storage/search/expression.ts';
 import {
   type CandidateRequest,
   type Candidates,
-  candidatesAmong,
-  candidatesFor,
   completeCandidates,
+  filterCandidates,
+  findCandidates,
 } from './candidates.ts';
 import type { HitReader } from './filtered.ts';
 
@@ -35,20 +35,20 @@ interface Narrowed {
 }
 
 /** @param request with what reads hits whether they meet the filters or not */
-export async function narrowedCandidates(request: CandidateRequest, narrowing: Narrowing): Promise<Narrowed> {
+export async function narrowCandidates(request: CandidateRequest, narrowing: Narrowing): Promise<Narrowed> {
   const { meets, filtered } = narrowing;
   const complete = await completeCandidates(request);
-  if (complete !== undefined) return narrowedFrom(complete, request, narrowing);
-  const candidates = await candidatesFor({ ...request, reader: filtered, strict: true });
+  if (complete !== undefined) return narrowComplete(complete, request, narrowing);
+  const candidates = await findCandidates({ ...request, reader: filtered, strict: true });
   const { expression } = candidates;
   if (candidates.positions.length > 0 || meets === undefined)
     return { candidates, unfiltered: { expression, positions: [] } };
-  const others = await othersMeeting(request, narrowing);
+  const others = await findOthersMeeting(request, narrowing);
   return { candidates: others, unfiltered: { expression, positions: others.positions } };
 }
 
 /** @param complete all hits, whether they meet the filters or not */
-async function narrowedFrom(
+async function narrowComplete(
   complete: Candidates,
   request: CandidateRequest,
   narrowing: Narrowing,
@@ -56,24 +56,24 @@ async function narrowedFrom(
   const { meets, wholeOf } = narrowing;
   const whole = wholeOf === undefined ? complete : await wholeOf(complete);
   const hits = whole.positions.length === 0 ? complete : whole;
-  const narrowed = (candidates: Candidates): Narrowed => {
+  const toNarrowed = (candidates: Candidates): Narrowed => {
     const positions = [...new Set([...hits.positions, ...candidates.positions])];
     return { candidates, unfiltered: { expression: undefined, positions } };
   };
-  if (meets === undefined) return narrowed(hits);
+  if (meets === undefined) return toNarrowed(hits);
   for (const some of [hits, complete]) {
-    const candidates = candidatesAmong(some, request.types, meets);
-    if (candidates.positions.length > 0) return narrowed(candidates);
+    const candidates = filterCandidates(some, request.types, meets);
+    if (candidates.positions.length > 0) return toNarrowed(candidates);
   }
-  return narrowed(await othersMeeting(request, narrowing));
+  return toNarrowed(await findOthersMeeting(request, narrowing));
 }
 
 /** No hit of the query meets the filters: those that do have fewer words. */
-async function othersMeeting(
+async function findOthersMeeting(
   request: CandidateRequest,
   { filtered, wholeOf }: Narrowing,
 ): Promise<Candidates> {
-  const others = await candidatesFor({ ...request, reader: filtered });
+  const others = await findCandidates({ ...request, reader: filtered });
   const whole = await wholeOf?.(others);
   return whole === undefined || whole.positions.length === 0 ? others : whole;
 }

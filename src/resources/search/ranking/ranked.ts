@@ -1,6 +1,6 @@
 /** A page of hits: first those that have been put in order, then, of very many, the others in the order of the index. */
 
-import { slices } from '../../../slices.ts';
+import { createSlices } from '../../../slices.ts';
 import type { Key, PageRequest } from '../../../storage/list/request.ts';
 import type { Expression } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
@@ -8,7 +8,7 @@ import type { SearchSession } from '../../../storage/search/reading/frequency.ts
 import { mostCandidates } from './candidates.ts';
 import type { HitReader } from './filtered.ts';
 import type { Scorable } from './known.ts';
-import { scoreOf, type Weighed } from './score.ts';
+import { computeScore, type Weighed } from './score.ts';
 
 /** A hit's place: what it scores, and its position in the index, which breaks ties. */
 export interface Place {
@@ -46,22 +46,22 @@ const unranked = -1;
 const leastDifference = 0.0001;
 
 /** Documents as they are scored, best first. */
-export async function inOrder(
+export async function rankDocuments(
   documents: ReadonlyMap<number, Scorable>,
   words: readonly Weighed[],
 ): Promise<Place[]> {
   const places: Place[] = [];
-  const { turn } = slices();
+  const { turn } = createSlices();
   for (const [position, document] of documents) {
     await turn();
-    const { value, missing } = scoreOf(document.features, words, document);
+    const { value, missing } = computeScore(document.features, words, document);
     places.push({ position, score: value, missing });
   }
   return places.sort(comparePlaces);
 }
 
 /** How many of the first hits a page needs; undefined where that is unknown. */
-export const lastPlace = (page: PageRequest): number | undefined =>
+export const computeLastPlace = (page: PageRequest): number | undefined =>
   page.kind === 'offset'
     ? page.page * page.perPage
     : page.before === undefined && page.after === undefined
@@ -74,7 +74,7 @@ export const lastPlace = (page: PageRequest): number | undefined =>
  * @param scored puts some in order
  * @param wanted how many places the page needs, all where that is unknown
  */
-export async function rankedHead(
+export async function rankHead(
   positions: readonly number[],
   scored: (some: readonly number[]) => Promise<readonly Place[]>,
   likely = positions.length,
@@ -93,7 +93,7 @@ export async function rankedHead(
 }
 
 /** Some of the hits, from a place on or after so many; backwards from the last to the first. */
-export async function sliceOf(
+export async function readSlice(
   reading: Reading,
   { limit, skip = 0, start, backwards = false }: Slice,
 ): Promise<Place[]> {
@@ -101,24 +101,27 @@ export async function sliceOf(
   if (start === undefined) {
     const ranked = head.slice(skip, skip + limit);
     if (ranked.length >= limit) return ranked;
-    return [...ranked, ...(await restAfter(reading, Math.max(0, skip - head.length), limit - ranked.length))];
+    return [
+      ...ranked,
+      ...(await readRestAfter(reading, Math.max(0, skip - head.length), limit - ranked.length)),
+    ];
   }
   const at: Place = { score: Number(start.value), position: start.id, missing: [] };
   if (backwards) {
-    const rest = at.score === unranked ? await restFrom(reading, at.position, limit, true) : [];
+    const rest = at.score === unranked ? await readRestFrom(reading, at.position, limit, true) : [];
     const ranked = head.filter(place => comparePlaces(place, at) < 0).reverse();
     return [...rest, ...ranked].slice(0, limit);
   }
   const ranked = head.filter(place => comparePlaces(place, at) > 0).slice(0, limit);
   if (ranked.length >= limit) return ranked;
   const from = at.score === unranked ? at.position + 1 : 0;
-  return [...ranked, ...(await restFrom(reading, from, limit - ranked.length, false))];
+  return [...ranked, ...(await readRestFrom(reading, from, limit - ranked.length, false))];
 }
 
 const comparePlaces = (a: Place, b: Place): number => b.score - a.score || a.position - b.position;
 
 /** What is not in the head, from a position on, or before it backwards. */
-async function restFrom(
+async function readRestFrom(
   { reader, session, ranking }: Reading,
   position: number,
   limit: number,
@@ -132,14 +135,14 @@ async function restFrom(
     descending: backwards,
     ...range,
   });
-  return withoutHead(head, found).slice(0, limit).map(unrankedPlace);
+  return removeHead(head, found).slice(0, limit).map(toUnrankedPlace);
 }
 
 /**
  * What is not in the head, after so many. Those of the head are somewhere among all hits: as many as stand before what is
  * found at this offset of all hits, as many more have to be passed.
  */
-async function restAfter(
+async function readRestAfter(
   { reader, session, ranking }: Reading,
   skip: number,
   limit: number,
@@ -150,14 +153,14 @@ async function restAfter(
   const [first] = found;
   if (first === undefined) return [];
   const passed = head.filter(({ position }) => position < first).length;
-  return withoutHead(head, found)
+  return removeHead(head, found)
     .slice(passed, passed + limit)
-    .map(unrankedPlace);
+    .map(toUnrankedPlace);
 }
 
-function withoutHead(head: readonly Place[], positions: readonly number[]): number[] {
+function removeHead(head: readonly Place[], positions: readonly number[]): number[] {
   const known = new Set(head.map(({ position }) => position));
   return positions.filter(position => !known.has(position));
 }
 
-const unrankedPlace = (position: number): Place => ({ position, score: unranked, missing: [] });
+const toUnrankedPlace = (position: number): Place => ({ position, score: unranked, missing: [] });

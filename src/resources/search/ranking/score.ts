@@ -44,7 +44,7 @@ const negligible = 0.08;
 const steepness = 0.7;
 
 /** @param documents how many there are; @returns how much a word says that so many of them have */
-export const rarity = (frequency: number, documents: number): number =>
+export const computeRarity = (frequency: number, documents: number): number =>
   Math.log(1 + (Math.max(documents, frequency) - frequency + 0.5) / (frequency + 0.5)) ** steepness;
 
 /** A way to have a word: the texts that a field must have, all of them, and the one where they are together. */
@@ -64,15 +64,15 @@ export interface Weighed {
   readonly forms: readonly string[];
 }
 
-const textOf = ({ word, prefix }: Term): string => (prefix === true ? ` ${word}` : ` ${word} `);
+const padWord = ({ word, prefix }: Term): string => (prefix === true ? ` ${word}` : ` ${word} `);
 
 /** @param documents how many there are */
-export function weighed(
+export function weighWord(
   { text, alternatives, frequency, importance }: QueryWord,
   documents: number,
 ): Weighed {
   const ways = alternatives.map(({ choice, factor }) => ({
-    texts: choice.map(textOf),
+    texts: choice.map(padWord),
     together: ` ${choice.map(({ word }) => word).join(' ')} `,
     factor,
   }));
@@ -81,18 +81,18 @@ export function weighed(
   );
   return {
     text,
-    weight: importance * rarity(frequency, documents),
+    weight: importance * computeRarity(frequency, documents),
     ways: ways.sort((one, other) => other.factor - one.factor),
     forms: forms.slice(0, mostForms),
   };
 }
 
-export function scoreOf(features: Features, words: readonly Weighed[], facts: Facts): Score {
+export function computeScore(features: Features, words: readonly Weighed[], facts: Facts): Score {
   let [sum, most, lacking] = [0, 0, 0];
   const inTitle: boolean[] = [];
   const missing: string[] = [];
   for (const { text, weight, ways } of words) {
-    const { value, titled } = bestOf(features, ways);
+    const { value, titled } = computeBest(features, ways);
     if (value === 0) {
       missing.push(text);
       lacking += weight;
@@ -106,7 +106,7 @@ export function scoreOf(features: Features, words: readonly Weighed[], facts: Fa
   const value =
     (shares.words * sum) / most +
     shares.title * Math.min(1, titled / features.titleLength) +
-    shares.together * together(features.title, words) +
+    shares.together * measureNeighbours(features.title, words) +
     (isHead(features, words.at(-1)) ? shares.head : 0) +
     shares.rating * facts.rating +
     (facts.available ? shares.available : 0);
@@ -115,11 +115,11 @@ export function scoreOf(features: Features, words: readonly Weighed[], facts: Fa
 }
 
 /** What a word is worth, field by field in the best of its ways, and whether it is in the title. */
-function bestOf(features: Features, ways: readonly Way[]): { value: number; titled: boolean } {
+function computeBest(features: Features, ways: readonly Way[]): { value: number; titled: boolean } {
   let [best, sum] = [0, 0];
   let titled = false;
   for (const field of features.fields) {
-    const value = field.weight * factorIn(field, ways);
+    const value = field.weight * computeFactor(field, ways);
     sum += value;
     if (value > best) best = value;
     if (value > 0 && field === features.title) titled = true;
@@ -132,7 +132,7 @@ function bestOf(features: Features, ways: readonly Way[]): { value: number; titl
   return { value: isThere ? scattered * scattered : 0, titled };
 }
 
-function factorIn({ words }: Field, ways: readonly Way[]): number {
+function computeFactor({ words }: Field, ways: readonly Way[]): number {
   let best = 0;
   for (const { texts, together, factor } of ways) {
     if (factor <= best) break;
@@ -150,7 +150,7 @@ const isHead = ({ head }: Features, word: Weighed | undefined): boolean =>
   head !== undefined && word?.forms.includes(head) === true;
 
 /** Of the neighbours in the query, how many are neighbours in the title: a form of a word is as good as the word. */
-function together({ words }: Field, wanted: readonly Weighed[]): number {
+function measureNeighbours({ words }: Field, wanted: readonly Weighed[]): number {
   if (wanted.length < 2) return 0;
   let pairs = 0;
   for (const [index, { forms }] of wanted.entries()) {

@@ -6,20 +6,20 @@ import type { DocumentType } from '../../../storage/search/index.ts';
 import { factors, type QueryWord } from '../query/word.ts';
 import {
   type CandidateRequest,
-  candidatesAmong,
-  candidatesFor,
-  countsOf,
+  countByType,
   fewCandidates,
-  likeliestOf,
+  filterCandidates,
+  findCandidates,
+  readLikeliest,
 } from './candidates.ts';
-import { type Place, type Ranking, rankedHead } from './ranked.ts';
+import { type Place, type Ranking, rankHead } from './ranked.ts';
 
 const shortestWord = 2;
 
 type Scorer = (some: readonly number[]) => Promise<readonly Place[]>;
 
 /** @param wanted no more hits than this are needed */
-export async function typedHits(
+export async function rankTypedHits(
   request: CandidateRequest,
   scored: Scorer,
   wanted = fewCandidates,
@@ -27,19 +27,19 @@ export async function typedHits(
   const { words: all, types, visible } = request;
   const found = new Map<number, Place>();
   let most = 1;
-  for (const words of tiersOf(all)) {
+  for (const words of generateTiers(all)) {
     if (found.size >= wanted) break;
     const isNew = (position: number) => !found.has(position);
     const places =
       words === all
-        ? await anyPlaces(request, scored, { isNew, wanted })
-        : await scored((await likeliestOf(request, words, fewCandidates)).filter(isNew));
+        ? await rankAny(request, scored, { isNew, wanted })
+        : await scored((await readLikeliest(request, words, fewCandidates)).filter(isNew));
     for (const place of places) found.set(place.position, { ...place, score: Math.min(most, place.score) });
     most = Math.min(most, places.at(-1)?.score ?? 1);
   }
   const head = [...found.values()];
   const ranking = { head, all: undefined, types, total: head.length };
-  return { ranking, counts: countsOf([...found.keys()], visible) };
+  return { ranking, counts: countByType([...found.keys()], visible) };
 }
 
 interface Wanted {
@@ -47,17 +47,17 @@ interface Wanted {
   readonly wanted: number;
 }
 
-async function anyPlaces(request: CandidateRequest, scored: Scorer, { isNew, wanted }: Wanted) {
-  const candidates = await candidatesFor(request);
-  const { positions, likely } = candidatesAmong(candidates, request.visible, isNew);
-  return rankedHead(positions, scored, likely, wanted);
+async function rankAny(request: CandidateRequest, scored: Scorer, { isNew, wanted }: Wanted) {
+  const candidates = await findCandidates(request);
+  const { positions, likely } = filterCandidates(candidates, request.visible, isNew);
+  return rankHead(positions, scored, likely, wanted);
 }
 
 /** With all words as they are, then with the last one as a beginning, then with forms of the others. */
-function* tiersOf(words: readonly QueryWord[]): Generator<readonly QueryWord[]> {
+function* generateTiers(words: readonly QueryWord[]): Generator<readonly QueryWord[]> {
   const last = words.at(-1);
   if (last === undefined) return;
-  const exact = words.map(word => without(word, [factors.stem, factors.beginning]));
+  const exact = words.map(word => removeAlternatives(word, [factors.stem, factors.beginning]));
   // A letter is the beginning of a word before it is a word.
   if (last.text.length >= shortestWord) yield exact;
   const others = words.slice(0, -1);
@@ -67,7 +67,7 @@ function* tiersOf(words: readonly QueryWord[]): Generator<readonly QueryWord[]> 
 }
 
 /** Compounds and typing errors have the factor of beginnings, so that they are left out with these. */
-const without = (word: QueryWord, left: readonly number[]): QueryWord => ({
+const removeAlternatives = (word: QueryWord, left: readonly number[]): QueryWord => ({
   ...word,
   alternatives: word.alternatives.filter(({ factor }) => !left.includes(factor)),
 });

@@ -6,16 +6,16 @@
  * as the last check. Rows that are not cached are read by their ids, and have to be of the same version.
  */
 import { LRUCache } from 'lru-cache';
-import { pacedReads, slices } from '../../../slices.ts';
+import { createPacedReader, createSlices } from '../../../slices.ts';
 import type { Change } from '../../changes/change.ts';
-import { followedLoads } from '../../changes/loads.ts';
+import { createLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
-import { comparable, listIndex, meets } from '../affected.ts';
-import { rowsByKeys } from '../pages.ts';
+import { createListIndex, meets, selectComparable } from '../affected.ts';
+import { readRowsByKeys } from '../pages.ts';
 import type { ListQueries, Versioned } from '../queries.ts';
 import type { Condition, Listed, ListOptions, ListRequest } from '../request.ts';
-import { type SortedKeys, sortedKeys } from './keys.ts';
-import { cut, rangeOf, type Selected } from './pages.ts';
+import { createSortedKeys, type SortedKeys } from './keys.ts';
+import { cut, type Selected, toRange } from './pages.ts';
 
 /** Bytes of keys at most, and of those of one filter: 16 for each row. */
 const keysSize = 64 * 1024 * 1024;
@@ -55,7 +55,7 @@ export interface SortedLists<Row> {
  * @param planned gives a request the way it is read
  * @returns undefined where lists have no such order, or nothing says how they change
  */
-export function sortedLists<Row>(
+export function createSortedLists<Row>(
   database: Pick<Database, 'changes' | 'read'>,
   options: ListOptions<Row>,
   queries: ListQueries<Row>,
@@ -65,17 +65,17 @@ export function sortedLists<Row>(
   const { collection, rows: cached, rangeColumn, inOrder } = options;
   if (collection === undefined || cached === undefined || inOrder === undefined) return undefined;
 
-  const index = listIndex<Sorted>(collection);
+  const index = createListIndex<Sorted>(collection);
   const lists = new LRUCache<string, Sorted>({
     maxSize: keysSize,
     sizeCalculation: ({ keys }) => keys.bytes(),
     dispose: list => index.delete(list),
   });
   const noticed = new LRUCache<string, Noticed>({ max: noticedFilters });
-  const loads = followedLoads(changes, collection, {
+  const loads = createLoads(changes, collection, {
     clear,
     apply(committed) {
-      const all = comparable(committed, lists.size);
+      const all = selectComparable(committed, lists.size);
       if (all === undefined) clear();
       for (const change of all ?? []) for (const list of index.concerned(change)) apply(list, change);
     },
@@ -98,7 +98,7 @@ export function sortedLists<Row>(
 
   /** What is in memory of a filter; it is read when it is requested again. */
   function find(conditions: readonly Condition[], column: string): SortedKeys | undefined {
-    const name = nameOf(conditions, column);
+    const name = toListName(conditions, column);
     const found = lists.get(name);
     if (found !== undefined) return found.keys;
     const seen = noticed.get(name) ?? { times: 0, enough: firstWanted };
@@ -107,7 +107,7 @@ export function sortedLists<Row>(
     if (seen.times < seen.enough || loads.has(name) || loads.isResting()) return undefined;
     seen.times = 0;
     seen.enough *= againWanted;
-    const list = { name, conditions, column, keys: sortedKeys() };
+    const list = { name, conditions, column, keys: createSortedKeys() };
     loads
       .load(
         name,
@@ -133,8 +133,8 @@ export function sortedLists<Row>(
     const request = await planned({ conditions, order, value: column, page });
     // Each part of what is gathered would be gathered again.
     if (request.within !== undefined && request.within.kind !== 'merged') return false;
-    const { turn } = slices();
-    const next = pacedReads<Versioned>((limit, last) => {
+    const { turn } = createSlices();
+    const next = createPacedReader<Versioned>((limit, last) => {
       const start = last && { value: last.sort_value, id: last.id };
       return queries.keys(read, request, { limit, start });
     });
@@ -162,7 +162,7 @@ export function sortedLists<Row>(
 
   /** The rows of a request among those that are in memory. */
   function select({ conditions }: ListRequest, column: string): Selected | undefined {
-    const range = rangeOf(conditions, rangeColumn);
+    const range = toRange(conditions, rangeColumn);
     if (range !== undefined && column !== rangeColumn) return undefined;
     const keys = find(range?.base ?? conditions, column);
     if (keys === undefined) return undefined;
@@ -182,7 +182,7 @@ export function sortedLists<Row>(
       const selected = select(request, request.order.column);
       if (selected === undefined || version === undefined) return undefined;
       const { keys, ...page } = cut(request, selected);
-      const rows = await rowsByKeys(read, { keys, version }, cached, queries);
+      const rows = await readRowsByKeys(read, { keys, version }, cached, queries);
       if (rows !== undefined) return { ...page, rows };
     }
     return undefined;
@@ -200,6 +200,6 @@ export function sortedLists<Row>(
   };
 }
 
-function nameOf(conditions: readonly Condition[], column: string): string {
+function toListName(conditions: readonly Condition[], column: string): string {
   return `${column} ${JSON.stringify(conditions.map(one => [one.column, one.operator, one.value]))}`;
 }

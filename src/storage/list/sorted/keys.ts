@@ -34,19 +34,19 @@ interface Piece {
 const pieceSize = 1024;
 const pieceBytes = 2 * 8 * pieceSize + 200;
 
-const newPiece = (): Piece => ({
+const createPiece = (): Piece => ({
   values: new Float64Array(pieceSize),
   ids: new Float64Array(pieceSize),
   length: 0,
 });
 
-export function sortedKeys(): SortedKeys {
-  const pieces: Piece[] = [newPiece()];
+export function createSortedKeys(): SortedKeys {
+  const pieces: Piece[] = [createPiece()];
   /** How many keys come before each piece; empty when that has to be counted again. */
   let starts: number[] = [];
   let count = 0;
 
-  function startOf(index: number): number {
+  function getStart(index: number): number {
     if (starts.length === 0) {
       let start = 0;
       for (const { length } of pieces) {
@@ -58,7 +58,7 @@ export function sortedKeys(): SortedKeys {
   }
 
   /** The last piece that begins before a place, or the first. */
-  function pieceOf(place: Place): number {
+  function findPiece(place: Place): number {
     let [low, high] = [0, pieces.length - 1];
     while (low < high) {
       const middle = (low + high + 1) >> 1;
@@ -71,7 +71,7 @@ export function sortedKeys(): SortedKeys {
 
   function split(index: number, piece: Piece): void {
     const half = piece.length >> 1;
-    const rest = newPiece();
+    const rest = createPiece();
     rest.values.set(piece.values.subarray(half, piece.length));
     rest.ids.set(piece.ids.subarray(half, piece.length));
     rest.length = piece.length - half;
@@ -80,23 +80,23 @@ export function sortedKeys(): SortedKeys {
   }
 
   /** The piece that a key belongs to, with room for one more. */
-  function roomFor(place: Place): Piece {
-    const index = pieceOf(place);
-    const piece = pieces[index] ?? newPiece();
+  function makeRoomFor(place: Place): Piece {
+    const index = findPiece(place);
+    const piece = pieces[index] ?? createPiece();
     if (piece.length < pieceSize) return piece;
     // Keys that come in their order fill their pieces.
     const isBehindAll = index === pieces.length - 1 && isBefore(piece, pieceSize - 1, place);
     if (!isBehindAll) split(index, piece);
-    else pieces.push(newPiece());
-    return pieces[isBehindAll ? index + 1 : pieceOf(place)] ?? piece;
+    else pieces.push(createPiece());
+    return pieces[isBehindAll ? index + 1 : findPiece(place)] ?? piece;
   }
 
   return {
     size: () => count,
     add(place) {
-      const piece = roomFor(place);
+      const piece = makeRoomFor(place);
       const { values, ids } = piece;
-      const at = positionOf(piece, place);
+      const at = countBefore(piece, place);
       values.copyWithin(at + 1, at, piece.length);
       ids.copyWithin(at + 1, at, piece.length);
       values[at] = place.value;
@@ -107,11 +107,11 @@ export function sortedKeys(): SortedKeys {
     },
     delete(place) {
       // A piece that begins with the key does not begin before it.
-      for (const index of [pieceOf(place), pieceOf(place) + 1]) {
+      for (const index of [findPiece(place), findPiece(place) + 1]) {
         const piece = pieces[index];
         if (piece === undefined) continue;
         const { values, ids } = piece;
-        const at = positionOf(piece, place);
+        const at = countBefore(piece, place);
         if (at >= piece.length || values[at] !== place.value || ids[at] !== place.id) continue;
         values.copyWithin(at, at + 1, piece.length);
         ids.copyWithin(at, at + 1, piece.length);
@@ -124,18 +124,18 @@ export function sortedKeys(): SortedKeys {
       return false;
     },
     rank(place) {
-      const index = pieceOf(place);
+      const index = findPiece(place);
       const piece = pieces[index];
-      return startOf(index) + (piece === undefined ? 0 : positionOf(piece, place));
+      return getStart(index) + (piece === undefined ? 0 : countBefore(piece, place));
     },
     slice(from, to) {
       const found: Key[] = [];
-      startOf(0);
-      let index = Math.max(0, upperBound(starts, from) - 1);
+      getStart(0);
+      let index = Math.max(0, countAtMost(starts, from) - 1);
       for (; index < pieces.length && found.length < to - from; index++) {
         const piece = pieces[index];
         if (piece === undefined) break;
-        const start = startOf(index);
+        const start = getStart(index);
         const end = Math.min(piece.length, to - start);
         for (let at = Math.max(0, from - start); at < end; at++)
           found.push({ value: piece.values[at] ?? 0, id: piece.ids[at] ?? 0 });
@@ -144,11 +144,11 @@ export function sortedKeys(): SortedKeys {
     },
     bytes: () => pieces.length * pieceBytes,
     pack() {
-      let last = newPiece();
+      let last = createPiece();
       for (const { values, ids, length } of pieces.splice(0, pieces.length, last)) {
         for (let at = 0; at < length; ) {
           if (last.length === pieceSize) {
-            last = newPiece();
+            last = createPiece();
             pieces.push(last);
           }
           const end = Math.min(length, at + pieceSize - last.length);
@@ -169,7 +169,7 @@ function isBefore({ values, ids }: Piece, at: number, place: Place): boolean {
 }
 
 /** How many keys of a piece come before a place. */
-function positionOf(piece: Piece, place: Place): number {
+function countBefore(piece: Piece, place: Place): number {
   let [low, high] = [0, piece.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -180,7 +180,7 @@ function positionOf(piece: Piece, place: Place): number {
 }
 
 /** How many of the ascending numbers are at most this one. */
-function upperBound(numbers: readonly number[], most: number): number {
+function countAtMost(numbers: readonly number[], most: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -19,7 +19,7 @@ export interface Selected {
 type Cut = Omit<Listed<unknown>, 'rows'> & { readonly keys: readonly Key[] };
 
 /** The conditions as a range of the column; undefined when they are none. */
-export function rangeOf(conditions: readonly Condition[], column: string | undefined): Range | undefined {
+export function toRange(conditions: readonly Condition[], column: string | undefined): Range | undefined {
   const base = conditions.filter(condition => condition.column !== column);
   if (base.length === conditions.length) return undefined;
   let [low, high] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
@@ -51,7 +51,8 @@ export function cut({ order, page }: ListRequest, selected: Selected): Cut {
   const backwards = page.before !== undefined;
   const start = page.before ?? page.after;
   const ascends = order.descending === backwards;
-  const edge = start === undefined ? (ascends ? from : to) : edgeOf(selected, order.column, start, ascends);
+  const edge =
+    start === undefined ? (ascends ? from : to) : computeEdge(selected, order.column, start, ascends);
   const [first, end] = ascends ? [edge, edge + page.limit] : [edge - page.limit, edge];
   const more = ascends ? end < to : first > from;
   return {
@@ -63,7 +64,7 @@ export function cut({ order, page }: ListRequest, selected: Selected): Cut {
 }
 
 /** The rank of the first row past a key, or of the row at which those before it end. */
-function edgeOf({ keys, from, to }: Selected, column: string, start: Key, ascends: boolean): number {
+function computeEdge({ keys, from, to }: Selected, column: string, start: Key, ascends: boolean): number {
   const value = column === 'id' ? start.id : Number(start.value);
   // Ids are whole numbers: this place is right behind the key, be it there or not.
   const rank = keys.rank({ value, id: ascends ? start.id + 0.5 : start.id });

@@ -19,7 +19,7 @@ export async function writeRows(session: CopySession, parts: readonly Deferred[]
   for (const { statement, rows } of parts) {
     if (isMany(statement, rows)) {
       await Promise.all(sent.splice(0));
-      await session.copy(statement.table, statement.columns, copyText(rows));
+      await session.copy(statement.table, statement.columns, toCopyText(rows));
     } else for (const query of statement.statements(rows)) sent.push(session.run(query));
   }
   await Promise.all(sent);
@@ -51,7 +51,7 @@ export async function copyNew(
   rows: readonly (readonly unknown[])[],
 ): Promise<number[]> {
   const ids = await takeIds(session, table, rows.length);
-  await session.copy(table, ['id', ...columns], copyText(rows, ids));
+  await session.copy(table, ['id', ...columns], toCopyText(rows, ids));
   return ids;
 }
 
@@ -62,14 +62,14 @@ const rowsAtOnce = 250;
  * Rows in COPY's text format: a line each, with tabs between the values.
  * @param ids first in each row, where they are not among its values
  */
-function* copyText(rows: readonly (readonly unknown[])[], ids?: readonly number[]): Generator<string> {
+function* toCopyText(rows: readonly (readonly unknown[])[], ids?: readonly number[]): Generator<string> {
   for (let start = 0; start < rows.length; start += rowsAtOnce) {
     let text = '';
     for (const [offset, row] of rows.slice(start, start + rowsAtOnce).entries()) {
       if (ids !== undefined) text += `${ids[start + offset]}\t`;
       for (let index = 0; index < row.length; index++) {
         if (index > 0) text += '\t';
-        text += copyValue(row[index]);
+        text += toCopyValue(row[index]);
       }
       text += '\n';
     }
@@ -80,7 +80,7 @@ function* copyText(rows: readonly (readonly unknown[])[], ids?: readonly number[
 const special = /[\\\n\r\t]/;
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-function copyValue(value: unknown): string {
+function toCopyValue(value: unknown): string {
   if (value === null) return '\\N';
   if (typeof value !== 'string') return String(value);
   return special.test(value) ? value.replace(/[\\\n\r\t]/g, character => escapes[character] ?? '') : value;

@@ -13,11 +13,11 @@ type Servable = Pick<Database, 'build' | 'read' | 'exclusively'>;
 
 const noted = sql<{ isNoted: boolean }>`select to_regclass('deferred_indexes') is not null as "isNoted"`;
 /** Of other roles' sessions the kind may be hidden; workers of the server's own have no user. */
-const others = (application: string) => sql<{ others: boolean }>`select exists (
+const buildOtherSessions = (application: string) => sql<{ others: boolean }>`select exists (
   select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
     and usesysid is not null and coalesce(backend_type, 'client backend') = 'client backend'
     and application_name is distinct from ${application}) as others`;
-const secondary = (tables: readonly string[]) => sql<{ name: string; statement: string }>`
+const buildSecondaryIndexes = (tables: readonly string[]) => sql<{ name: string; statement: string }>`
   select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as statement from pg_index
     where indrelid::regclass::text in (${sql.join(tables)}) and not indisunique`;
 
@@ -37,11 +37,11 @@ export function deferIndexes(
   application: string,
 ): Promise<boolean> {
   return exclusively(async session => {
-    if ((await session.first(others(application).compile(build)))?.others !== false) return false;
+    if ((await session.first(buildOtherSessions(application).compile(build)))?.others !== false) return false;
     await session.run(
       sql`create table deferred_indexes (name text primary key, statement text not null)`.compile(build),
     );
-    const found = await session.all(secondary(tables).compile(build));
+    const found = await session.all(buildSecondaryIndexes(tables).compile(build));
     for (const { name, statement } of found) {
       await session.run(sql`insert into deferred_indexes values (${name}, ${statement})`.compile(build));
       await session.run(sql.raw(`drop index ${name}`).compile(build));

@@ -3,14 +3,14 @@
  * documents of other types.
  */
 
-import { boundedMap } from '../../../bounded-map.ts';
-import { once } from '../../../slices.ts';
+import { createBoundedMap } from '../../../bounded-map.ts';
+import { runOnce } from '../../../slices.ts';
 import type { Choice, Expression, Term } from '../expression.ts';
-import { idAt, searchTypes, typeAt } from '../index.ts';
+import { getDocumentId, getDocumentType, searchTypes } from '../index.ts';
 import type { SearchSession } from '../reading/frequency.ts';
 import { mostDocuments, type SearchReader } from '../reading/index.ts';
-import { documentsMeeting, type MetChoice, type MetGroup } from './meeting.ts';
-import { type DocumentSet, setOf, sizeOf } from './set.ts';
+import { findDocumentsMeeting, type MetChoice, type MetGroup } from './meeting.ts';
+import { countDocuments, type DocumentSet, toDocumentSet } from './set.ts';
 import type { WordSets } from './words.ts';
 
 /** Of a word in memory, documents that are no products, at most; and words of which they are kept. */
@@ -58,25 +58,27 @@ export interface Finder {
   meeting(session: SearchSession, expression: Expression): Promise<Found | undefined>;
 }
 
-const wordOf = ({ word, mark = '' }: Term): string => mark + word;
+const toWord = ({ word, mark = '' }: Term): string => mark + word;
 
-const keyOf = (terms: readonly Term[]): string =>
+const toKey = (terms: readonly Term[]): string =>
   terms
-    .map(term => `${wordOf(term)}${term.prefix === true ? '*' : ''}${term.longer?.join('+') ?? ''}`)
+    .map(term => `${toWord(term)}${term.prefix === true ? '*' : ''}${term.longer?.join('+') ?? ''}`)
     .join(' ');
 
 /** The words that meet a term; undefined where they are not known. */
-function wordsMeeting(term: Term): readonly string[] | undefined {
-  if (term.prefix !== true) return [wordOf(term)];
-  return term.longer?.map(word => wordOf({ ...term, word })).concat(wordOf(term));
+function findWordsMeeting(term: Term): readonly string[] | undefined {
+  if (term.prefix !== true) return [toWord(term)];
+  return term.longer?.map(word => toWord({ ...term, word })).concat(toWord(term));
 }
 
 /** @param few words of more products are kept in memory */
-export function finder(reader: SearchReader, words: WordSets, few: number): Finder {
+export function createFinder(reader: SearchReader, words: WordSets, few: number): Finder {
   const searches = new WeakMap<SearchSession, Known>();
-  const othersOfWords = boundedMap<string, { readonly seen: number; readonly others: Others }>(mostWords);
+  const othersOfWords = createBoundedMap<string, { readonly seen: number; readonly others: Others }>(
+    mostWords,
+  );
 
-  async function knownOf(session: SearchSession): Promise<Known> {
+  async function ensureKnown(session: SearchSession): Promise<Known> {
     const known = searches.get(session) ?? { read: new Map(), met: new Map() };
     if (searches.has(session)) return known;
     searches.set(session, known);
@@ -86,7 +88,7 @@ export function finder(reader: SearchReader, words: WordSets, few: number): Find
 
   /** What meets any of the terms; undefined where it is too many to be read. */
   async function readAny(session: SearchSession, known: Known, terms: readonly Term[]) {
-    const key = keyOf(terms);
+    const key = toKey(terms);
     if (known.read.has(key)) return known.read.get(key);
     const group = terms.map(term => [term]);
     const positions = await reader.page(session, [group], searchTypes, { limit: mostDocuments });
@@ -95,18 +97,18 @@ export function finder(reader: SearchReader, words: WordSets, few: number): Find
 
   /** @param positions of all that meets any of the terms, or too many */
   function hold(session: SearchSession, known: Known, terms: readonly Term[], positions: readonly number[]) {
-    const products = positions.filter(position => typeAt(position) === 'product');
-    const set = setOf(Uint32Array.from(products, idAt));
+    const products = positions.filter(position => getDocumentType(position) === 'product');
+    const set = toDocumentSet(Uint32Array.from(products, getDocumentId));
     const others = positions.slice(products.length);
     const found = positions.length >= mostDocuments ? undefined : { set, others };
     if (products.length >= few || terms.some(({ mark }) => mark !== undefined)) {
-      const [first = [], second] = terms.map(term => wordsMeeting(term) ?? []);
+      const [first = [], second] = terms.map(term => findWordsMeeting(term) ?? []);
       const [word, longer] = first;
       const isOne = second === undefined && longer === undefined;
       if (isOne && word !== undefined && found !== undefined) words.keep(word, set, session.seen);
-      else for (const each of terms.flatMap(term => wordsMeeting(term) ?? [])) words.want(each);
+      else for (const each of terms.flatMap(term => findWordsMeeting(term) ?? [])) words.want(each);
     }
-    known.read.set(keyOf(terms), found);
+    known.read.set(toKey(terms), found);
     return found;
   }
 
@@ -114,7 +116,7 @@ export function finder(reader: SearchReader, words: WordSets, few: number): Find
   async function readAll(session: SearchSession, known: Known, terms: readonly Term[]) {
     const found: Read[] = [];
     for (const term of terms) {
-      const read = known.read.get(keyOf([term]));
+      const read = known.read.get(toKey([term]));
       if (read !== undefined) found.push(read);
     }
     if (found.length === terms.length) return found;
@@ -123,7 +125,7 @@ export function finder(reader: SearchReader, words: WordSets, few: number): Find
   }
 
   /** Documents of other types with a word that is in memory. */
-  async function othersOf(session: SearchSession, word: string): Promise<Others> {
+  async function readOthers(session: SearchSession, word: string): Promise<Others> {
     if (await reader.isEmpty(session, otherTypes)) return [];
     const seen = words.othersSeen();
     const known = othersOfWords.get(word);
@@ -136,34 +138,34 @@ export function finder(reader: SearchReader, words: WordSets, few: number): Find
   }
 
   /** The sets of the words that meet a term, as far as they are in memory. */
-  function setsOf(term: Term): readonly DocumentSet[] | undefined {
+  function findSets(term: Term): readonly DocumentSet[] | undefined {
     const sets: DocumentSet[] = [];
-    for (const word of wordsMeeting(term) ?? [undefined]) {
+    for (const word of findWordsMeeting(term) ?? [undefined]) {
       const set = word === undefined ? undefined : words.get(word);
       if (set === undefined) return undefined;
-      if (sizeOf(set) > 0) sets.push(set);
+      if (countDocuments(set) > 0) sets.push(set);
     }
     return sets;
   }
 
   /** Of several terms that have to be met together. */
-  async function choiceOf(session: SearchSession, known: Known, choice: Choice) {
+  async function readChoice(session: SearchSession, known: Known, choice: Choice) {
     const sets: DocumentSet[] = [];
     const others: (() => Promise<Others>)[] = [];
     for (const term of choice) {
-      const held = term.prefix === true ? undefined : words.get(wordOf(term));
+      const held = term.prefix === true ? undefined : words.get(toWord(term));
       const read = held === undefined ? await readAny(session, known, [term]) : undefined;
       const set = held ?? read?.set;
       if (set === undefined) return undefined;
       sets.push(set);
       others.push(() =>
-        read === undefined ? othersOf(session, wordOf(term)) : Promise.resolve(read.others),
+        read === undefined ? readOthers(session, toWord(term)) : Promise.resolve(read.others),
       );
     }
-    return { sets, others: () => inAll(others) };
+    return { sets, others: () => intersectLists(others) };
   }
 
-  async function groupOf(
+  async function readGroup(
     session: SearchSession,
     known: Known,
     group: readonly Choice[],
@@ -174,16 +176,16 @@ export function finder(reader: SearchReader, words: WordSets, few: number): Find
     for (const choice of group) {
       const [only, second] = choice;
       if (only !== undefined && second === undefined) {
-        const sets = setsOf(only);
+        const sets = findSets(only);
         if (sets === undefined) {
           absent.push(only);
           continue;
         }
         for (const set of sets) met.push([set]);
-        for (const word of wordsMeeting(only) ?? []) others.push(() => othersOf(session, word));
+        for (const word of findWordsMeeting(only) ?? []) others.push(() => readOthers(session, word));
         continue;
       }
-      const several = await choiceOf(session, known, choice);
+      const several = await readChoice(session, known, choice);
       if (several === undefined) return undefined;
       met.push(several.sets);
       others.push(several.others);
@@ -191,16 +193,16 @@ export function finder(reader: SearchReader, words: WordSets, few: number): Find
     const read = absent.length === 0 ? [] : await readAll(session, known, absent);
     if (read === undefined) return undefined;
     for (const one of read) {
-      if (sizeOf(one.set) > 0) met.push([one.set]);
+      if (countDocuments(one.set) > 0) met.push([one.set]);
       others.push(async () => one.others);
     }
-    return { met, others: once(() => inAny(others)) };
+    return { met, others: runOnce(() => mergeLists(others)) };
   }
 
   return {
     async fetch(session, terms) {
-      const known = await knownOf(session);
-      const isAbsent = (term: Term) => setsOf(term) === undefined && !known.read.has(keyOf([term]));
+      const known = await ensureKnown(session);
+      const isAbsent = (term: Term) => findSets(term) === undefined && !known.read.has(toKey([term]));
       const absent = terms.filter(isAbsent);
       const read = absent.length === 0 ? undefined : await reader.documentsOf(session, absent);
       for (const [index, positions] of read?.entries() ?? []) {
@@ -210,24 +212,24 @@ export function finder(reader: SearchReader, words: WordSets, few: number): Find
     },
 
     async read(session, term) {
-      return (await knownOf(session)).read.get(keyOf([term]));
+      return (await ensureKnown(session)).read.get(toKey([term]));
     },
 
     async hold(session, term, positions) {
-      hold(session, await knownOf(session), [term], positions);
+      hold(session, await ensureKnown(session), [term], positions);
     },
 
     async group(session, group) {
-      return groupOf(session, await knownOf(session), group);
+      return readGroup(session, await ensureKnown(session), group);
     },
 
     async meeting(session, expression) {
-      const known = await knownOf(session);
+      const known = await ensureKnown(session);
       const key = JSON.stringify(expression);
       if (known.met.has(key)) return known.met.get(key);
       const groups: Group[] = [];
       for (const group of expression) {
-        const found = await groupOf(session, known, group);
+        const found = await readGroup(session, known, group);
         if (found === undefined) {
           known.met.set(key, undefined);
           return undefined;
@@ -235,8 +237,8 @@ export function finder(reader: SearchReader, words: WordSets, few: number): Find
         groups.push(found);
         if (found.met.length === 0 && (await found.others())?.length === 0) break;
       }
-      const products = documentsMeeting(groups.map(({ met }) => met));
-      const found = { products, others: once(() => inAll(groups.map(({ others }) => others))) };
+      const products = findDocumentsMeeting(groups.map(({ met }) => met));
+      const found = { products, others: runOnce(() => intersectLists(groups.map(({ others }) => others))) };
       known.met.set(key, found);
       return found;
     },
@@ -244,7 +246,7 @@ export function finder(reader: SearchReader, words: WordSets, few: number): Find
 }
 
 /** What is in all of the lists; where one is empty, the others are not read. */
-async function inAll(lists: readonly (() => Promise<Others>)[]): Promise<Others> {
+async function intersectLists(lists: readonly (() => Promise<Others>)[]): Promise<Others> {
   let found: Others;
   let isKnown = true;
   for (const list of lists) {
@@ -257,7 +259,7 @@ async function inAll(lists: readonly (() => Promise<Others>)[]): Promise<Others>
 }
 
 /** What is in any of the lists, ascending. */
-async function inAny(lists: readonly (() => Promise<Others>)[]): Promise<Others> {
+async function mergeLists(lists: readonly (() => Promise<Others>)[]): Promise<Others> {
   const found = new Set<number>();
   for (const list of lists) {
     const own = await list();

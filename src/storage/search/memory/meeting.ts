@@ -1,30 +1,33 @@
 /** Which documents meet an expression, out of the sets of its terms. */
-import { intersection, type RowSet } from '../../columns/rows.ts';
-import { addTo, contains, type DocumentSet, idsIn, largestIn, sizeOf } from './set.ts';
+import { intersectRows, type RowSet } from '../../columns/rows.ts';
+import { addTo, contains, countDocuments, type DocumentSet, getIdLimit, getIds } from './set.ts';
 
 /** Sets that a document has to be in all of: a choice of an expression. */
 export type MetChoice = readonly DocumentSet[];
 /** Choices one of which is met: a group of an expression. */
 export type MetGroup = readonly MetChoice[];
 
-const sizeOfChoice = (choice: MetChoice): number => Math.min(...choice.map(sizeOf));
-const sizeOfGroup = (group: MetGroup): number => group.reduce((sum, choice) => sum + sizeOfChoice(choice), 0);
+const estimateChoiceSize = (choice: MetChoice): number => Math.min(...choice.map(countDocuments));
+const estimateGroupSize = (group: MetGroup): number =>
+  group.reduce((sum, choice) => sum + estimateChoiceSize(choice), 0);
 
 /** More documents than these are not tested one by one. */
 const fewDocuments = 4000;
 
 /** @returns the ids of the documents in which each group is met, ascending: as a set of bits where they may be many */
-export function documentsMeeting(groups: readonly MetGroup[]): DocumentSet {
-  const [smallest, ...others] = groups.toSorted((one, other) => sizeOfGroup(one) - sizeOfGroup(other));
+export function findDocumentsMeeting(groups: readonly MetGroup[]): DocumentSet {
+  const [smallest, ...others] = groups.toSorted(
+    (one, other) => estimateGroupSize(one) - estimateGroupSize(other),
+  );
   if (smallest === undefined) return { kind: 'list', ids: new Uint32Array() };
-  if (sizeOfGroup(smallest) > fewDocuments) return { kind: 'bits', rows: manyMeeting(groups) };
-  let found = idsOfGroup(smallest);
-  for (const group of others) found = found.filter(testOf(group));
+  if (estimateGroupSize(smallest) > fewDocuments) return { kind: 'bits', rows: findManyMeeting(groups) };
+  let found = findGroupIds(smallest);
+  for (const group of others) found = found.filter(createGroupTest(group));
   return { kind: 'list', ids: Uint32Array.from(found) };
 }
 
 /** @returns a test of whether a document meets a group */
-export function testOf(group: MetGroup): (id: number) => boolean {
+export function createGroupTest(group: MetGroup): (id: number) => boolean {
   const [choice, another] = group;
   const [set, other] = choice ?? [];
   if (set !== undefined && other === undefined && another === undefined) return id => contains(set, id);
@@ -32,12 +35,12 @@ export function testOf(group: MetGroup): (id: number) => boolean {
 }
 
 /** Ascending, each once. */
-function idsOfGroup(group: MetGroup): readonly number[] {
+function findGroupIds(group: MetGroup): readonly number[] {
   const ids: number[] = [];
   for (const choice of group) {
-    const [first, ...others] = choice.toSorted((one, other) => sizeOf(one) - sizeOf(other));
+    const [first, ...others] = choice.toSorted((one, other) => countDocuments(one) - countDocuments(other));
     if (first === undefined) continue;
-    const own = idsIn(first);
+    const own = getIds(first);
     for (let index = 0; index < own.length; index++) {
       const id = own[index] ?? 0;
       if (others.length === 0 || others.every(set => contains(set, id))) ids.push(id);
@@ -46,19 +49,21 @@ function idsOfGroup(group: MetGroup): readonly number[] {
   return group.length === 1 ? ids : [...new Set(ids)].sort((a, b) => a - b);
 }
 
-function manyMeeting(groups: readonly MetGroup[]): RowSet {
+function findManyMeeting(groups: readonly MetGroup[]): RowSet {
   const rows = groups.map(group => {
-    const sets = group.map(choice => (choice.length === 1 ? choice[0] : undefined) ?? choiceSet(choice));
+    const sets = group.map(
+      choice => (choice.length === 1 ? choice[0] : undefined) ?? intersectChoice(choice),
+    );
     const [only] = sets;
     if (sets.length === 1 && only?.kind === 'bits') return only.rows;
-    const words = new Uint32Array((Math.max(0, ...sets.map(largestIn)) >>> 5) + 1);
+    const words = new Uint32Array((Math.max(0, ...sets.map(getIdLimit)) >>> 5) + 1);
     for (const set of sets) addTo(words, set);
     return { words, count: 0 };
   });
   return (
-    intersection(rows.length === 1 ? [...rows, ...rows] : rows) ?? { words: new Uint32Array(), count: 0 }
+    intersectRows(rows.length === 1 ? [...rows, ...rows] : rows) ?? { words: new Uint32Array(), count: 0 }
   );
 }
 
 /** The documents that are in all sets of a choice. */
-const choiceSet = (choice: MetChoice): DocumentSet => documentsMeeting(choice.map(set => [[set]]));
+const intersectChoice = (choice: MetChoice): DocumentSet => findDocumentsMeeting(choice.map(set => [[set]]));

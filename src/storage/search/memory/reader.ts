@@ -2,13 +2,13 @@
  * Reads the search index; common words of products are read from memory (words.ts), words of few products from the index.
  * Documents of other types are found by the index alone.
  */
-import { boundedMap } from '../../../bounded-map.ts';
-import { type DocumentType, searchTypes, typeAt } from '../index.ts';
-import { estimate, reachLimit, type SearchSession, spanOf } from '../reading/frequency.ts';
+import { createBoundedMap } from '../../../bounded-map.ts';
+import { type DocumentType, getDocumentType, searchTypes } from '../index.ts';
+import { estimate, reachLimit, type SearchSession, toSpan } from '../reading/frequency.ts';
 import { mostDocuments, type SearchReader } from '../reading/index.ts';
-import { finder } from './finder.ts';
-import { testOf } from './meeting.ts';
-import { sizeOf, someOf } from './set.ts';
+import { createFinder } from './finder.ts';
+import { createGroupTest } from './meeting.ts';
+import { countDocuments, getSomeIds } from './set.ts';
 import type { WordSets } from './words.ts';
 
 /** Words of more products are kept in memory. */
@@ -17,14 +17,18 @@ const fewDocuments = 200;
 const mostBeginnings = 5000;
 
 /** @param few words of more products are kept in memory */
-export function memoryReader(reader: SearchReader, words: WordSets, few = fewDocuments): SearchReader {
-  const { fetch, read, hold, group: groupOf, meeting } = finder(reader, words, few);
-  const beginnings = boundedMap<string, { readonly seen: number; readonly total: number | undefined }>(
+export function createMemoryReader(reader: SearchReader, words: WordSets, few = fewDocuments): SearchReader {
+  const { fetch, read, hold, group: groupOf, meeting } = createFinder(reader, words, few);
+  const beginnings = createBoundedMap<string, { readonly seen: number; readonly total: number | undefined }>(
     mostBeginnings,
   );
 
   /** As the index says: how many documents have words that begin so, where they are few. */
-  async function beginning(session: SearchSession, word: string, most?: number): Promise<number | undefined> {
+  async function countBeginning(
+    session: SearchSession,
+    word: string,
+    most?: number,
+  ): Promise<number | undefined> {
     const { seen } = session;
     if (seen === undefined) return reader.beginning(session, word, most);
     const key = `${word} ${most ?? ''}`;
@@ -38,10 +42,10 @@ export function memoryReader(reader: SearchReader, words: WordSets, few = fewDoc
   /** Whether no word begins with the letters and the digit that a code begins with: then none begins with the code. */
   async function isNoCode(session: SearchSession, word: string): Promise<boolean> {
     const start = /^\D+\d/.exec(word)?.[0];
-    return start !== undefined && (await beginning(session, start, 1)) === 0;
+    return start !== undefined && (await countBeginning(session, start, 1)) === 0;
   }
 
-  const withoutProducts = (types: readonly DocumentType[]): readonly DocumentType[] =>
+  const omitProducts = (types: readonly DocumentType[]): readonly DocumentType[] =>
     types.filter(type => type !== 'product');
 
   return {
@@ -53,8 +57,8 @@ export function memoryReader(reader: SearchReader, words: WordSets, few = fewDoc
       const term = { word, prefix: true };
       await fetch(session, [term]);
       const known = await read(session, term);
-      if (known !== undefined) return sizeOf(known.set) + known.others.length;
-      const total = (await isNoCode(session, word)) ? 0 : await beginning(session, word);
+      if (known !== undefined) return countDocuments(known.set) + known.others.length;
+      const total = (await isNoCode(session, word)) ? 0 : await countBeginning(session, word);
       if (total === undefined) return undefined;
       const page = { limit: mostDocuments, smallest: total };
       const found = total === 0 ? [] : await reader.page(session, [[[term]]], searchTypes, page);
@@ -66,8 +70,8 @@ export function memoryReader(reader: SearchReader, words: WordSets, few = fewDoc
       const { limit, offset = 0, descending = false } = page;
       const found = descending || !types.includes('product') ? undefined : await meeting(session, expression);
       if (found === undefined) return reader.page(session, expression, types, page);
-      const span = spanOf(['product']);
-      const { ids, left: skipped } = someOf(found.products, {
+      const span = toSpan(['product']);
+      const { ids, left: skipped } = getSomeIds(found.products, {
         low: Math.max(0, (page.low ?? 0) - span.low),
         high: Math.min(span.high, page.high ?? span.high) - span.low,
         skip: offset,
@@ -75,12 +79,12 @@ export function memoryReader(reader: SearchReader, words: WordSets, few = fewDoc
       });
       const positions = ids.map(id => span.low + id);
       const left = limit - ids.length;
-      const others = withoutProducts(types);
+      const others = omitProducts(types);
       if (left <= 0 || others.length === 0) return positions;
       const known = await found.others();
       if (known !== undefined) {
         const { low = 0, high = Number.POSITIVE_INFINITY } = page;
-        const those = known.filter(at => at >= low && at < high && others.includes(typeAt(at)));
+        const those = known.filter(at => at >= low && at < high && others.includes(getDocumentType(at)));
         return [...positions, ...those.slice(skipped, skipped + left)];
       }
       const rest = { ...page, limit: left, offset: skipped };
@@ -91,22 +95,27 @@ export function memoryReader(reader: SearchReader, words: WordSets, few = fewDoc
       const isOne = expression.length === 1 && types.includes('product');
       const found = isOne ? await meeting(session, expression) : undefined;
       if (found === undefined) return reader.frequency(session, expression, types, smallest);
-      const total = sizeOf(found.products);
+      const total = countDocuments(found.products);
       if (total >= reachLimit) {
         // Estimated as from the index, so that it is the same whether the word is in memory or not.
-        const { ids } = someOf(found.products, { low: 0, high: Infinity, skip: reachLimit - 1, limit: 1 });
+        const { ids } = getSomeIds(found.products, {
+          low: 0,
+          high: Infinity,
+          skip: reachLimit - 1,
+          limit: 1,
+        });
         return estimate(reachLimit, ids[0] ?? 0, await reader.documents(session));
       }
       const others = await found.others();
-      const all = total + (others?.filter(at => types.includes(typeAt(at))).length ?? reachLimit);
+      const all = total + (others?.filter(at => types.includes(getDocumentType(at))).length ?? reachLimit);
       return all < reachLimit ? all : reader.frequency(session, expression, types, smallest);
     },
 
     async among(session, group, positions, types, within) {
       const found = types.includes('product') ? await groupOf(session, group) : undefined;
       if (found === undefined) return reader.among(session, group, positions, types, within);
-      const { low, high } = spanOf(['product']);
-      const isMet = testOf(found.met);
+      const { low, high } = toSpan(['product']);
+      const isMet = createGroupTest(found.met);
       const those: number[] = [];
       let at = 0;
       for (; at < positions.length; at++) {
@@ -116,20 +125,23 @@ export function memoryReader(reader: SearchReader, words: WordSets, few = fewDoc
       }
       if (at === positions.length) return those;
       const beyond = positions.slice(at);
-      return [...those, ...(await reader.among(session, group, beyond, withoutProducts(types), within))];
+      return [...those, ...(await reader.among(session, group, beyond, omitProducts(types), within))];
     },
 
     async counts(session, expression, types, smallest) {
       const found = types.includes('product') ? await meeting(session, expression) : undefined;
       if (found === undefined) return reader.counts(session, expression, types, smallest);
-      const others = withoutProducts(types);
+      const others = omitProducts(types);
       const known = others.length === 0 ? [] : await found.others();
       const counts =
         known === undefined
           ? await reader.counts(session, expression, others, smallest)
-          : countsOf(known, others);
+          : countByType(known, others);
       return new Map(
-        types.map(type => [type, type === 'product' ? sizeOf(found.products) : (counts.get(type) ?? 0)]),
+        types.map(type => [
+          type,
+          type === 'product' ? countDocuments(found.products) : (counts.get(type) ?? 0),
+        ]),
       );
     },
 
@@ -140,10 +152,13 @@ export function memoryReader(reader: SearchReader, words: WordSets, few = fewDoc
   };
 }
 
-function countsOf(positions: readonly number[], types: readonly DocumentType[]): Map<DocumentType, number> {
+function countByType(
+  positions: readonly number[],
+  types: readonly DocumentType[],
+): Map<DocumentType, number> {
   const counts = new Map<DocumentType, number>(types.map(type => [type, 0]));
   for (const position of positions) {
-    const type = typeAt(position);
+    const type = getDocumentType(position);
     if (counts.has(type)) counts.set(type, (counts.get(type) ?? 0) + 1);
   }
   return counts;

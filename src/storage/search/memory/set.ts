@@ -1,5 +1,5 @@
 /** Sets of documents by their ids: few as a sorted list, many as one bit for each document there may be. */
-import { has, idsOf, putRow, type RowSet } from '../../columns/rows.ts';
+import { has, putRow, type RowSet, toIds } from '../../columns/rows.ts';
 
 export type DocumentSet =
   | { readonly kind: 'list'; readonly ids: Uint32Array }
@@ -11,7 +11,7 @@ const sparse = 32;
 const setBytes = 200;
 
 /** @param ids ascending */
-export function setOf(ids: Uint32Array): DocumentSet {
+export function toDocumentSet(ids: Uint32Array): DocumentSet {
   const largest = ids.at(-1) ?? 0;
   if (ids.length <= largest / sparse) return { kind: 'list', ids };
   const rows = { words: new Uint32Array((largest >>> 5) + 1), count: ids.length };
@@ -19,36 +19,37 @@ export function setOf(ids: Uint32Array): DocumentSet {
   return { kind: 'bits', rows };
 }
 
-export const sizeOf = (set: DocumentSet): number => (set.kind === 'list' ? set.ids.length : set.rows.count);
+export const countDocuments = (set: DocumentSet): number =>
+  set.kind === 'list' ? set.ids.length : set.rows.count;
 
-export const bytesOf = (set: DocumentSet): number =>
+export const countSetBytes = (set: DocumentSet): number =>
   setBytes + (set.kind === 'list' ? set.ids.byteLength : set.rows.words.byteLength);
 
 /** No document of the set has a larger id. */
-export const largestIn = (set: DocumentSet): number =>
+export const getIdLimit = (set: DocumentSet): number =>
   set.kind === 'list' ? (set.ids.at(-1) ?? 0) : set.rows.words.length * 32 - 1;
 
 export const contains = (set: DocumentSet, id: number): boolean =>
-  set.kind === 'bits' ? has(set.rows, id) : set.ids[placeIn(set.ids, id)] === id;
+  set.kind === 'bits' ? has(set.rows, id) : set.ids[countBefore(set.ids, id)] === id;
 
 /** The set with a document more or less. */
-export function withDocument(set: DocumentSet, id: number, isIn: boolean): DocumentSet {
+export function putDocument(set: DocumentSet, id: number, isIn: boolean): DocumentSet {
   if (set.kind === 'bits') {
     putRow(set.rows, id, isIn);
     return set;
   }
   if (contains(set, id) === isIn) return set;
-  const at = placeIn(set.ids, id);
+  const at = countBefore(set.ids, id);
   const ids = new Uint32Array(set.ids.length + (isIn ? 1 : -1));
   ids.set(set.ids.subarray(0, at));
   if (isIn) ids[at] = id;
   ids.set(set.ids.subarray(isIn ? at : at + 1), isIn ? at + 1 : at);
-  return isIn ? setOf(ids) : { kind: 'list', ids };
+  return isIn ? toDocumentSet(ids) : { kind: 'list', ids };
 }
 
 /** The ids, ascending. */
-export const idsIn = (set: DocumentSet): ArrayLike<number> =>
-  set.kind === 'list' ? set.ids : idsOf(set.rows);
+export const getIds = (set: DocumentSet): ArrayLike<number> =>
+  set.kind === 'list' ? set.ids : toIds(set.rows);
 
 /** Which of a set's documents are read. */
 interface Part {
@@ -60,9 +61,12 @@ interface Part {
 }
 
 /** @returns some of the ids, ascending; and how many of those to be skipped there have not been */
-export function someOf(set: DocumentSet, { low, high, skip, limit }: Part): { ids: number[]; left: number } {
+export function getSomeIds(
+  set: DocumentSet,
+  { low, high, skip, limit }: Part,
+): { ids: number[]; left: number } {
   if (set.kind === 'list') {
-    const [first, last] = [placeIn(set.ids, low), placeIn(set.ids, high)];
+    const [first, last] = [countBefore(set.ids, low), countBefore(set.ids, high)];
     const start = Math.min(last, first + skip);
     const ids: number[] = [];
     const end = Math.min(last, start + limit);
@@ -101,7 +105,7 @@ function setBit(words: Uint32Array, id: number): void {
 }
 
 /** How many ids of a sorted list come before one. */
-function placeIn(ids: ArrayLike<number>, id: number): number {
+function countBefore(ids: ArrayLike<number>, id: number): number {
   let [low, high] = [0, ids.length];
   while (low < high) {
     const middle = (low + high) >> 1;

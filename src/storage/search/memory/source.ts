@@ -1,9 +1,9 @@
 /** Reads from the index which products have a word. */
-import { pacedReads, slices } from '../../../slices.ts';
+import { createPacedReader, createSlices } from '../../../slices.ts';
 import type { Database } from '../../database.ts';
-import { prepared } from '../../prepared.ts';
-import { idAt, wordsOfDialect } from '../index.ts';
-import { spanOf } from '../reading/frequency.ts';
+import { prepareQuery } from '../../prepared.ts';
+import { getDialectWords, getDocumentId } from '../index.ts';
+import { toSpan } from '../reading/frequency.ts';
 import type { SearchReader } from '../reading/index.ts';
 import type { WordSource } from './words.ts';
 
@@ -18,27 +18,27 @@ const types = ['product'] as const;
 const idsAtFirst = 4096;
 
 /** @param reader of the index alone */
-export function idsOfWord(
+export function createIdReader(
   database: Pick<Database, 'build' | 'dialect' | 'read'>,
   reader: Pick<SearchReader, 'page'>,
 ): WordSource['read'] {
   const { build, read } = database;
-  const words = wordsOfDialect(database);
+  const words = getDialectWords(database);
   const { ids: idsOf } = words;
   if (idsOf !== undefined) {
-    const query = prepared<Spanned & Record<string, unknown>, { ids: Uint8Array | null }>(build, idsOf);
+    const query = prepareQuery<Spanned & Record<string, unknown>, { ids: Uint8Array | null }>(build, idsOf);
     return async word => {
       const text = words.text([[[{ word }]]]);
-      const row = await read.first(query({ query: text, ...spanOf(types) }));
-      return fromBytes(row?.ids ?? new Uint8Array());
+      const row = await read.first(query({ query: text, ...toSpan(types) }));
+      return parseIds(row?.ids ?? new Uint8Array());
     };
   }
   return async (word, isGivenUp) => {
     // A list of a million numbers takes a tenth of a second to be made an array of numbers.
     let found = new Uint32Array(idsAtFirst);
     let count = 0;
-    const { turn } = slices();
-    const next = pacedReads<number>((limit, last) =>
+    const { turn } = createSlices();
+    const next = createPacedReader<number>((limit, last) =>
       reader.page(read, [[[{ word }]]], types, { limit, low: last === undefined ? 0 : last + 1 }),
     );
     for (let last: number | undefined; !isGivenUp(); ) {
@@ -48,7 +48,7 @@ export function idsOfWord(
         larger.set(found);
         found = larger;
       }
-      for (const position of rows) found[count++] = idAt(position);
+      for (const position of rows) found[count++] = getDocumentId(position);
       last = rows.at(-1);
       if (!isFull) break;
       await turn();
@@ -57,7 +57,7 @@ export function idsOfWord(
   };
 }
 
-function fromBytes(bytes: Uint8Array): Uint32Array {
+function parseIds(bytes: Uint8Array): Uint32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const ids = new Uint32Array(bytes.byteLength >>> 2);
   for (let index = 0; index < ids.length; index++) ids[index] = view.getUint32(index * 4);

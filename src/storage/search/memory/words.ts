@@ -5,12 +5,12 @@
  * All of them are bounded in bytes: the least recently used are dropped (docs/decisions/0036).
  */
 import { LRUCache } from 'lru-cache';
-import { slices } from '../../../slices.ts';
+import { createSlices } from '../../../slices.ts';
 import type { Change, Collection } from '../../changes/change.ts';
-import { followedLoads } from '../../changes/loads.ts';
+import { createLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
 import { rewordedCollection, searchCollection } from '../index.ts';
-import { bytesOf, type DocumentSet, largestIn, setOf, withDocument } from './set.ts';
+import { countSetBytes, type DocumentSet, getIdLimit, putDocument, toDocumentSet } from './set.ts';
 
 /** Bytes of sets at most. */
 const setsSize = 64 * 1024 * 1024;
@@ -47,14 +47,14 @@ export interface WordSource {
   read(word: IndexedWord, isGivenUp: () => boolean): Promise<Uint32Array>;
 }
 
-export function wordSets(
+export function createWordSets(
   { changes }: Pick<Database, 'changes'>,
   { collection, wordsOf, read }: WordSource,
 ): WordSets {
   const sets = new LRUCache<IndexedWord, DocumentSet>({
     max: mostSets,
     maxSize: setsSize,
-    sizeCalculation: bytesOf,
+    sizeCalculation: countSetBytes,
   });
   /** No set has a product with a larger id. */
   let largest = 0;
@@ -72,7 +72,7 @@ export function wordSets(
   }
 
   const reworded = { name: rewordedCollection };
-  const loads = followedLoads(
+  const loads = createLoads(
     changes,
     collection,
     {
@@ -96,7 +96,7 @@ export function wordSets(
 
   function put(word: IndexedWord, set: DocumentSet): void {
     sets.set(word, set);
-    largest = Math.max(largest, largestIn(set));
+    largest = Math.max(largest, getIdLimit(set));
   }
 
   function change(id: number, document: string | null): void {
@@ -106,14 +106,14 @@ export function wordSets(
     for (const word of concerned) {
       const set = sets.peek(word);
       if (set === undefined) continue;
-      const next = withDocument(set, id, words.has(word));
+      const next = putDocument(set, id, words.has(word));
       if (next !== set) sets.set(word, next);
     }
     largest = Math.max(largest, id);
   }
 
   async function settle(): Promise<void> {
-    const { turn } = slices();
+    const { turn } = createSlices();
     for (const [id, document] of changed) {
       changed.delete(id);
       change(id, document);
@@ -125,9 +125,9 @@ export function wordSets(
   function keepRead(word: IndexedWord, ids: Uint32Array, replayed: readonly Change[]): void {
     const since = new Map(replayed.map(({ id, document }) => [id, document]));
     if (since.size > mostChanged) return;
-    let set = setOf(ids);
+    let set = toDocumentSet(ids);
     for (const [id, document] of since)
-      set = withDocument(set, id, document !== null && wordsOf(id, document).includes(word));
+      set = putDocument(set, id, document !== null && wordsOf(id, document).includes(word));
     put(word, set);
   }
 

@@ -2,10 +2,17 @@
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../../database.ts';
-import { type Arguments, prepared, preparedByShape } from '../../prepared.ts';
+import { type Arguments, prepareByShape, prepareQuery } from '../../prepared.ts';
 import type { PageArguments, Reach } from '../dialect.ts';
 import { type Expression, isOneWord, type Range } from '../expression.ts';
-import { type DocumentType, idAt, positionOf, typeAt, typeSpan, wordsOfDialect } from '../index.ts';
+import {
+  type DocumentType,
+  getDialectWords,
+  getDocumentId,
+  getDocumentType,
+  toPosition,
+  typeSpan,
+} from '../index.ts';
 
 /** Documents of a word that are read. */
 export const reachLimit = 500;
@@ -61,21 +68,21 @@ interface Reading {
   ): Promise<void>;
 }
 
-export function frequencyReader(
+export function createFrequencyReader(
   database: Pick<Database, 'build' | 'dialect'>,
   { isRare, refuseIfBrief }: Reading,
 ): FrequencyReader {
   const { build } = database;
-  const words = wordsOfDialect(database);
-  const reachQuery = preparedByShape<Arguments & PageArguments<unknown>, Reach>(build, (shape, argument) =>
+  const words = getDialectWords(database);
+  const reachQuery = prepareByShape<Arguments & PageArguments<unknown>, Reach>(build, (shape, argument) =>
     words.reach(argument, shape === 'rare'),
   );
-  const lastQuery = prepared<{ below: number }, { position: number }>(build, ({ below }) =>
+  const lastQuery = prepareQuery<{ below: number }, { position: number }>(build, ({ below }) =>
     words.lastPosition(below),
   );
   const cached = new LRUCache<string, Known>({ max: cachedFrequencies });
 
-  const upToQuery = prepared<Range & { readonly limit: number } & Arguments, { total: number }>(
+  const upToQuery = prepareQuery<Range & { readonly limit: number } & Arguments, { total: number }>(
     build,
     argument => words.documentsUpTo?.(argument) ?? sql`select ${argument.limit}`,
   );
@@ -83,7 +90,7 @@ export function frequencyReader(
   const lasts = new Map<number, { readonly seen: number; readonly position: number }>();
 
   /** The last document before a position, or 0. */
-  async function lastBefore(session: SearchSession, below: number): Promise<number> {
+  async function readLastBefore(session: SearchSession, below: number): Promise<number> {
     const { seen } = session;
     const known = lasts.get(below);
     if (known !== undefined && known.seen === seen) return known.position;
@@ -91,25 +98,25 @@ export function frequencyReader(
     if (seen !== undefined) lasts.set(below, { seen, position });
     return position;
   }
-  async function documents(session: SearchSession): Promise<number> {
-    const position = await lastBefore(session, spanOf(['product']).high);
-    return position < typeSpan ? 0 : idAt(position);
+  async function readLastProductId(session: SearchSession): Promise<number> {
+    const position = await readLastBefore(session, toSpan(['product']).high);
+    return position < typeSpan ? 0 : getDocumentId(position);
   }
 
   async function read(session: SearchSession, expression: Expression, types: readonly DocumentType[]) {
     const query = words.text(expression);
     const shape = (await isRare(session, expression)) ? 'rare' : 'common';
-    const values = { query, ...spanOf(types), limit: reachLimit, offset: 0 };
+    const values = { query, ...toSpan(types), limit: reachLimit, offset: 0 };
     const { total, last } = (await session.first(reachQuery(shape, values))) ?? { total: 0, last: null };
-    if (total < reachLimit || last === null || typeAt(last) !== 'product') return total;
-    return estimate(total, idAt(last), await documents(session));
+    if (total < reachLimit || last === null || getDocumentType(last) !== 'product') return total;
+    return estimate(total, getDocumentId(last), await readLastProductId(session));
   }
 
   /** Whether documents of these types are so few that testing all of them is cheaper than gathering those of a word. */
   async function areFew(session: SearchSession, types: readonly DocumentType[]): Promise<boolean> {
     if (words.documentsUpTo === undefined) return false;
     const { seen } = session;
-    const range = spanOf(types);
+    const range = toSpan(types);
     const known = few.get(range.low);
     if (known !== undefined && known.seen === seen && known.high === range.high) return known.isFew;
     const total = (await session.first(upToQuery({ ...range, limit: fewTested })))?.total ?? 0;
@@ -119,11 +126,11 @@ export function frequencyReader(
   }
 
   return {
-    documents,
+    documents: readLastProductId,
     areFew,
     async isEmpty(session, types) {
-      const { low, high } = spanOf(types);
-      return types.length === 0 || (await lastBefore(session, high)) < low;
+      const { low, high } = toSpan(types);
+      return types.length === 0 || (await readLastBefore(session, high)) < low;
     },
     async frequency(session, expression, types, smallest = Number.POSITIVE_INFINITY) {
       const query = words.text(expression);
@@ -148,7 +155,7 @@ export const estimate = (total: number, id: number, documents: number): number =
   Math.max(total, Math.round((total / Math.max(1, id)) * documents));
 
 /** From the first position of these types to behind their last. */
-export function spanOf(types: readonly DocumentType[]): Range {
-  const positions = types.map(type => positionOf(type, 0));
+export function toSpan(types: readonly DocumentType[]): Range {
+  const positions = types.map(type => toPosition(type, 0));
   return { low: Math.min(...positions), high: Math.max(...positions) + typeSpan };
 }

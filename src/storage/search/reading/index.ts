@@ -6,17 +6,17 @@ import type { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../../database.ts';
 import { type Expression, isOneWord, type Range, type Term } from '../expression.ts';
-import { type DocumentType, documentTypes, searchTypes, wordsOfDialect } from '../index.ts';
+import { type DocumentType, documentTypes, getDialectWords, searchTypes } from '../index.ts';
 import {
+  createFrequencyReader,
   type FrequencyReader,
-  frequencyReader,
   reachLimit,
   type SearchSession,
   shortReads,
-  spanOf,
+  toSpan,
 } from './frequency.ts';
-import { rarityTest } from './rare.ts';
-import { readStatements } from './statements.ts';
+import { createRarityTest } from './rare.ts';
+import { createReadStatements } from './statements.ts';
 
 interface SearchPage extends Partial<Range> {
   /** No more hits than this, as far as is known. */
@@ -97,17 +97,17 @@ const briefOffset = 1000;
 /** Hits that a brief session may read. */
 const briefRows = 5000;
 
-export function searchReader(database: Pick<Database, 'build' | 'dialect'>): SearchReader {
+export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>): SearchReader {
   const { build } = database;
-  const words = wordsOfDialect(database);
+  const words = getDialectWords(database);
   const cached = new LRUCache<string, { readonly seen: number; readonly total: number }>({
     max: cachedCounts,
   });
   const documentsQueries = new Map<string, CompiledQuery<{ total: number }>>();
-  const statements = readStatements(build, words);
+  const statements = createReadStatements(build, words);
 
-  const isRare = rarityTest(words, build, statements);
-  const frequencies = frequencyReader(database, { isRare, refuseIfBrief });
+  const isRare = createRarityTest(words, build, statements);
+  const frequencies = createFrequencyReader(database, { isRare, refuseIfBrief });
 
   async function countBetween(session: SearchSession, query: string, range: Range): Promise<number> {
     if (session.brief !== true)
@@ -118,27 +118,27 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
     return total;
   }
 
-  const countedAt = ({ seen }: SearchSession, query: string, type: DocumentType): number | undefined => {
-    const known = cached.get(keyOf(type, query));
+  const findCount = ({ seen }: SearchSession, query: string, type: DocumentType): number | undefined => {
+    const known = cached.get(toKey(type, query));
     return known !== undefined && known.seen === seen ? known.total : undefined;
   };
   const keepCount = ({ seen }: SearchSession, query: string, type: DocumentType, total: number): number => {
-    if (seen !== undefined) cached.set(keyOf(type, query), { seen, total });
+    if (seen !== undefined) cached.set(toKey(type, query), { seen, total });
     return total;
   };
 
   /** Counts all types at once and caches that. */
   async function countTogether(session: SearchSession, query: string, types: readonly DocumentType[]) {
-    const rows = await session.all(statements.countTypesQuery({ query, ...spanOf(types) }));
-    const totalOf = (type: DocumentType) => rows.find(row => row.type === numberOf(type))?.total ?? 0;
-    return new Map(types.map(type => [type, keepCount(session, query, type, totalOf(type))]));
+    const rows = await session.all(statements.countTypesQuery({ query, ...toSpan(types) }));
+    const getTotal = (type: DocumentType) => rows.find(row => row.type === toTypeNumber(type))?.total ?? 0;
+    return new Map(types.map(type => [type, keepCount(session, query, type, getTotal(type))]));
   }
 
   async function countApart(session: SearchSession, query: string, types: readonly DocumentType[]) {
     const counts = new Map<DocumentType, number>();
     for (const type of types) {
-      const known = countedAt(session, query, type);
-      const total = known ?? (await countBetween(session, query, spanOf([type])));
+      const known = findCount(session, query, type);
+      const total = known ?? (await countBetween(session, query, toSpan([type])));
       counts.set(type, keepCount(session, query, type, total));
     }
     return counts;
@@ -183,15 +183,15 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
       const { smallest } = options;
       if (offset > briefOffset || limit > briefRows) await refuseIfBrief(session, types);
       else if (!(isShort(smallest) || isOneWord(expression))) await refuseIfBrief(session, types, expression);
-      const span = spanOf(types);
+      const span = toSpan(types);
       const low = Math.max(span.low, range.low ?? 0);
       const high = Math.min(span.high, range.high ?? span.high);
       if (low >= high) return [];
       const query = words.text(expression);
       const isFew = smallest !== undefined && smallest <= reachLimit;
-      const isWalked = low >= spanOf(['product']).high && (await frequencies.areFew(session, types));
+      const isWalked = low >= toSpan(['product']).high && (await frequencies.areFew(session, types));
       const frequency = !isWalked && (isFew || (await isRare(session, expression))) ? 'rare' : 'common';
-      const shape = `${descending ? 'down' : 'up'} ${frequency} ${numbersOf(types).join(' ')}`;
+      const shape = `${descending ? 'down' : 'up'} ${frequency} ${toTypeNumbers(types).join(' ')}`;
       const values = { query, low, high, limit, offset };
       return (await session.all(statements.pageQuery(shape, values))).map(({ position }) => position);
     },
@@ -200,7 +200,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
       if (!isOneWord(expression) && !isShort(smallest)) await refuseIfBrief(session, types, expression);
       const query = words.text(expression);
       const isTogether = words.countTypes !== undefined && !(words.countsWordsApart && isOneWord(expression));
-      const isKnown = types.every(type => countedAt(session, query, type) !== undefined);
+      const isKnown = types.every(type => findCount(session, query, type) !== undefined);
       return isTogether && !isKnown
         ? countTogether(session, query, types)
         : countApart(session, query, types);
@@ -208,7 +208,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
 
     async cached(session, expression, types, smallest) {
       const query = words.text(expression);
-      if (!types.every(type => countedAt(session, query, type) !== undefined)) return undefined;
+      if (!types.every(type => findCount(session, query, type) !== undefined)) return undefined;
       if (!isOneWord(expression) && !isShort(smallest)) await refuseIfBrief(session, types);
       return countApart(session, query, types);
     },
@@ -229,7 +229,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
       const rows =
         wanted.length === 0
           ? []
-          : await session.all(statements.documentsQuery({ query: queries, ...spanOf(searchTypes), limit }));
+          : await session.all(statements.documentsQuery({ query: queries, ...toSpan(searchTypes), limit }));
       for (const { place, position } of rows) found[wanted[place - 1]?.at ?? 0]?.push(position);
       return terms.map((_, at) => found[at]);
     },
@@ -256,7 +256,7 @@ export function searchReader(database: Pick<Database, 'build' | 'dialect'>): Sea
 /** Whether looking for all of several words takes no longer than for the rarest of them. */
 const isShort = (smallest: number | undefined): boolean => smallest !== undefined && smallest <= shortReads;
 
-const keyOf = (type: string, query: string) => `${type} ${query}`;
+const toKey = (type: string, query: string) => `${type} ${query}`;
 
-const numberOf = (type: DocumentType) => documentTypes.indexOf(type) + 1;
-const numbersOf = (types: readonly DocumentType[]) => types.map(numberOf).sort((a, b) => a - b);
+const toTypeNumber = (type: DocumentType) => documentTypes.indexOf(type) + 1;
+const toTypeNumbers = (types: readonly DocumentType[]) => types.map(toTypeNumber).sort((a, b) => a - b);

@@ -6,8 +6,8 @@ import { LRUCache } from 'lru-cache';
 import type { Builder, Session } from '../../database.ts';
 import type { DialectWords } from '../dialect.ts';
 import type { Expression, Term } from '../expression.ts';
-import { spanOf } from './frequency.ts';
-import type { readStatements } from './statements.ts';
+import { toSpan } from './frequency.ts';
+import type { createReadStatements } from './statements.ts';
 
 /** Of those requested lately. */
 const cachedRare = 5000;
@@ -36,16 +36,16 @@ function isRareBy(shares: Shares, expression: Expression): boolean | undefined {
   return isPlain === true ? false : undefined;
 }
 
-export function rarityTest(
+export function createRarityTest(
   words: DialectWords,
   build: Builder,
-  { sampleQuery }: Pick<ReturnType<typeof readStatements>, 'sampleQuery'>,
+  { sampleQuery }: Pick<ReturnType<typeof createReadStatements>, 'sampleQuery'>,
 ): (session: Session, expression: Expression) => Promise<boolean> {
   const sampled = new LRUCache<string, boolean>({ max: cachedRare });
   const commonQuery = words.commonWords?.().compile(build);
   let counted: { readonly shares: Shares; readonly until: number } | undefined;
 
-  async function sharesNow(session: Session): Promise<Shares> {
+  async function readShares(session: Session): Promise<Shares> {
     if (counted !== undefined && performance.now() < counted.until) return counted.shares;
     const rows = commonQuery === undefined ? [] : await session.all(commonQuery);
     const shares = new Map(rows.map(({ word, share }) => [word, share]));
@@ -55,14 +55,14 @@ export function rarityTest(
 
   return async (session, expression) => {
     if (words.sample === undefined) return false;
-    const shares = await sharesNow(session);
+    const shares = await readShares(session);
     const said = shares.size === 0 ? undefined : isRareBy(shares, expression);
     if (said !== undefined) return said;
     const query = words.text(expression);
     const known = sampled.get(query);
     if (known !== undefined) return known;
     // Most documents are products.
-    const sample = await session.first(sampleQuery({ query, ...spanOf(['product']) }));
+    const sample = await session.first(sampleQuery({ query, ...toSpan(['product']) }));
     const found = sample !== undefined && sample.hits * rareShare < sample.documents;
     sampled.set(query, found);
     return found;

@@ -15,5 +15,5 @@ const fillers: Readonly<Record<string, string>> = {
 };
 
 /** Those of some languages, as words are indexed. */
-export const fillersOf = (languages: readonly string[]): ReadonlySet<string> =>
+export const getFillers = (languages: readonly string[]): ReadonlySet<string> =>
   new Set(languages.flatMap(language => fillers[language]?.split(' ') ?? []));

@@ -36,18 +36,18 @@ const pieceLength = 4000;
 const longestSequence = 64;
 
 /** @param most characters, about: no more pieces are folded then */
-export function folded(text: string, most = longestFolded): string {
-  if (text.length <= pieceLength) return foldedPiece(text);
+export function foldText(text: string, most = longestFolded): string {
+  if (text.length <= pieceLength) return foldPiece(text);
   let result = '';
   for (let start = 0; start < text.length && result.length < most; ) {
-    const end = sequenceEnd(text, start + pieceLength);
-    result += foldedPiece(text.slice(start, end));
+    const end = findSequenceEnd(text, start + pieceLength);
+    result += foldPiece(text.slice(start, end));
     start = end;
   }
   return result;
 }
 
-const foldedPiece = (text: string): string =>
+const foldPiece = (text: string): string =>
   text
     .replace(manyMarks, '$1')
     .toLowerCase()
@@ -57,7 +57,7 @@ const foldedPiece = (text: string): string =>
     .replace(spelledOutLetters, letter => spelledOut.get(letter) ?? letter);
 
 /** This place, or the next that parts neither a surrogate pair nor a letter and its marks. */
-function sequenceEnd(text: string, place: number): number {
+function findSequenceEnd(text: string, place: number): number {
   const code = text.charCodeAt(place);
   const end = code >= 0xdc00 && code <= 0xdfff ? place + 1 : place;
   const marks = marksAhead.exec(text.slice(end, end + longestSequence))?.[0] ?? '';
@@ -90,7 +90,7 @@ interface Found {
 }
 
 /** Some at a time, for as long as they are requested. */
-function* groupsOf(text: string, longestRun: number): Generator<readonly Found[]> {
+function* groupRuns(text: string, longestRun: number): Generator<readonly Found[]> {
   let group: Found[] = [];
   let length = 0;
   for (const { 0: found, index } of text.matchAll(run)) {
@@ -108,10 +108,10 @@ function* groupsOf(text: string, longestRun: number): Generator<readonly Found[]
  * The runs of a text and their words.
  * @param longestRun characters of a run of which words are given
  */
-export function* foldedRuns(text: string, longestRun = Number.POSITIVE_INFINITY): Generator<Run> {
+export function* foldRuns(text: string, longestRun = Number.POSITIVE_INFINITY): Generator<Run> {
   let left = longestFolded;
-  for (const group of groupsOf(text, longestRun)) {
-    const together = left > 0 ? foldedGroup(group, longestRun, left) : asciiGroup(group);
+  for (const group of groupRuns(text, longestRun)) {
+    const together = left > 0 ? foldGroup(group, longestRun, left) : keepAscii(group);
     left -= together.length;
     const parts = together.match(foldedWord) ?? [];
     let next = 0;
@@ -128,17 +128,17 @@ export function* foldedRuns(text: string, longestRun = Number.POSITIVE_INFINITY)
   }
 }
 
-const foldedGroup = (group: readonly Found[], longestRun: number, most: number): string =>
-  folded(group.map(({ text }) => beginningOf(text, longestRun)).join('\n'), most);
+const foldGroup = (group: readonly Found[], longestRun: number, most: number): string =>
+  foldText(group.map(({ text }) => shortenRun(text, longestRun)).join('\n'), most);
 
 /** Of those that come after very much that had to be folded, what needs no folding. */
-const asciiGroup = (group: readonly Found[]): string =>
+const keepAscii = (group: readonly Found[]): string =>
   group
     .map(({ text }) => (asciiText.test(text) ? text : ''))
     .join('\n')
     .toLowerCase();
 
-const beginningOf = (found: string, longest: number): string =>
+const shortenRun = (found: string, longest: number): string =>
   found.length <= longest ? found : found.slice(0, longest).toWellFormed();
 
 /** By code point: half a surrogate pair could not be stored. */

@@ -68,16 +68,16 @@ const longestName = 41;
 const blank = /\s/;
 
 /** Text without markup; what holds none is given as it is. Linear, whatever the text. */
-export function textOfHtml(text: string): string {
-  const plain = text.includes('<') ? withoutTags(text) : text;
-  return withoutEntities(plain);
+export function toPlainText(text: string): string {
+  const plain = text.includes('<') ? removeTags(text) : text;
+  return decodeEntities(plain);
 }
 
 /** Text with the characters that entities such as `&amp;` and `&#8211;` stand for. Linear, whatever the text. */
-export const withoutEntities = (text: string): string =>
-  text.includes('&') ? text.replace(entity, characterOf) : text;
+export const decodeEntities = (text: string): string =>
+  text.includes('&') ? text.replace(entity, decodeEntity) : text;
 
-function withoutTags(text: string): string {
+function removeTags(text: string): string {
   let result = '';
   // Reading it from the result would put that together again for each tag.
   let isSpaced = false;
@@ -87,8 +87,8 @@ function withoutTags(text: string): string {
   /** Where there is no `>` any more, and so no tag. */
   const lastEnd = text.lastIndexOf('>');
   for (let open = text.indexOf('<'); open >= 0 && open < lastEnd; open = text.indexOf('<', open)) {
-    const name = nameAt(text, open);
-    const end = tagEnd(text, open, name);
+    const name = readTagName(text, open);
+    const end = findTagEnd(text, open, name);
     if (end === undefined) {
       open += 1;
       continue;
@@ -103,7 +103,7 @@ function withoutTags(text: string): string {
     }
     at = end;
     if (hidden.has(name) && text[open + 1] !== '/' && !endless.has(name)) {
-      const last = contentEnd(text, name, end);
+      const last = findContentEnd(text, name, end);
       if (last === undefined) endless.add(name);
       else at = last;
     }
@@ -113,12 +113,12 @@ function withoutTags(text: string): string {
 }
 
 /** In small letters; empty where no name stands there. By hand: a long text may have a tag for every three characters. */
-function nameAt(text: string, open: number): string {
+function readTagName(text: string, open: number): string {
   const start = text.charCodeAt(open + 1) === slash ? open + 2 : open + 1;
   if (!isLetter(text.charCodeAt(start))) return '';
   let end = start + 1;
   while (end - start <= longestName && isOfName(text.charCodeAt(end))) end++;
-  const isName = end - start <= longestName && endsName(text.charCodeAt(end));
+  const isName = end - start <= longestName && isEndOfName(text.charCodeAt(end));
   return isName ? text.slice(start, end).toLowerCase() : '';
 }
 
@@ -129,11 +129,11 @@ const tagClose = 0x3e;
 const isLetter = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);
 /** Letters, digits, a colon and a hyphen. */
 const isOfName = (code: number): boolean => isLetter(code) || (code >= 0x30 && code <= 0x3a) || code === 0x2d;
-const endsName = (code: number): boolean =>
+const isEndOfName = (code: number): boolean =>
   code === tagClose || code === slash || code === space || blank.test(String.fromCharCode(code));
 
 /** Behind the tag or comment that begins here; undefined where none does. */
-function tagEnd(text: string, open: number, name: string): number | undefined {
+function findTagEnd(text: string, open: number, name: string): number | undefined {
   if (text.startsWith('<!--', open)) {
     const end = text.indexOf('-->', open + 4);
     return end < 0 ? text.length : end + 3;
@@ -144,7 +144,7 @@ function tagEnd(text: string, open: number, name: string): number | undefined {
 }
 
 /** Behind the end tag of an element whose content is left out; undefined where it has none. */
-function contentEnd(text: string, name: string, from: number): number | undefined {
+function findContentEnd(text: string, name: string, from: number): number | undefined {
   const end = text.indexOf(`</${name}`, from);
   if (end < 0) return;
   const close = text.indexOf('>', end);
@@ -153,7 +153,7 @@ function contentEnd(text: string, name: string, from: number): number | undefine
 
 const largestCodePoint = 0x10ffff;
 
-function characterOf(found: string, decimal?: string, hexadecimal?: string, name?: string): string {
+function decodeEntity(found: string, decimal?: string, hexadecimal?: string, name?: string): string {
   if (name !== undefined) return entities.get(name) ?? found;
   const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
   const isCharacter = code >= 0x20 && code <= largestCodePoint && (code < 0xd800 || code > 0xdfff);

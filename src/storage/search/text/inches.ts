@@ -22,7 +22,7 @@ const mayHaveMarks = (text: string): boolean =>
 const none: readonly Mark[] = [];
 
 /** What ends a quotation is none: `"size 14"`. */
-export function inchMarks(text: string): readonly Mark[] {
+export function findInchMarks(text: string): readonly Mark[] {
   if (!mayHaveMarks(text)) return none;
   const found: Mark[] = [];
   let isQuoted = false;
@@ -37,8 +37,8 @@ export function inchMarks(text: string): readonly Mark[] {
 }
 
 /** The text with the unit in the place of its marks. */
-export function withInches(text: string): string {
-  const found = inchMarks(text);
+export function replaceInchMarks(text: string): string {
+  const found = findInchMarks(text);
   if (found.length === 0) return text;
   let written = '';
   let last = 0;

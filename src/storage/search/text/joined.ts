@@ -43,7 +43,7 @@ const isNumeral = (code: number): boolean =>
   isDigit(code) || (code > 0x7f && numeral.test(String.fromCharCode(code)));
 
 /** Where the stretches of letters and of digits of a word end; undefined where it is one, or very many. */
-function endsOf(word: string): readonly number[] | undefined {
+function findEnds(word: string): readonly number[] | undefined {
   const ends: number[] = [];
   let last = isNumeral(word.charCodeAt(0));
   for (let index = 1; index < word.length; index++) {
@@ -58,12 +58,12 @@ function endsOf(word: string): readonly number[] | undefined {
 }
 
 /** The stretches of letters and of digits that a word consists of, `iphone14`; none where it is one, or very many. */
-export const lettersAndDigits = (word: string): readonly string[] =>
-  endsOf(word)?.map((end, index, ends) => word.slice(ends[index - 1] ?? 0, end)) ?? [];
+export const splitLettersAndDigits = (word: string): readonly string[] =>
+  findEnds(word)?.map((end, index, ends) => word.slice(ends[index - 1] ?? 0, end)) ?? [];
 
 /** Adds all that a word of letters and digits is also found by: `1000xm5` by `1000`, `1000xm` and `xm5`. */
 export function addParts(word: string, into: string[]): void {
-  const ends = endsOf(word);
+  const ends = findEnds(word);
   if (ends === undefined) return;
   let start = 0;
   for (const first of ends) {
@@ -102,7 +102,7 @@ export type Joiner = (word: string, between: number, digit: boolean, mixed: bool
  * @param into where words put together are added
  * @param inside where parts of words are added
  */
-export function joiner(into: string[], inside: string[]): Joiner {
+export function createJoiner(into: string[], inside: string[]): Joiner {
   let parts: string[] | undefined;
   let digits = false;
   let anyMixed = false;

@@ -2,9 +2,9 @@
  * Splits text into the words that are searched for: small letters without diacritics. Both databases index these words
  * as they are and split nothing themselves, so that a query finds the same on both (docs/decisions/0014).
  */
-import { foldedRuns, longestWord, type Run } from './folded.ts';
-import { inchMarks, inchWords, withInches } from './inches.ts';
-import { hasDigit, isDigit, type Joiner, joiner, numeral } from './joined.ts';
+import { foldRuns, longestWord, type Run } from './folded.ts';
+import { findInchMarks, inchWords, replaceInchMarks } from './inches.ts';
+import { createJoiner, hasDigit, isDigit, type Joiner, numeral } from './joined.ts';
 
 /** Characters of a run whose words are looked for in the text. */
 const longestRun = 500;
@@ -13,42 +13,42 @@ const longestRun = 500;
  * The runs of a text one after another, and the marks for inches, for as long as they are requested. Of a very long run the
  * words at its beginning: it is as long as the text where that has neither blanks nor punctuation.
  */
-export function* runsOf(text: string): Generator<Run> {
-  const marks = inchMarks(text);
+export function* splitRuns(text: string): Generator<Run> {
+  const marks = findInchMarks(text);
   if (marks.length === 0) {
-    yield* unmarkedRuns(text, 0);
+    yield* splitUnmarkedRuns(text, 0);
     return;
   }
   let last = 0;
   for (const { start, end } of marks) {
-    yield* unmarkedRuns(text.slice(last, start), last);
+    yield* splitUnmarkedRuns(text.slice(last, start), last);
     yield { start, end, words: inchWords };
     last = end;
   }
-  yield* unmarkedRuns(text.slice(last), last);
+  yield* splitUnmarkedRuns(text.slice(last), last);
 }
 
 /** @param offset where this text begins in another */
-function* unmarkedRuns(text: string, offset: number): Generator<Run> {
+function* splitUnmarkedRuns(text: string, offset: number): Generator<Run> {
   if (!isPlain(text)) {
-    for (const { start, end, words } of foldedRuns(text, longestRun))
+    for (const { start, end, words } of foldRuns(text, longestRun))
       yield { start: offset + start, end: offset + end, words };
     return;
   }
   const small = text.toLowerCase();
   for (let end = 0; end < text.length; ) {
-    const start = wordStart(text, end);
-    end = wordEnd(text, start);
+    const start = findWordStart(text, end);
+    end = findWordEnd(text, start);
     if (end > start)
-      yield { start: offset + start, end: offset + end, words: [plainWord(small, start, end)] };
+      yield { start: offset + start, end: offset + end, words: [getPlainWord(small, start, end)] };
   }
 }
 
 /** All words of a text, in its order; what is repeated stands there again. */
-export const wordsOf = (text: string): string[] => codeWordsOf(withInches(text));
+export const splitWords = (text: string): string[] => splitCodeWords(replaceInchMarks(text));
 
 /** The same of a code, in which no mark is one for inches. */
-export function codeWordsOf(code: string): string[] {
+export function splitCodeWords(code: string): string[] {
   const words: string[] = [];
   collect(code, words, undefined);
   return words;
@@ -67,14 +67,14 @@ export function collectWords(
   together: string[] = into,
   inside: string[] = together,
 ): number {
-  return collect(withInches(text), into, joiner(together, inside));
+  return collect(replaceInchMarks(text), into, createJoiner(together, inside));
 }
 
 function collect(text: string, into: string[], join: Joiner | undefined): number {
   let count = 0;
   if (!isPlain(text)) {
     let last = 0;
-    for (const { start, end, words } of foldedRuns(text)) {
+    for (const { start, end, words } of foldRuns(text)) {
       const [only] = words;
       for (const word of words) into.push(word);
       if (words.length === 1 && only !== undefined) {
@@ -88,16 +88,16 @@ function collect(text: string, into: string[], join: Joiner | undefined): number
   const small = text.toLowerCase();
   for (let end = 0; end < text.length; ) {
     const before = end;
-    const start = wordStart(text, end);
-    end = wordEnd(text, start);
+    const start = findWordStart(text, end);
+    end = findWordEnd(text, start);
     if (end === start) break;
-    const word = plainWord(small, start, end);
+    const word = getPlainWord(small, start, end);
     into.push(word);
     if (join !== undefined) {
       const last = Math.min(end, start + longestWord) - 1;
       // Read from the text: reading it from the word would first copy the word out of the text.
       const digit = isDigit(text.charCodeAt(start)) || isDigit(text.charCodeAt(last));
-      const numerals = digitsIn(text, start, end);
+      const numerals = countDigits(text, start, end);
       const mixed = numerals > 0 && numerals < end - start;
       join(word, start - before === 1 ? text.charCodeAt(before) : 0, digit, mixed);
     }
@@ -123,20 +123,20 @@ export function isPlain(text: string): boolean {
 /** The middle dot, which texts of several fields have between them; dashes, quotation marks, bullets, dots. */
 const isPunctuation = (code: number): boolean => code === 0xb7 || (code >= 0x2010 && code <= 0x2027);
 
-function wordStart(text: string, from: number): number {
+function findWordStart(text: string, from: number): number {
   let index = from;
   while (index < text.length && !isAsciiWord(text.charCodeAt(index))) index++;
   return index;
 }
 
-function wordEnd(text: string, from: number): number {
+function findWordEnd(text: string, from: number): number {
   let index = from;
   while (index < text.length && isAsciiWord(text.charCodeAt(index))) index++;
   return index;
 }
 
 /** Digits between two places. */
-function digitsIn(text: string, start: number, end: number): number {
+function countDigits(text: string, start: number, end: number): number {
   let digits = 0;
   for (let index = start; index < end; index++) if (text.charCodeAt(index) <= 0x39) digits++;
   return digits;
@@ -146,5 +146,5 @@ function digitsIn(text: string, start: number, end: number): number {
 const isAsciiWord = (code: number): boolean =>
   (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
 
-const plainWord = (small: string, start: number, end: number): string =>
+const getPlainWord = (small: string, start: number, end: number): string =>
   small.slice(start, Math.min(end, start + longestWord));

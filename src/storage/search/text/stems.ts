@@ -10,8 +10,8 @@ import { stemmer as norwegian } from '@orama/stemmers/norwegian';
 import { stemmer as portuguese } from '@orama/stemmers/portuguese';
 import { stemmer as spanish } from '@orama/stemmers/spanish';
 import { stemmer as swedish } from '@orama/stemmers/swedish';
-import { boundedMap } from '../../../bounded-map.ts';
-import { fillersOf } from './fillers.ts';
+import { createBoundedMap } from '../../../bounded-map.ts';
+import { getFillers } from './fillers.ts';
 
 const stemmers = {
   da: danish,
@@ -71,25 +71,25 @@ const knownWords = 20_000;
 /** Shorter words have no forms. */
 const shortest = 3;
 
-export function stemsOf(chosen: readonly Language[]): Stems {
+export function createStems(chosen: readonly Language[]): Stems {
   const active = chosen.map(language => ({ language, stem: stemmers[language] }));
-  const stemOf = (stem: (word: string) => string, isEnglish: boolean, word: string): string => {
+  const stemWord = (stem: (word: string) => string, isEnglish: boolean, word: string): string => {
     if (!isEnglish) return stem(word);
     const stemmed = stem(irregular.get(word) ?? word);
     return irregular.get(stemmed) ?? stemmed;
   };
-  const fillers = fillersOf(chosen);
-  const known = boundedMap<string, readonly string[]>(knownWords);
-  const stems = (word: string): readonly string[] => {
+  const fillers = getFillers(chosen);
+  const known = createBoundedMap<string, readonly string[]>(knownWords);
+  const getStems = (word: string): readonly string[] => {
     const kept = known.get(word);
     if (kept !== undefined) return kept;
-    const made = active.map(({ language, stem }) => stemOf(stem, language === 'en', word));
+    const made = active.map(({ language, stem }) => stemWord(stem, language === 'en', word));
     known.set(word, made);
     return made;
   };
   return {
     beginning(word) {
-      const lengths = active.map(({ stem }) => sharedLength(word, stem(word)));
+      const lengths = active.map(({ stem }) => countSharedLetters(word, stem(word)));
       const least = Math.min(word.length, ...lengths);
       // The last letter of a stem may be one that stands for another: battery, batteries.
       return word.slice(0, Math.max(Math.min(word.length, shortest), least - 1));
@@ -107,14 +107,14 @@ export function stemsOf(chosen: readonly Language[]): Stems {
     isSame(one, other) {
       if (one === other) return true;
       if (one.length < shortest || other.length < shortest) return false;
-      const mine = stems(one);
-      return stems(other).some((stem, index) => stem === mine[index]);
+      const mine = getStems(one);
+      return getStems(other).some((stem, index) => stem === mine[index]);
     },
     isFiller: word => fillers.has(word),
   };
 }
 
-function sharedLength(one: string, other: string): number {
+function countSharedLetters(one: string, other: string): number {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length++;
   return length;

@@ -1,5 +1,5 @@
 /** What a document is found by: the words of its fields, those of its title once more with a mark. */
-import { codeWordsOf, collectWords } from './split.ts';
+import { collectWords, splitCodeWords } from './split.ts';
 
 /** What is searched of a document. Of products by field, of all else a title and a text. */
 export interface SearchText {
@@ -30,37 +30,37 @@ export const titleMarks = ['§', '¶', '¤', '¥', '¦'] as const;
 /** Titles of up to so many words have the mark of this place. */
 const titleLengths = [3, 6, 10, 16] as const;
 
-function markOf(words: number): string {
+function getTitleMark(words: number): string {
   const place = titleLengths.findIndex(length => words <= length);
   return titleMarks[place] ?? titleMarks[4];
 }
 
 /** The words of a document: those of its title once with the mark, then all. Both databases keep each once. */
-export function documentWords(document: SearchText): string[] {
-  return entriesOf(splitTexts(document));
+export function toDocumentWords(document: SearchText): string[] {
+  return toEntries(splitTexts(document));
 }
 
 /** All words, the first `titled` of which are those of the title, and its mark. */
 function splitTexts(document: SearchText): { words: string[]; titled: number; mark: string } {
   const words: string[] = [];
-  const mark = markOf(collectWords(document.title, words));
+  const mark = getTitleMark(collectWords(document.title, words));
   const titled = words.length;
-  for (const text of textsOf(document)) collectWords(text, words);
+  for (const text of getTexts(document)) collectWords(text, words);
   for (const code of document.fields?.codes ?? []) collectCode(code, words);
   return { words, titled, mark };
 }
 
-function entriesOf({ words, titled, mark }: ReturnType<typeof splitTexts>): string[] {
+function toEntries({ words, titled, mark }: ReturnType<typeof splitTexts>): string[] {
   const isLong = titled + words.length > mostWords;
   const entries: string[] = [];
   for (let index = 0; index < titled; index++) entries.push(mark + words[index]);
-  if (isLong) return firstDistinct(entries, words);
+  if (isLong) return selectDistinct(entries, words);
   for (const word of words) entries.push(word);
   return entries;
 }
 
 /** Of two lists in turn. */
-function firstDistinct(...lists: readonly (readonly string[])[]): string[] {
+function selectDistinct(...lists: readonly (readonly string[])[]): string[] {
   const distinct = new Set<string>();
   for (const list of lists) {
     for (const word of list) {
@@ -90,19 +90,19 @@ export function collectCode(code: string, into: string[]): void {
 }
 
 /** A code as it is compared as a whole: without what stands between its parts. */
-export const codeOf = (code: string): string => codeWordsOf(code).join('');
+export const toComparedCode = (code: string): string => splitCodeWords(code).join('');
 /** Of how many parts a code consists. */
-export const wordsIn = (code: string): number => codeWordsOf(code).length;
+export const countCodeWords = (code: string): number => splitCodeWords(code).length;
 
 /** All texts of a document but its title and codes. */
-function textsOf({ body, fields }: SearchText): readonly string[] {
+function getTexts({ body, fields }: SearchText): readonly string[] {
   if (fields === undefined) return [body];
   const { brand, categories, attributes, tags } = fields;
   return [body, ...(brand === null ? [] : [brand]), ...categories, ...attributes, ...tags];
 }
 
 /** What else than its title and text a document is found by, as it may be shown. */
-export function shownFields({ fields }: SearchText): readonly string[] {
+export function getShownFields({ fields }: SearchText): readonly string[] {
   if (fields === undefined) return [];
   const { codes, brand, categories, attributes, tags } = fields;
   return [brand ?? '', ...categories, tags.join(', '), ...attributes, ...codes].filter(part => part !== '');
@@ -122,11 +122,11 @@ export function hasSameWords(one: SearchText, other: SearchText): boolean {
   );
 }
 
-/** For very many documents: `documentWords` with spaces between them, and the words that it may consist of, without marks. */
+/** For very many documents: `toDocumentWords` with spaces between them, and the words that it may consist of, without marks. */
 export function splitDocument(document: SearchText): { text: string; words: readonly string[] } {
   const split = splitTexts(document);
   const { words, titled, mark } = split;
-  if (titled === 0 || titled + words.length > mostWords) return { text: entriesOf(split).join(' '), words };
+  if (titled === 0 || titled + words.length > mostWords) return { text: toEntries(split).join(' '), words };
   // The same, without a list of all entries.
   return { text: `${mark}${words.slice(0, titled).join(` ${mark}`)} ${words.join(' ')}`, words };
 }

@@ -11,7 +11,7 @@ export const sqliteChecks: DialectChecks = {
   async damage(session, build, quick) {
     const pragma = quick ? 'quick_check' : 'integrity_check';
     const query = sql<Record<string, string>>`${sql.raw(`PRAGMA ${pragma}(${mostLines})`)}`;
-    const rows = await session.all(query.compile(build)).catch(rowsOfFailure(pragma));
+    const rows = await session.all(query.compile(build)).catch(createFailureHandler(pragma));
     const lines = rows.map(row => row[pragma] ?? '');
     return lines.filter(line => line !== 'ok').map(line => line.replaceAll(/\s+/g, ' '));
   },
@@ -25,7 +25,7 @@ export const sqliteChecks: DialectChecks = {
 };
 
 /** The search index is read by means of its own tables: where one of those is damaged the check itself fails. */
-const rowsOfFailure = (pragma: string) => (error: unknown) => {
+const createFailureHandler = (pragma: string) => (error: unknown) => {
   if (error instanceof StorageError && error.kind === 'damaged') return [{ [pragma]: error.message }];
   throw error;
 };

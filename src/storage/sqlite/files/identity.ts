@@ -21,7 +21,7 @@ const logEvery = 1000;
 const resultWords = 2;
 
 /** @param log whether the database keeps a write-ahead log for as long as it is open */
-export function placeOf(
+export function createPlace(
   { connection }: Connected,
   file: string,
   log: boolean,
@@ -35,7 +35,7 @@ export function placeOf(
   let wasInPlace = true;
 
   /** SQLite compares the inode of its descriptor with that of the path. A database in memory never moves. */
-  function fileIsOther(): boolean {
+  function isOtherFile(): boolean {
     result[0] = 0;
     connection.fileControl(constants.SQLITE_FCNTL_HAS_MOVED, result);
     return result[0] !== 0;
@@ -47,7 +47,7 @@ export function placeOf(
     // What was found to be gone is looked for each time, so that it is taken again as soon as it is back.
     if (!log || (!logIsOther && now - lookedAt < logEvery)) return;
     lookedAt = now;
-    const found = identityOf(logFile);
+    const found = readIdentity(logFile);
     known ??= found;
     logIsOther = found !== known;
   }
@@ -55,7 +55,7 @@ export function placeOf(
   return {
     check() {
       checkLog();
-      const inPlace = !fileIsOther() && !logIsOther;
+      const inPlace = !isOtherFile() && !logIsOther;
       if (inPlace !== wasInPlace) {
         wasInPlace = inPlace;
         listener(inPlace);
@@ -67,7 +67,7 @@ export function placeOf(
   };
 }
 
-function identityOf(path: string): string | undefined {
+function readIdentity(path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat && `${stat.dev} ${stat.ino}`;
 }

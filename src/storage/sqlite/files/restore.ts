@@ -12,7 +12,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { namesIn } from '../../../secrets/private-files.ts';
+import { readNames } from '../../../secrets/private-files.ts';
 import { leaveLog } from '../journal-mode.ts';
 import { flushFolder } from '../threads/flush.ts';
 import { sync, verify } from './copy.ts';
@@ -91,7 +91,7 @@ function inspect(copy: string, temporary: string, accepts: (migrations: readonly
 /** @throws Error when another process has the database open */
 function refuseUsed(database: string): void {
   if (!existsSync(database)) return;
-  const user = openedBy(realpathSync(database));
+  const user = findOpener(realpathSync(database));
   if (user !== undefined || !isFree(database)) {
     const who = user === undefined ? 'another process' : `process ${user}`;
     throw new Error(`${database} is in use by ${who}; stop the service first. Nothing was changed`);
@@ -109,15 +109,15 @@ function isFree(database: string): boolean {
 }
 
 /** The process that has the file open, where the system can say it. */
-function openedBy(file: string): string | undefined {
-  return namesIn('/proc').find(pid => {
+function findOpener(file: string): string | undefined {
+  return readNames('/proc').find(pid => {
     if (!/^\d+$/.test(pid) || pid === String(process.pid)) return false;
     const folder = `/proc/${pid}/fd`;
-    return namesIn(folder).some(descriptor => targetOf(`${folder}/${descriptor}`) === file);
+    return readNames(folder).some(descriptor => readTarget(`${folder}/${descriptor}`) === file);
   });
 }
 
-function targetOf(link: string): string | undefined {
+function readTarget(link: string): string | undefined {
   try {
     return readlinkSync(link);
   } catch {

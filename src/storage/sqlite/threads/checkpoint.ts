@@ -38,7 +38,7 @@ export interface Checkpoints {
 }
 
 /** @param file the database; an empty log, or none as in memory, never starts the thread */
-export function checkpoints(writer: Connected, file: string): Checkpoints {
+export function createCheckpoints(writer: Connected, file: string): Checkpoints {
   const pageSize = Number(writer.connection.prepare('PRAGMA page_size').values()[0]?.[0]);
   const readLog = writer.connection.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
   let thread: Worker | undefined;
@@ -48,7 +48,7 @@ export function checkpoints(writer: Connected, file: string): Checkpoints {
   let broken = !canReadLog(writer);
 
   /** Bytes in the log, and those of them that have not been copied. */
-  const bytes = () => {
+  const readLogBytes = () => {
     const { log = 0, checkpointed = 0 } = readLog.get() ?? {};
     return { log: log * pageSize, waiting: (log - checkpointed) * pageSize };
   };
@@ -92,15 +92,15 @@ export function checkpoints(writer: Connected, file: string): Checkpoints {
     before() {
       if (copied) {
         // What a large transaction has added meanwhile is the thread's work too.
-        if (broken || bytes().waiting <= left) finish();
+        if (broken || readLogBytes().waiting <= left) finish();
         else begin();
       }
-      if (copying === undefined || bytes().log <= full) return undefined;
+      if (copying === undefined || readLogBytes().log <= full) return undefined;
       // Nothing is added while the writer waits: there is little left for it to copy.
       return copying.promise.then(finish);
     },
     after() {
-      if (broken || copying !== undefined || bytes().waiting < wanted) return;
+      if (broken || copying !== undefined || readLogBytes().waiting < wanted) return;
       begin();
     },
     async close() {

@@ -29,7 +29,7 @@ const flushData: Flush = promisify(fdatasync);
  * cancels none. It stays one file for as long as any connection is open.
  * @param file the database; one in memory has no log, and nothing is flushed
  */
-export function logFlusher(file: string, flushOf: Flush = flushData): LogFlusher {
+export function createLogFlusher(file: string, flushOf: Flush = flushData): LogFlusher {
   const log = `${file}-wal`;
   // Of any other database a log that is missing is an error: without it nothing would be made durable, unnoticed.
   if (file === ':memory:')

@@ -25,7 +25,7 @@ export interface BackgroundReader {
 }
 
 /** @param file the database; the thread starts when it is first needed */
-export function backgroundReader(file: string): BackgroundReader {
+export function createBackgroundReader(file: string): BackgroundReader {
   let thread: Worker | undefined;
   /** Statements that the thread has yet to run, in order. */
   const pending: PromiseWithResolvers<unknown[]>[] = [];
@@ -37,7 +37,7 @@ export function backgroundReader(file: string): BackgroundReader {
     made.on('message', (result: BackgroundResult) => {
       const first = pending.shift();
       if ('rows' in result) first?.resolve(result.rows);
-      else first?.reject(failure(result));
+      else first?.reject(toError(result));
     });
     made.on('error', error => {
       // The next snapshot starts another.
@@ -48,7 +48,7 @@ export function backgroundReader(file: string): BackgroundReader {
     return made;
   }
 
-  async function all<Row>({ sql, parameters }: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>) {
+  async function runQuery<Row>({ sql, parameters }: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>) {
     thread ??= start();
     const mine = Promise.withResolvers<unknown[]>();
     pending.push(mine);
@@ -58,23 +58,23 @@ export function backgroundReader(file: string): BackgroundReader {
     return (await mine.promise) as Row[];
   }
   const session: Session = {
-    all,
-    first: async <Row>(query: CompiledQuery<Row>) => (await all<Row>(query))[0],
+    all: runQuery,
+    first: async <Row>(query: CompiledQuery<Row>) => (await runQuery<Row>(query))[0],
     run: () => Promise.reject(new Error('nothing is written in the background')),
   };
 
-  async function inSnapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    await all({ sql: 'BEGIN', parameters: [] });
+  async function runInSnapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    await runQuery({ sql: 'BEGIN', parameters: [] });
     try {
       return await work(session);
     } finally {
-      if (thread !== undefined) await all({ sql: 'ROLLBACK', parameters: [] });
+      if (thread !== undefined) await runQuery({ sql: 'ROLLBACK', parameters: [] });
     }
   }
 
   return {
     snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
-      const done = last.then(() => inSnapshot(work));
+      const done = last.then(() => runInSnapshot(work));
       last = done.catch(() => undefined);
       return done;
     },
@@ -89,6 +89,6 @@ export function backgroundReader(file: string): BackgroundReader {
   };
 }
 
-function failure({ kind, message }: Exclude<BackgroundResult, { rows: unknown[] }>): Error {
+function toError({ kind, message }: Exclude<BackgroundResult, { rows: unknown[] }>): Error {
   return kind === undefined ? new Error(message) : new StorageError(kind, message);
 }

@@ -2,7 +2,7 @@
  * Statements of SQLite run on the event loop, each to its end: many of them one after another are done in slices. The
  * transaction stays what it is: it has a connection of its own, which nothing else uses meanwhile.
  */
-import { slices } from '../../../slices.ts';
+import { createSlices } from '../../../slices.ts';
 import type { Session } from '../../database.ts';
 
 export interface Sliced extends Session {
@@ -11,8 +11,8 @@ export interface Sliced extends Session {
 }
 
 /** @returns the session, giving the event loop a turn before a statement when those since the last took long */
-export function sliced({ all, first, run }: Session): Sliced {
-  const { begin, turn } = slices();
+export function wrapInSlices({ all, first, run }: Session): Sliced {
+  const { begin, turn } = createSlices();
   return {
     begin,
     async all(query) {

@@ -1,43 +1,43 @@
 /** Categories of feeds: the shop's own types, with commas between and within them, or those of Google and Meta. */
-import { orderedPaths } from '../../../../files/cells/list.ts';
+import { keepDeepestPaths } from '../../../../files/cells/list.ts';
 import type { AttributeSet } from '../attributes.ts';
-import { pathOf, plainText } from '../cells.ts';
+import { decodePlainText, parsePath } from '../cells.ts';
 import type { Drafting, Row } from '../preset.ts';
 
 /** The shop's own types; Google's category, which may be a number alone, where there are none. */
-export function categoriesOf(
+export function readCategories(
   row: Row,
   drafting: Drafting,
   attributes: AttributeSet,
 ): [main: string | undefined, further: string[]] {
   const theirs = [
-    ['google_product_category', plainText(row.text('googleCategory'))],
-    ['fb_product_category', plainText(row.text('facebookCategory'))],
+    ['google_product_category', decodePlainText(row.text('googleCategory'))],
+    ['fb_product_category', decodePlainText(row.text('facebookCategory'))],
   ] as const;
-  const types = plainText(row.text('productType'));
-  const [own, ...further] = orderedPaths(
+  const types = decodePlainText(row.text('productType'));
+  const [own, ...further] = keepDeepestPaths(
     theirs.some(([, text]) => text !== '' && text === types)
-      ? [pathOf(types, '>', drafting)]
-      : typesOf(types, drafting),
+      ? [parsePath(types, '>', drafting)]
+      : splitTypes(types, drafting),
   );
   const path = own === undefined ? theirs.find(([, text]) => text !== '' && !/^\d+$/.test(text)) : undefined;
   for (const [name, text] of theirs) if (text !== path?.[1]) attributes.add(name, text);
-  return path === undefined ? [own, further] : [pathOf(path[1], '>', drafting), []];
+  return path === undefined ? [own, further] : [parsePath(path[1], '>', drafting), []];
 }
 
 /**
  * `Shoes > Running, Sale` are two types, `Food, Beverages & Tobacco > Coffee` is one: what stands alone before the comma
  * begins the path behind it. `"Sale, new", Shoes` says itself where a comma belongs to a name.
  */
-function typesOf(text: string, drafting: Drafting): string[] {
+function splitTypes(text: string, drafting: Drafting): string[] {
   const separator = drafting.cells.categorySeparator ?? '>';
-  const { bare, names } = withoutQuoted(text);
+  const { bare, names } = replaceQuotedNames(text);
   const [first = '', second, ...others] = bare.split(',');
   const isPath = (part: string | undefined): boolean => part?.includes(separator) === true;
   const isOne = first.trim() !== '' && !names.has(first.trim()) && !isPath(first) && isPath(second);
   const parts = isOne ? [`${first},${second}`, ...others] : bare.split(',');
   return parts
-    .map(part => pathOf(part, separator, drafting).replace(marks, mark => names.get(mark) ?? mark))
+    .map(part => parsePath(part, separator, drafting).replace(marks, mark => names.get(mark) ?? mark))
     .filter(path => path !== '');
 }
 
@@ -50,7 +50,7 @@ const marks = /[\u{F0000}-\u{F0063}]/gu;
 const quoted = /(^|[,>/|])\s*"([^"]{1,1000})"\s*(?=$|[,>/|])/g;
 
 /** The text with marks in place of the names in quotes. */
-function withoutQuoted(text: string) {
+function replaceQuotedNames(text: string) {
   const names = new Map<string, string>();
   const bare = text.replace(quoted, (whole, before: string, name: string) => {
     if (names.size >= mostMarks) return whole;

@@ -1,11 +1,19 @@
 /** What feeds for Google Merchant Center and catalogs of Meta have in common: a row for each variant. */
-import { type AttributeSet, addRest, attributeSet } from '../attributes.ts';
-import { addressesOf, gtinOf, outOfStock, piecesOf, plainText, tagsOf, weightOf } from '../cells.ts';
-import { datesOfPeriod } from '../dates.ts';
-import { imageList, leaveOutDisabled } from '../draft.ts';
+import { type AttributeSet, addRest, createAttributeSet } from '../attributes.ts';
+import {
+  decodePlainText,
+  outOfStock,
+  parseAddresses,
+  parseGtin,
+  parseTags,
+  readPiecesCell,
+  readWeightCell,
+} from '../cells.ts';
+import { splitPeriod } from '../dates.ts';
+import { collectImages, leaveOutDisabled } from '../draft.ts';
 import type { Draft, Drafting, Place, Row, Stock, Variant } from '../preset.ts';
-import { salePrices } from '../prices.ts';
-import { categoriesOf } from './categories.ts';
+import { readSalePrices } from '../prices.ts';
+import { readCategories } from './categories.ts';
 
 export const feedColumns = {
   id: ['id'],
@@ -39,59 +47,59 @@ const optionColumns = [
   'size system',
 ];
 
-export function placeInFeed(row: Row): Place {
+export function getFeedPlace(row: Row): Place {
   const [id, group] = [row.text('id'), row.text('group')];
   if (group !== '') return { product: `group:${group}` };
   return { product: id === '' ? `line:${row.line}` : `id:${id}` };
 }
 
-export function draftOfFeed(all: readonly Row[], drafting: Drafting): Draft {
-  const { rows, isArchived } = withoutHidden(all, drafting);
+export function draftFeedProduct(all: readonly Row[], drafting: Drafting): Draft {
+  const { rows, isArchived } = leaveOutHidden(all, drafting);
   const [first] = rows;
   if (first === undefined) throw new Error('a product without rows');
-  const attributes = attributeSet(drafting, plainText);
+  const attributes = createAttributeSet(drafting, decodePlainText);
   const group = first.text('group');
-  const differing = differingColumns(all);
+  const differing = findDifferingColumns(all);
   const isGroup = group !== '' && (all.length > 1 || differing.length > 0);
-  const variants = isGroup ? variantsOf(rows, differing, drafting, attributes) : [];
-  const own = isGroup ? {} : soldAs(first, drafting, attributes);
+  const variants = isGroup ? readVariants(rows, differing, drafting, attributes) : [];
+  const own = isGroup ? {} : readSoldFields(first, drafting, attributes);
   addRest(
     attributes,
     { own: rows },
     drafting,
     first.columns.rest.filter(column => !isGroup || !differing.includes(column)),
   );
-  const [category, categories] = categoriesOf(first, drafting, attributes);
+  const [category, categories] = readCategories(first, drafting, attributes);
   return {
     fields: {
       ...{ ...own, image: undefined },
       externalId: group === '' ? first.text('id') : group,
-      name: isGroup ? commonTitle(all.map(titleOf)) : titleOf(first),
+      name: isGroup ? findCommonTitle(all.map(readTitle)) : readTitle(first),
       description: first.text('description'),
-      brand: plainText(first.text('brand')),
+      brand: decodePlainText(first.text('brand')),
       mpn: first.text('mpn'),
       category,
       categories,
-      tags: tagsIn(first, drafting),
-      status: isArchived ? 'archived' : statusOf(first),
+      tags: readTags(first, drafting),
+      status: isArchived ? 'archived' : readStatus(first),
     },
     variants,
-    images: imageList(rows.flatMap(row => imagesIn(row, drafting)).map(url => ({ url }))),
+    images: collectImages(rows.flatMap(row => readImages(row, drafting)).map(url => ({ url }))),
     attributes: attributes.all(),
   };
 }
 
 /** Of a group what is on sale; a product by itself may be hidden as such. */
-function withoutHidden(all: readonly Row[], drafting: Drafting) {
+function leaveOutHidden(all: readonly Row[], drafting: Drafting) {
   if (all.length === 1) return { rows: all, isArchived: false };
   const { enabled, isArchived } = leaveOutDisabled(all, isHidden, drafting);
   return { rows: enabled, isArchived };
 }
 
-const titleOf = (row: Row): string => plainText(row.text('title'));
+const readTitle = (row: Row): string => decodePlainText(row.text('title'));
 
 /** The columns of options in which the rows differ; of a single row those that it has. */
-function differingColumns(rows: readonly Row[]): string[] {
+function findDifferingColumns(rows: readonly Row[]): string[] {
   const columns = rows[0]?.columns.all ?? [];
   return columns.filter(column => {
     if (!optionColumns.includes(column.toLowerCase().replace(/[\s_]+/g, ' '))) return false;
@@ -100,15 +108,17 @@ function differingColumns(rows: readonly Row[]): string[] {
   });
 }
 
-const capitalised = (column: string): string => {
+const capitalizeColumn = (column: string): string => {
   const words = column.toLowerCase().replace(/[\s_]+/g, ' ');
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
 };
 
 /** The options of each row; where no column distinguishes two of them their ids do. */
-function optionsOf(rows: readonly Row[], columns: readonly string[]): Record<string, string>[] {
+function readOptions(rows: readonly Row[], columns: readonly string[]): Record<string, string>[] {
   const all = rows.map(row =>
-    Object.fromEntries(columns.map(column => [capitalised(column), plainText(row.cell(column)) || 'None'])),
+    Object.fromEntries(
+      columns.map(column => [capitalizeColumn(column), decodePlainText(row.cell(column)) || 'None']),
+    ),
   );
   const isDistinct =
     new Set(all.map(options => JSON.stringify(options))).size === rows.length && columns.length > 0;
@@ -117,61 +127,61 @@ function optionsOf(rows: readonly Row[], columns: readonly string[]): Record<str
     : all.map((options, index) => ({ ...options, Item: rows[index]?.text('id') ?? '' }));
 }
 
-function variantsOf(
+function readVariants(
   rows: readonly Row[],
   columns: readonly string[],
   drafting: Drafting,
   attributes: AttributeSet,
 ): Variant[] {
-  const options = optionsOf(rows, columns);
+  const options = readOptions(rows, columns);
   return rows.map((row, index) => ({
-    ...soldAs(row, drafting, attributes),
+    ...readSoldFields(row, drafting, attributes),
     options: options[index] ?? {},
   }));
 }
 
-function soldAs(row: Row, drafting: Drafting, attributes: AttributeSet) {
-  const gtin = gtinOf(row.text('gtin'), drafting);
+function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet) {
+  const gtin = parseGtin(row.text('gtin'), drafting);
   if (gtin === undefined) attributes.add('gtin', row.text('gtin'));
-  const sale = { regular: 'price', sale: 'sale', ...datesOfPeriod(row.text('saleDates')) };
+  const sale = { regular: 'price', sale: 'sale', ...splitPeriod(row.text('saleDates')) };
   attributes.add('sale_price_effective_date', row.text('saleDates'));
   return {
     sku: row.text('id'),
     gtin,
-    ...salePrices(row, sale, drafting, attributes),
-    weight: weightOf(row, 'shippingWeight', drafting.cells.weightUnit ?? 'kg', drafting),
-    stock: stockOf(row, drafting),
-    image: imagesIn(row, drafting)[0],
+    ...readSalePrices(row, sale, drafting, attributes),
+    weight: readWeightCell(row, 'shippingWeight', drafting.cells.weightUnit ?? 'kg', drafting),
+    stock: readStock(row, drafting),
+    image: readImages(row, drafting)[0],
   };
 }
 
 /** Feeds say whether there is any, some also how many: of what is out of stock there is none. */
-function stockOf(row: Row, drafting: Drafting): Stock | undefined {
+function readStock(row: Row, drafting: Drafting): Stock | undefined {
   const availability = row
     .text('availability')
     .toLowerCase()
     .replace(/[\s_]+/g, ' ');
   const backorder = /^(?:preorder|pre order|backorder|available for order)$/.test(availability);
   const isOut = /^(?:out of stock|discontinued|sold out)$/.test(availability);
-  const pieces = piecesOf(row, 'quantity', drafting, isOut);
+  const pieces = readPiecesCell(row, 'quantity', drafting, isOut);
   if (pieces !== undefined) return { tracked: true, onHand: pieces, backorder };
   return backorder || isOut ? { ...outOfStock, backorder } : undefined;
 }
 
-const imagesIn = (row: Row, drafting: Drafting): string[] => [
-  ...addressesOf(row.text('image'), drafting),
-  ...addressesOf(row.text('moreImages'), drafting),
-  ...numbered(row, /^image\[[1-9]\d?\]\.url$/i).flatMap(text => addressesOf(text, drafting)),
+const readImages = (row: Row, drafting: Drafting): string[] => [
+  ...parseAddresses(row.text('image'), drafting),
+  ...parseAddresses(row.text('moreImages'), drafting),
+  ...readNumberedCells(row, /^image\[[1-9]\d?\]\.url$/i).flatMap(text => parseAddresses(text, drafting)),
 ];
 
 /** The cells of columns such as `product_tags[0]`. */
-function numbered(row: Row, columns: RegExp): string[] {
+function readNumberedCells(row: Row, columns: RegExp): string[] {
   return row.columns.all.filter(column => columns.test(column)).map(column => row.cell(column));
 }
 
-function tagsIn(row: Row, drafting: Drafting): string[] | undefined {
-  const tags = numbered(row, /^product_tags\[\d\d?\]$/i).flatMap(text =>
-    tagsOf(plainText(text), ',', drafting),
+function readTags(row: Row, drafting: Drafting): string[] | undefined {
+  const tags = readNumberedCells(row, /^product_tags\[\d\d?\]$/i).flatMap(text =>
+    parseTags(decodePlainText(text), ',', drafting),
   );
   return tags.length === 0 ? undefined : [...new Set(tags)];
 }
@@ -180,7 +190,7 @@ const hidden = /^(?:archived|hidden|staging|draft)$/i;
 const isHidden = (row: Row): boolean =>
   hidden.test(row.text('status')) || hidden.test(row.text('visibility'));
 
-function statusOf(row: Row): string | undefined {
+function readStatus(row: Row): string | undefined {
   if (isHidden(row)) return 'archived';
   return row.text('status') === '' && row.text('visibility') === '' ? undefined : 'active';
 }
@@ -188,7 +198,7 @@ function statusOf(row: Row): string | undefined {
 const shortestTitle = 4;
 
 /** What all titles begin with, up to a word's end and without what joins the rest; the first if that is too little. */
-function commonTitle(titles: readonly string[]): string {
+function findCommonTitle(titles: readonly string[]): string {
   const [first = '', ...others] = titles;
   let end = first.length;
   for (const title of others) {

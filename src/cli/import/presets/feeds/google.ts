@@ -1,7 +1,7 @@
 /** Feeds for Google Merchant Center, as tables. */
 
 import type { Preset } from '../preset.ts';
-import { draftOfFeed, feedColumns, placeInFeed } from './feed.ts';
+import { draftFeedProduct, feedColumns, getFeedPlace } from './feed.ts';
 
 export const google: Preset = {
   name: 'google',
@@ -13,6 +13,6 @@ export const google: Preset = {
     ['image', 'group'],
     ['googleCategory', 'availability'],
   ],
-  place: placeInFeed,
-  draft: draftOfFeed,
+  place: getFeedPlace,
+  draft: draftFeedProduct,
 };

@@ -1,7 +1,7 @@
 /** Catalogs of Meta (Facebook, Instagram), as tables. */
 
 import type { Preset } from '../preset.ts';
-import { draftOfFeed, feedColumns, placeInFeed } from './feed.ts';
+import { draftFeedProduct, feedColumns, getFeedPlace } from './feed.ts';
 
 export const meta: Preset = {
   name: 'meta',
@@ -21,6 +21,6 @@ export const meta: Preset = {
     ['image', 'firstTag'],
   ],
   takes: /^(?:product_tags\[\d\d?\]|image\[\d\d?\]\.url)$/i,
-  place: placeInFeed,
-  draft: draftOfFeed,
+  place: getFeedPlace,
+  draft: draftFeedProduct,
 };

@@ -8,7 +8,7 @@ import { openSource } from '../../source.ts';
  * @param file `-` is standard input, which cannot be read again
  * @returns undefined when there is no such line
  */
-export async function templateColumns(
+export async function readTemplateColumns(
   { columns, raw }: SourceRecord,
   file: string,
 ): Promise<readonly string[] | undefined> {

@@ -41,7 +41,7 @@ const brandForm = /^(?:marken?|marcas?|marques?|marche|marchi|merken|brands?|Ð±Ñ
  * @returns the same in English, where they stand as in an export of all columns; those of plugins as they are;
  * undefined where they stand otherwise
  */
-export function columnsInEnglish(columns: readonly string[]): readonly string[] | undefined {
+export function translateColumns(columns: readonly string[]): readonly string[] | undefined {
   if (columns[0]?.toUpperCase() !== 'ID') return undefined;
   const weight = columns.findIndex(column => weightForm.test(column));
   const before = beforeWeight.get(weight);
@@ -50,12 +50,12 @@ export function columnsInEnglish(columns: readonly string[]): readonly string[] 
   const end = weight + 1 + fromWeight.length;
   if (columns.length < end) return undefined;
   const unit = weightForm.exec(columns[weight] ?? '')?.[1] ?? '';
-  return [...before, `Weight (${unit})`, ...fromWeight, ...furtherInEnglish(columns.slice(end))];
+  return [...before, `Weight (${unit})`, ...fromWeight, ...translateFurtherColumns(columns.slice(end))];
 }
 
 /** An attribute's columns have its number in common: `Attribut 1 Name`, `Nombre del atributo 1`. */
-function furtherInEnglish(columns: readonly string[]): readonly string[] {
-  const numbers = columns.map(numberOf);
+function translateFurtherColumns(columns: readonly string[]): readonly string[] {
+  const numbers = columns.map(findNumber);
   const totals = new Map<number, number>();
   for (const number of numbers) if (number !== undefined) totals.set(number, (totals.get(number) ?? 0) + 1);
   const seen = new Map<number, number>();
@@ -72,7 +72,7 @@ function furtherInEnglish(columns: readonly string[]): readonly string[] {
 }
 
 /** What metadata is called is the plugins' own, and stands behind a colon. */
-function numberOf(column: string): number | undefined {
+function findNumber(column: string): number | undefined {
   if (column.includes(':')) return undefined;
   const digits = column.match(/\d+/g) ?? [];
   return digits.length === 1 && (digits[0]?.length ?? 0) <= 3 ? Number(digits[0]) : undefined;

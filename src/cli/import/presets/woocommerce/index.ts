@@ -1,23 +1,23 @@
 /** Products as WooCommerce exports them: variations in rows of their own that name their parent. */
-import { orderedPaths, splitList } from '../../../../files/cells/list.ts';
-import { type WeightUnit, weightUnit } from '../../../../files/cells/weight.ts';
-import { type AttributeSet, addRest, attributeSet } from '../attributes.ts';
+import { keepDeepestPaths, splitList } from '../../../../files/cells/list.ts';
+import { findWeightUnit, type WeightUnit } from '../../../../files/cells/weight.ts';
+import { type AttributeSet, addRest, createAttributeSet } from '../attributes.ts';
 import {
-  addressesOf,
-  columnOf,
-  gtinOf,
+  decodePlainText,
+  getColumn,
   outOfStock,
-  pathOf,
-  piecesOf,
-  plainText,
-  tagsOf,
-  weightOf,
-  withLineEnds,
+  parseAddresses,
+  parseGtin,
+  parsePath,
+  parseTags,
+  readPiecesCell,
+  readWeightCell,
+  restoreLineEnds,
 } from '../cells.ts';
-import { groupedLeftOut, imageList, leaveOutDisabled } from '../draft.ts';
+import { collectImages, groupedLeftOut, leaveOutDisabled } from '../draft.ts';
 import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from '../preset.ts';
-import { salePrices } from '../prices.ts';
-import { columnsInEnglish } from './columns.ts';
+import { readSalePrices } from '../prices.ts';
+import { translateColumns } from './columns.ts';
 
 export const woocommerce: Preset = {
   name: 'woocommerce',
@@ -48,54 +48,54 @@ export const woocommerce: Preset = {
   required: ['type', 'name', 'regular'],
   signs: [['parent', 'sku'], ['published', 'categories'], ['inStock']],
   takes: /^attribute \d+ (?:name|value\(s\)|visible|global|default)$/i,
-  translate: columnsInEnglish,
+  translate: translateColumns,
   place(row) {
     const [id, sku, parent] = [row.text('id'), row.text('sku'), row.text('parent')];
     const names = [id === '' ? '' : `id:${id}`, sku].filter(name => name !== '');
-    if (typesOf(row).has('variation')) {
+    if (readTypes(row).has('variation')) {
       if (parent === '') throw new RowProblem(row, 'Parent', 'is required of a variation');
       return { variantOf: parent };
     }
-    if (typesOf(row).has('grouped') && row.text('regular') === '') return { leftOut: groupedLeftOut };
+    if (readTypes(row).has('grouped') && row.text('regular') === '') return { leftOut: groupedLeftOut };
     const [product = `line:${row.line}`, ...also] = names;
     return { product, also };
   },
   draft(rows, drafting) {
-    const parent = rows.find(row => !typesOf(row).has('variation'));
+    const parent = rows.find(row => !readTypes(row).has('variation'));
     if (parent === undefined) throw new Error('variations without their product');
     const all = rows.filter(row => row !== parent);
     const { enabled: variations, isArchived } = leaveOutDisabled(all, isDisabled, drafting);
-    const attributes = attributeSet(drafting, plainText);
-    const named = new Set(variations.flatMap(row => ownAttributes(row).map(({ name }) => name)));
-    const described = ownAttributes(parent);
+    const attributes = createAttributeSet(drafting, decodePlainText);
+    const named = new Set(variations.flatMap(row => readOwnAttributes(row).map(({ name }) => name)));
+    const described = readOwnAttributes(parent);
     const options = described.map(({ name }) => name).filter(name => named.has(name));
     for (const { name, values } of described) if (!named.has(name)) attributes.add(name, values);
-    const variants = variations.map(row => variantOf(row, options, drafting, attributes));
-    const images = [parent, ...variations].flatMap(row => addressesOf(row.text('images'), drafting));
-    const description = withLineEnds(parent.text('description'));
-    const short = withLineEnds(parent.text('short'));
+    const variants = variations.map(row => readVariant(row, options, drafting, attributes));
+    const images = [parent, ...variations].flatMap(row => parseAddresses(row.text('images'), drafting));
+    const description = restoreLineEnds(parent.text('description'));
+    const short = restoreLineEnds(parent.text('short'));
     if (description !== '') attributes.addAsItIs('Short description', short);
-    const [category, ...categories] = orderedPaths(
-      splitList(plainText(parent.text('categories')), ',').map(path => pathOf(path, '>', drafting)),
+    const [category, ...categories] = keepDeepestPaths(
+      splitList(decodePlainText(parent.text('categories')), ',').map(path => parsePath(path, '>', drafting)),
     );
-    const [brand, ...brands] = splitList(plainText(parent.text('brands')), ',');
+    const [brand, ...brands] = splitList(decodePlainText(parent.text('brands')), ',');
     attributes.add('Brands', brands);
     addRest(attributes, { own: [parent], others: variations }, drafting);
     return {
       fields: {
-        ...{ ...soldAs(parent, drafting, attributes), image: undefined },
+        ...{ ...readSoldFields(parent, drafting, attributes), image: undefined },
         externalId: parent.text('id'),
-        name: plainText(parent.text('name')),
+        name: decodePlainText(parent.text('name')),
         description: description === '' ? short : description,
         brand,
         category,
         categories,
-        tags: tagsOf(plainText(parent.text('tags')), ',', drafting),
-        status: isArchived ? 'archived' : statusOf(parent),
+        tags: parseTags(decodePlainText(parent.text('tags')), ',', drafting),
+        status: isArchived ? 'archived' : readStatus(parent),
         ...(variants.length > 0 ? { stock: undefined, price: undefined } : {}),
       },
       variants,
-      images: imageList(images.map(url => ({ url }))),
+      images: collectImages(images.map(url => ({ url }))),
       attributes: attributes.all(),
       options,
     };
@@ -103,17 +103,17 @@ export const woocommerce: Preset = {
 };
 
 /** `simple, downloadable, virtual`. */
-const typesOf = (row: Row): ReadonlySet<string> => new Set(splitList(row.text('type').toLowerCase(), ','));
+const readTypes = (row: Row): ReadonlySet<string> => new Set(splitList(row.text('type').toLowerCase(), ','));
 
 /** What the columns `Attribute 1 name` and `Attribute 1 value(s)` say, by their number. */
-function ownAttributes(row: Row): { readonly name: string; readonly values: readonly string[] }[] {
+function readOwnAttributes(row: Row): { readonly name: string; readonly values: readonly string[] }[] {
   const { english } = row.columns;
   return [...english].flatMap(([called, column]) => {
     const number = /^attribute (\d{1,3}) name$/.exec(called)?.[1];
     if (number === undefined) return [];
-    const name = plainText(row.cell(column));
+    const name = decodePlainText(row.cell(column));
     const values = english.get(`attribute ${number} value(s)`);
-    const all = values === undefined ? [] : splitList(plainText(row.cell(values)), ',');
+    const all = values === undefined ? [] : splitList(decodePlainText(row.cell(values)), ',');
     return name === '' || all.length === 0 ? [] : [{ name, values: all }];
   });
 }
@@ -121,51 +121,51 @@ function ownAttributes(row: Row): { readonly name: string; readonly values: read
 /** The value of an option that a variation leaves open. */
 const anyValue = 'Any';
 
-function variantOf(
+function readVariant(
   row: Row,
   names: readonly string[],
   drafting: Drafting,
   attributes: AttributeSet,
 ): Variant {
-  const own = new Map(ownAttributes(row).map(({ name, values }) => [name, values.join(', ')]));
+  const own = new Map(readOwnAttributes(row).map(({ name, values }) => [name, values.join(', ')]));
   const all = new Set([...names, ...own.keys()]);
   const options = Object.fromEntries([...all].map(name => [name, own.get(name) ?? anyValue]));
   if (row.text('name') === '') throw new RowProblem(row, 'Name', 'is required');
-  const sold = soldAs(row, drafting, attributes);
-  return { ...sold, image: addressesOf(row.text('images'), drafting)[0], options };
+  const sold = readSoldFields(row, drafting, attributes);
+  return { ...sold, image: parseAddresses(row.text('images'), drafting)[0], options };
 }
 
-function soldAs(row: Row, drafting: Drafting, attributes: AttributeSet): Omit<Variant, 'options'> {
-  const gtin = gtinOf(row.text('gtin'), drafting);
+function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet): Omit<Variant, 'options'> {
+  const gtin = parseGtin(row.text('gtin'), drafting);
   if (gtin === undefined) attributes.add('GTIN, UPC, EAN, or ISBN', row.text('gtin'));
   const [from, to] = [row.text('saleFrom'), row.text('saleTo')];
-  attributes.add(columnOf(row, 'saleFrom'), from);
-  attributes.add(columnOf(row, 'saleTo'), to);
+  attributes.add(getColumn(row, 'saleFrom'), from);
+  attributes.add(getColumn(row, 'saleTo'), to);
   return {
     sku: row.text('sku'),
     gtin,
-    ...salePrices(row, { regular: 'regular', sale: 'sale', from, to }, drafting, attributes),
-    weight: weightOf(row, 'weight', unitOf(row, drafting), drafting),
-    stock: stockOf(row, drafting),
+    ...readSalePrices(row, { regular: 'regular', sale: 'sale', from, to }, drafting, attributes),
+    weight: readWeightCell(row, 'weight', chooseWeightUnit(row, drafting), drafting),
+    stock: readStock(row, drafting),
   };
 }
 
 /** The unit stands in the column's name: `Weight (lbs)`. */
-function unitOf(row: Row, { cells }: Drafting): WeightUnit {
+function chooseWeightUnit(row: Row, { cells }: Drafting): WeightUnit {
   const unit = /[(（]([a-z]{1,4})[)）]/i.exec(row.columns.found.get('weight') ?? '')?.[1] ?? '';
-  return weightUnit(unit) ?? cells.weightUnit ?? 'kg';
+  return findWeightUnit(unit) ?? cells.weightUnit ?? 'kg';
 }
 
 const sharedStock =
   'variants are sold without a limit: the shop counts the stock of all together, at their product';
 
-function stockOf(row: Row, drafting: Drafting): Stock | undefined {
+function readStock(row: Row, drafting: Drafting): Stock | undefined {
   const backorder = /^(?:1|yes|notify)$/i.test(row.text('backorders'));
   // The pieces of all variations are counted together, which a variant cannot say.
   const isShared = row.text('stock') === 'parent';
   const inStock = row.text('inStock').toLowerCase();
   const isOut = inStock === '0' || inStock === 'no';
-  const pieces = isShared ? undefined : piecesOf(row, 'stock', drafting, isOut);
+  const pieces = isShared ? undefined : readPiecesCell(row, 'stock', drafting, isOut);
   if (pieces !== undefined) return { tracked: true, onHand: pieces, backorder };
   if (inStock === 'backorder') return { ...outOfStock, backorder: true };
   if (isOut) return outOfStock;
@@ -177,7 +177,7 @@ function stockOf(row: Row, drafting: Drafting): Stock | undefined {
 const isDisabled = (variation: Row): boolean => variation.text('published') === '0';
 
 /** 1 is published, 0 private, -1 a draft. */
-function statusOf(row: Row): string | undefined {
+function readStatus(row: Row): string | undefined {
   const published = row.text('published');
   return published === '' ? undefined : published === '1' ? 'active' : 'archived';
 }

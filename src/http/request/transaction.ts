@@ -1,0 +1,62 @@
+/**
+ * The one transaction of a request; a repeated POST gets the response that the first one has stored. Anyone who calls
+ * a protected operation is confirmed in it, before anything is written or given again: 401.
+ */
+import type { Database, Transaction } from '../../storage/database.ts';
+import type { Authenticator } from '../access.ts';
+import { refuseConditions } from '../cache/conditional.ts';
+import type { Exchange, ServerContext } from '../exchange.ts';
+import { type Idempotency, readIdempotencyKey } from '../idempotency.ts';
+import type { Reply } from '../response/reply.ts';
+
+type Work = (session: Transaction) => Promise<Reply>;
+
+interface WriteOptions {
+  readonly database: Database;
+  readonly authenticator: Authenticator;
+  readonly idempotency: Idempotency;
+  /** Called with every transaction that has been committed. */
+  readonly committed: (session: Transaction) => void;
+}
+
+export function createRequestWrite({
+  database,
+  authenticator,
+  idempotency,
+  committed,
+}: WriteOptions): ServerContext['write'] {
+  async function write(exchange: Exchange, work: Work, touches?: readonly string[]): Promise<Reply> {
+    let used: Transaction | undefined;
+    const runChecked: Work = async session => {
+      used = session;
+      const done = await work(session);
+      // After the work, whose own errors come first; what it has written is undone (RFC 9110 §13.2.1).
+      if (!exchange.conditionsChecked) {
+        refuseConditions(exchange.request.headers, exchange.route?.operations.has('GET') === true);
+      }
+      return done;
+    };
+    const reply = await runTransaction(exchange, runChecked, touches);
+    if (used !== undefined) committed(used);
+    return reply;
+  }
+
+  async function runTransaction(exchange: Exchange, work: Work, touches?: readonly string[]): Promise<Reply> {
+    const { endpoint, request, method, url, query, bytes, caller, mediaType } = exchange;
+    const confirmCaller = async (session: Transaction): Promise<void> => {
+      if (endpoint?.access.kind !== 'public') await authenticator.confirm(session, caller);
+    };
+    const honoured = method === 'POST' && endpoint?.idempotent !== false;
+    const key = honoured ? readIdempotencyKey(request.headers) : undefined;
+    if (key === undefined) {
+      const runConfirmed: Work = session => confirmCaller(session).then(() => work(session));
+      return database.write(runConfirmed, { touches });
+    }
+    const repeatable = { caller: caller.subject, key, method, path: url.path, query, body: bytes, mediaType };
+    const answered = await idempotency.run(repeatable, confirmCaller, work);
+    exchange.mediaType = answered.mediaType;
+    return answered.reply;
+  }
+
+  return write;
+}
