@@ -29,12 +29,10 @@ export const schemas: Readonly<Record<string, readonly string[]>> = {
     'identifier',
     'integerParameter',
     'numberParameter',
-    'oneOf',
     'prose',
     'text',
     'timestamp',
   ],
   'src/media/endpoints.ts': ['sizeParameter'],
-  'src/resources/attributes/schema.ts': ['requiredIn'],
   'src/resources/authored/schema.ts': ['jsonLinks', 'url'],
 };
