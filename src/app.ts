@@ -1,5 +1,5 @@
 /**
- * The order of the HTTP layers and the list of resources: read this first.
+ * The order of the HTTP layers: read this first.
  *
  * A request passes the stages from `answer` to `parseRequest`, from top to bottom; each may end it with the statuses named there.
  * Whatever is thrown becomes an error reply, and every reply leaves through `respond`.
@@ -124,10 +124,11 @@ export function createApp(options: AppOptions): App {
     return (staff ? config.RATE_LIMIT_STAFF : undefined) ?? config.RATE_LIMIT;
   }
 
-  /** Route: 404, 405. Negotiate: 406, 415. Access: 401, 403. */
+  /** Route: 404, 405. Access: 401, 403. Negotiate: 406, 415. */
   function admitRequest(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, method } = exchange;
     const { endpoint, offered } = pick(exchange.route, method);
+    admit(exchange.caller, endpoint.access);
     const mediaType = negotiate.mediaType(request.headers.get('accept'), offered);
     if (mediaType === undefined) {
       throw new HttpError('NOT_ACCEPTABLE', { message: `Accept must allow one of ${offered.join(', ')}.` });
@@ -136,7 +137,6 @@ export function createApp(options: AppOptions): App {
     const { body } = endpoint;
     const sent = body !== undefined && hasBody(body, request.headers);
     const type = sent ? requireBodyType(request.headers, method, requests.getBodyTypes(body)) : undefined;
-    admit(exchange.caller, endpoint.access);
     return runWhenReady(confirmRead(exchange.caller, endpoint, options.authenticator, database.read), () =>
       parseRequest(exchange, endpoint, params, type),
     );

@@ -146,7 +146,8 @@ describeOnDatabases('deliveries on %s', kind => {
       [
         external(queue, async payload => {
           delivered.push(payload);
-          if (payload.startsWith('quick')) return first.resolve();
+          if (delivered.length === 5) first.resolve();
+          if (payload === 'quick') return;
           if (++slow === 16) all.resolve();
           await end.promise;
         }),
