@@ -91,10 +91,8 @@ describeOnDatabases('the contract on %s', kind => {
       const anonymous = { headers: { Authorization: '' } };
       const garbage = { headers: { Authorization: 'Bearer garbage.not.token' } };
       await writesNothing(service, async () => {
-        const without = await unauthenticated(operation, path, {
-          Accept: 'image/x',
-          'Content-Type': 'text/x',
-        });
+        const wrong = { Accept: 'image/x', 'Content-Type': 'text/x' };
+        const without = await unauthenticated(operation, path, wrong);
         expect(without.status).toBe(401);
         expect(without.body.error).toBe('UNAUTHORIZED');
         expect(without.headers.get('WWW-Authenticate')).toBe(
