@@ -23,8 +23,9 @@ const names = new Set([
 ]);
 /** So often something may have been percent-encoded, one time above the other. */
 const mostEncodings = 3;
-/** No address of ours has a longer part; a token in a path is one. */
+/** No address of ours has a longer part but those of images; a token in a path is one. */
 const longestPart = 36;
+const imagePath = /^\/media\/[0-9a-f]{64}$/;
 
 /** What a percent-encoded text says in the end. */
 function decodeRepeatedly(text: string): string {
@@ -81,7 +82,7 @@ function hasCredentialName(parameter: string): boolean {
 /** A path and query as the log shows them. */
 export function redactTarget(path: string, search: string): string {
   const isShort = path.length <= longestPart && !path.includes('=') && !mayHold.test(path);
-  const shownPath = isShort ? path : path.split('/').map(redactPart).join('/');
+  const shownPath = isShort || imagePath.test(path) ? path : path.split('/').map(redactPart).join('/');
   return search === '' ? shownPath : `${shownPath}?${redactQuery(search)}`;
 }
 

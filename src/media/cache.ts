@@ -5,6 +5,7 @@
  */
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { describeError, type Log } from '../operations/log.ts';
 import { writeWhole } from './store/atomic.ts';
 import { getShelf } from './store/store.ts';
 
@@ -15,9 +16,9 @@ export interface FileCache {
   locate(hash: string, name: string): Promise<string | undefined>;
   /** Whether it is there, as far as is known. */
   has(hash: string, name: string): Promise<boolean>;
-  /** @throws when it could not be kept */
+  /** What cannot be kept is a line in the log. */
   put(hash: string, name: string, bytes: Uint8Array): Promise<void>;
-  /** Removes all of an image. @throws when some of it is still there */
+  /** Removes all of an image; what cannot be removed is a line in the log. */
   forget(hash: string): Promise<void>;
   /** In bytes; 0 before it is used for the first time. */
   size(): number;
@@ -31,7 +32,7 @@ interface Entry {
 const unfinishedFolder = 'unfinished';
 
 /** @param limit bytes at most */
-export function createFileCache(folder: string, limit: number): FileCache {
+export function createFileCache(folder: string, limit: number, log: Log): FileCache {
   /** By key, those used longest ago first. */
   let loading: Promise<Map<string, Entry>> | undefined;
   let total = 0;
@@ -67,6 +68,16 @@ export function createFileCache(folder: string, limit: number): FileCache {
     }
   }
 
+  async function keep(key: string, bytes: Uint8Array): Promise<void> {
+    const entries = await index();
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeWhole(toPath(key), bytes, join(folder, unfinishedFolder));
+    total += bytes.length - (entries.get(key)?.size ?? 0);
+    entries.delete(key);
+    entries.set(key, { path: toPath(key), size: bytes.length });
+    await makeRoom(entries);
+  }
+
   /** Moves an entry behind those that were used before. */
   function markUsed(entries: Map<string, Entry> | undefined, key: string): Entry | undefined {
     const entry = entries?.get(key);
@@ -95,18 +106,19 @@ export function createFileCache(folder: string, limit: number): FileCache {
     },
     async put(hash, name, bytes) {
       if (bytes.length > limit) return;
-      const entries = await index();
-      const key = toKey(hash, name);
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeWhole(toPath(key), bytes, join(folder, unfinishedFolder));
-      total += bytes.length - (entries.get(key)?.size ?? 0);
-      entries.delete(key);
-      entries.set(key, { path: toPath(key), size: bytes.length });
-      await makeRoom(entries);
+      try {
+        await keep(toKey(hash, name), bytes);
+      } catch (error) {
+        log.warn('a copy of an image could not be kept', describeError(error));
+      }
     },
     async forget(hash) {
-      const entries = await index();
-      for (const key of [...entries.keys()]) if (key.startsWith(`${hash}-`)) await drop(entries, key);
+      try {
+        const entries = await index();
+        for (const key of [...entries.keys()]) if (key.startsWith(`${hash}-`)) await drop(entries, key);
+      } catch (error) {
+        log.warn('copies of an image could not be removed', describeError(error));
+      }
     },
   };
 }

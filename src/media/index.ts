@@ -3,15 +3,15 @@
  * requested, which are made when they are first wanted and kept as long as there is room.
  */
 import { join } from 'node:path';
-import { createBoundedMap } from '../bounded-map.ts';
 import type { Config } from '../config.ts';
-import { describeError, type Log } from '../operations/log.ts';
+import type { Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
 import { createFileCache } from './cache.ts';
 import { computeWholeLimit, ImageError, type KeptType, type Limits } from './inspect/image.ts';
-import { sniff } from './inspect/index.ts';
 import { createLimiter } from './limiter.ts';
 import { countNothing, type MediaNumbers } from './numbers.ts';
+import { createOnce } from './once.ts';
+import { createOriginals } from './originals.ts';
 import { type PreparedImage, prepareImage } from './prepare.ts';
 import { createFolderStore } from './store/folder.ts';
 import { createS3Store } from './store/s3.ts';
@@ -52,98 +52,26 @@ export interface Media {
   variant(hash: string, request: VariantRequest): Promise<MediaFile | undefined>;
 }
 
-const cachedTypes = 10_000;
-/** For so many milliseconds a file that lies elsewhere and was there is taken to be there still. */
-const seenMs = 10 * 60 * 1000;
-const seenFiles = 10_000;
 /** Bytes from which on a file is not held in memory to be sent. */
 const largeFile = 1024 * 1024;
-/** The name, in the cache, of an image that lies elsewhere. */
-const originalName = 'original';
 
 export function createMedia(config: Config, clock: Clock, log: Log): Media {
   const limits: Limits = { pixels: config.MEDIA_PIXEL_LIMIT };
   const limiter = createLimiter(computeWholeLimit(limits));
   const store = openStore(config, clock);
-  const cache = createFileCache(join(config.DATA_DIR, 'media-cache'), config.MEDIA_CACHE_LIMIT);
+  const cache = createFileCache(join(config.DATA_DIR, 'media-cache'), config.MEDIA_CACHE_LIMIT, log);
   const counts = countNothing();
-  const types = createBoundedMap<string, KeptType>(cachedTypes);
-  /** When files that lie elsewhere were seen last, by hash. */
-  const seen = createBoundedMap<string, number>(seenFiles);
-  /** What is being made or read from elsewhere, by hash and name. */
-  const making = new Map<string, Promise<Uint8Array | undefined>>();
-
-  async function read(hash: string): Promise<Uint8Array | undefined> {
-    if (store.pathOf(hash) !== undefined) return store.read(hash);
-    const cached = await cache.get(hash, originalName);
-    if (cached !== undefined) return cached;
-    return runOnce(`${hash}-${originalName}`, async () => {
-      const bytes = await store.read(hash);
-      if (bytes !== undefined) await keepCopy(hash, originalName, bytes);
-      return bytes;
-    });
-  }
-
-  /** What there is no room for is given out all the same. */
-  async function keepCopy(hash: string, name: string, bytes: Uint8Array): Promise<void> {
-    try {
-      await cache.put(hash, name, bytes);
-    } catch (error) {
-      log.warn('a copy of an image could not be kept', describeError(error));
-    }
-  }
-  async function forgetCopies(hash: string): Promise<void> {
-    try {
-      await cache.forget(hash);
-    } catch (error) {
-      log.warn('copies of an image could not be removed', describeError(error));
-    }
-  }
+  const originals = createOriginals(store, cache, clock, log);
+  const runOnce = createOnce<Uint8Array | undefined>();
 
   async function make(hash: string, request: VariantRequest): Promise<Uint8Array | undefined> {
-    const bytes = await read(hash);
+    const bytes = await originals.read(hash);
     if (bytes === undefined) return undefined;
     const made = await makeVariant(bytes, request, limits, limiter);
     counts.made += 1;
     counts.madeBytes += made.length;
-    await keepCopy(hash, toVariantName(request), made);
+    await cache.put(hash, toVariantName(request), made);
     return made;
-  }
-
-  /** Requests for the same that come while it is made or read wait for it. */
-  function runOnce(
-    key: string,
-    work: () => Promise<Uint8Array | undefined>,
-  ): Promise<Uint8Array | undefined> {
-    const running = making.get(key);
-    if (running !== undefined) return running;
-    const made = work().finally(() => making.delete(key));
-    making.set(key, made);
-    return made;
-  }
-
-  async function isThere(hash: string): Promise<boolean> {
-    const isElsewhere = store.pathOf(hash) === undefined;
-    if (isElsewhere && (seen.get(hash) ?? 0) > clock.now() - seenMs) return true;
-    try {
-      const found = await store.has(hash);
-      if (found && isElsewhere) seen.set(hash, clock.now());
-      return found;
-    } catch (error) {
-      // What is in the cache is given out while the store is away.
-      if (types.get(hash) !== undefined) return true;
-      throw error;
-    }
-  }
-
-  async function readBeginning(hash: string): Promise<Uint8Array | undefined> {
-    const path = store.pathOf(hash);
-    if (path === undefined) return read(hash);
-    // What cannot be read in part cannot be read whole, and the store says why.
-    return Bun.file(path)
-      .slice(0, 16)
-      .bytes()
-      .catch(() => store.read(hash));
   }
 
   return {
@@ -171,27 +99,16 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
       counts.keptBytes += bytes.length;
     },
     async remove(hash) {
-      seen.delete(hash);
-      types.delete(hash);
+      originals.forget(hash);
       await store.remove(hash);
-      await forgetCopies(hash);
+      await cache.forget(hash);
     },
-    async typeOf(hash) {
-      if (!(await isThere(hash))) return undefined;
-      const known = types.get(hash);
-      if (known !== undefined) return known;
-      const type = sniff((await readBeginning(hash)) ?? new Uint8Array());
-      if (type === undefined || type === 'image/avif') return undefined;
-      types.set(hash, type);
-      return type;
-    },
+    typeOf: originals.typeOf,
     async original(hash) {
-      const path = store.pathOf(hash) ?? (await cache.locate(hash, originalName));
-      if (path !== undefined) {
-        const file = Bun.file(path);
-        if (file.size >= largeFile) return { content: file, size: file.size };
-      }
-      return toMediaFile(await read(hash));
+      const path = await originals.locate(hash);
+      const file = path === undefined ? undefined : Bun.file(path);
+      if (file !== undefined && file.size >= largeFile) return { content: file, size: file.size };
+      return toMediaFile(await originals.read(hash));
     },
     hasVariant: (hash, request) => cache.has(hash, toVariantName(request)),
     async variant(hash, request) {
@@ -206,7 +123,7 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
 function openStore({ MEDIA_URL, DATA_DIR }: Config, clock: Clock): FileStore {
   if (MEDIA_URL === undefined) return createFolderStore(join(DATA_DIR, 'media'), true, clock.now);
   return MEDIA_URL.kind === 's3'
-    ? createS3Store(MEDIA_URL)
+    ? createS3Store(MEDIA_URL, clock.now)
     : createFolderStore(MEDIA_URL.path, false, clock.now);
 }
 

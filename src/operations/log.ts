@@ -59,11 +59,24 @@ export function createLog(level: LogLevel, write: (text: string) => void, now: (
   };
 }
 
-/** An error's class, message, stack and causes, for a log line. */
+/** What the system, a library or a server calls an error: ENOENT, ConnectionRefused. A server could put any text there. */
+export function getErrorCode(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : undefined;
+}
+
+/** An error's class, code, message, stack and causes, for a log line. */
 export function describeError(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: String(error) };
   const cause = error.cause === undefined ? {} : { cause: describeError(error.cause) };
-  return { error: error.name, reason: error.message, stack: error.stack, ...cause };
+  // A code that is undefined is left out of the line.
+  return {
+    error: error.name,
+    code: getErrorCode(error),
+    reason: error.message,
+    stack: error.stack,
+    ...cause,
+  };
 }
 
 /** Text the reader of standard output has not taken yet, in characters, beyond which lines are dropped. */

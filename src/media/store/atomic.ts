@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HttpError } from '../../http/errors.ts';
+import { getErrorCode } from '../../operations/log.ts';
 
 /**
  * Writes beside, flushes, and gives the file its name then.
@@ -57,12 +58,5 @@ async function flushFolder(path: string): Promise<void> {
   }
 }
 
-function hasNoRoom(error: unknown): boolean {
-  const code = getErrorCode(error);
-  return code === 'ENOSPC' || code === 'EDQUOT';
-}
-
-/** That of the system, such as ENOENT. */
-export function getErrorCode(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
-}
+/** A disk that is full, a quota that is used up, a file that may not grow. */
+const hasNoRoom = (error: unknown): boolean => /^(ENOSPC|EDQUOT|EFBIG)$/.test(getErrorCode(error) ?? '');

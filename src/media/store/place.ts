@@ -27,8 +27,11 @@ const parameters = ['endpoint', 'region', 'virtualHostedStyle'];
 /** @throws Error whose message says the rule; it repeats nothing of the address, which may hold a secret */
 export function parsePlace(text: string): Place {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === 'file:' && url.host === '' && url.search === '')
+  if (url?.protocol === 'file:' && url.host === '' && url.search === '') {
+    // What cannot be decoded would be left as it is.
+    decode(url.pathname);
     return { kind: 'folder', path: fileURLToPath(url) };
+  }
   if (url?.protocol !== 's3:' || url.hostname === '' || url.port !== '' || url.hash !== '')
     throw new Error('must be s3://bucket/prefix?endpoint=https://…, or file:///folder');
   for (const name of url.searchParams.keys())
@@ -45,7 +48,16 @@ export function parsePlace(text: string): Place {
 function parseCredentials({ username, password }: URL): Pick<S3Place, 'accessKeyId' | 'secretAccessKey'> {
   if (username === '' && password === '') return {};
   if (username === '' || password === '') throw new Error('needs both parts of s3://key:secret@bucket');
-  return { accessKeyId: decodeURIComponent(username), secretAccessKey: decodeURIComponent(password) };
+  return { accessKeyId: decode(username), secretAccessKey: decode(password) };
+}
+
+/** @throws Error for a % that stands for itself */
+function decode(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    throw new Error('has a path or key that cannot be decoded: write % as %25');
+  }
 }
 
 function parseServer({ searchParams }: URL): Pick<S3Place, 'endpoint' | 'region' | 'virtualHostedStyle'> {
@@ -54,6 +66,8 @@ function parseServer({ searchParams }: URL): Pick<S3Place, 'endpoint' | 'region'
   const style = searchParams.get('virtualHostedStyle');
   if (endpoint !== null && !(URL.canParse(endpoint) && /^https?:$/.test(new URL(endpoint).protocol)))
     throw new Error('has an endpoint that is not the address of a server (https://…)');
+  if (style !== null && style !== 'true' && style !== 'false')
+    throw new Error('has a virtualHostedStyle that is neither true nor false');
   return {
     ...(endpoint === null ? {} : { endpoint }),
     ...(region === null ? {} : { region }),
@@ -62,6 +76,6 @@ function parseServer({ searchParams }: URL): Pick<S3Place, 'endpoint' | 'region'
 }
 
 function parsePrefix({ pathname }: URL): string {
-  const path = decodeURIComponent(pathname).replace(/^\/+/, '');
+  const path = decode(pathname).replace(/^\/+/, '');
   return path === '' || path.endsWith('/') ? path : `${path}/`;
 }

@@ -1,5 +1,6 @@
 /** Files in a bucket of S3, or of a service that speaks its language; with Bun's own client. */
 import { S3Client, type S3ListObjectsResponse } from 'bun';
+import { getErrorCode } from '../../operations/log.ts';
 import type { S3Place } from './place.ts';
 import {
   createStoreUnavailableError,
@@ -12,8 +13,10 @@ import {
 
 /** Milliseconds that one request may take. */
 const patience = 20_000;
+/** For so many milliseconds it is known whether the bucket is there. */
+const confirmedMs = 5000;
 
-export function createS3Store({ bucket, prefix, ...options }: S3Place): FileStore {
+export function createS3Store({ bucket, prefix, ...options }: S3Place, now: () => number): FileStore {
   const client = new S3Client({ ...options, bucket });
   const toKey = (hash: string): string => `${prefix}${getShelf(hash)}/${hash}`;
 
@@ -23,12 +26,27 @@ export function createS3Store({ bucket, prefix, ...options }: S3Place): FileStor
     try {
       return await Promise.race([request(), late.promise]);
     } catch (error) {
-      if (isMissing(error)) throw error;
       throw createStoreUnavailableError(error);
     } finally {
       clearTimeout(timer);
     }
   }
+
+  let confirmedAt = Number.NEGATIVE_INFINITY;
+  let confirmed: Promise<unknown> = Promise.resolve();
+  /**
+   * HEAD is 404 for a file that is not there and for a bucket that is not, and has no body to distinguish them; a server
+   * of something else is 404 for all. A list is not.
+   * @throws HttpError 503 when the bucket is not there
+   */
+  async function confirmBucket(key: string): Promise<void> {
+    if (Math.abs(now() - confirmedAt) > confirmedMs) {
+      confirmedAt = now();
+      confirmed = ask(() => client.list({ prefix: key, maxKeys: 1 }));
+    }
+    await confirmed;
+  }
+
   return {
     place: `s3://${bucket}/${prefix}`,
     pathOf: () => undefined,
@@ -36,22 +54,25 @@ export function createS3Store({ bucket, prefix, ...options }: S3Place): FileStor
       const { contents = [] }: S3ListObjectsResponse = await ask(() => client.list({ prefix }));
       if (isUsed && contents.length === 0) throw createStoreUnavailableError(new Error(emptyThough));
     },
-    // Every request says whether the bucket is there, that for the list too.
+    // What is called next, the list, says whether the bucket is there.
     check: async () => undefined,
     async put(hash, bytes, type) {
       await ask(() => client.write(toKey(hash), bytes, { type }));
     },
-    has: hash => ask(() => client.exists(toKey(hash))),
+    async has(hash) {
+      const key = toKey(hash);
+      const found = await ask(() => client.exists(key));
+      if (!found) await confirmBucket(key);
+      return found;
+    },
     async read(hash) {
-      try {
-        return await ask(() => client.file(toKey(hash)).bytes());
-      } catch (error) {
-        if (isMissing(error)) return undefined;
-        throw error;
-      }
+      const key = toKey(hash);
+      const bytes = await ask(() => client.file(key).bytes().catch(ignoreMissing));
+      if (bytes === undefined) await confirmBucket(key);
+      return bytes;
     },
     async remove(hash) {
-      await ask(() => client.delete(toKey(hash)));
+      await ask(() => client.delete(toKey(hash)).catch(ignoreMissing));
     },
     async *list() {
       let continuationToken: string | undefined;
@@ -79,6 +100,6 @@ function toStoredFile(
   return { hash, size: size ?? 0, writtenAt: Date.parse(lastModified ?? '') || 0 };
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'NoSuchKey';
+function ignoreMissing(error: unknown): undefined {
+  if (getErrorCode(error) !== 'NoSuchKey') throw error;
 }

@@ -1,5 +1,7 @@
 /** Where files are kept, each under the SHA-256 of its content. */
 import { HttpError } from '../../http/errors.ts';
+import { getErrorCode } from '../../operations/log.ts';
+import { createSlices } from '../../slices.ts';
 
 /** A file that is kept. */
 export interface StoredFile {
@@ -46,6 +48,20 @@ export const hashPattern = /^[0-9a-f]{64}$/;
 /** Files are spread over folders named by the first two letters. */
 export const getShelf = (hash: string): string => hash.slice(0, 2);
 
+/** Bytes that are hashed at once: about a millisecond. */
+const hashedAtOnce = 1024 * 1024;
+
+/** Whether a file is what its name says. */
+export async function matchesHash(bytes: Uint8Array, hash: string): Promise<boolean> {
+  const { turn } = createSlices();
+  const hasher = new Bun.CryptoHasher('sha256');
+  for (let start = 0; start < bytes.length; start += hashedAtOnce) {
+    hasher.update(bytes.subarray(start, start + hashedAtOnce));
+    await turn();
+  }
+  return hasher.digest('hex') === hash;
+}
+
 /** @param cause what the system or the server says of it */
 export function createStoreUnavailableError(cause: unknown): HttpError {
   return new HttpError('MEDIA_UNAVAILABLE', { headers: { 'Retry-After': '5' }, cause });
@@ -54,7 +70,10 @@ export function createStoreUnavailableError(cause: unknown): HttpError {
 /** Why a store cannot be used, for operators: callers are not to learn where it is. */
 export function describeReason(error: unknown): string {
   const reason = error instanceof HttpError ? (error.cause ?? error) : error;
-  return reason instanceof Error ? reason.message : String(reason);
+  if (!(reason instanceof Error)) return String(reason);
+  const code = getErrorCode(reason) ?? '';
+  // The messages of the system begin with it.
+  return reason.message.includes(code) ? reason.message : `${reason.message} (${code})`;
 }
 
 /** What is wrong with a place that lost all its files, or is another than it was. */

@@ -1,0 +1,13 @@
+/** Work that several want at once is done once, and what is made of it is for all of them. */
+
+/** @returns what begins work of a name, or joins the work of that name that is under way */
+export function createOnce<Result>(): (name: string, work: () => Promise<Result>) => Promise<Result> {
+  const running = new Map<string, Promise<Result>>();
+  return (name, work) => {
+    const begun = running.get(name);
+    if (begun !== undefined) return begun;
+    const result = work().finally(() => running.delete(name));
+    running.set(name, result);
+    return result;
+  };
+}

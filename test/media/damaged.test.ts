@@ -1,0 +1,117 @@
+/** Files that are not what their names say: none is served or kept, and the right file is enough to repair them. */
+import { afterEach, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { addProduct } from '../support/catalog.ts';
+import { call } from '../support/http.ts';
+import { noise, plainPng, sendImage } from '../support/images.ts';
+import { startS3 } from '../support/s3.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const undo: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of undo.splice(0).reverse()) await end();
+});
+
+interface Place {
+  readonly service: TestService;
+  readonly folder: string;
+  /** Writes a file where the images are kept. */
+  put(hash: string, content: Uint8Array): Promise<unknown>;
+}
+
+async function startIn(where: 'own' | 'shared' | 's3'): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-media-'));
+  undo.push(() => rmSync(folder, { recursive: true, force: true }));
+  const shared = join(folder, where === 'own' ? 'media' : 'shared');
+  mkdirSync(shared);
+  const s3 = where === 's3' ? await startS3() : undefined;
+  undo.push(() => s3?.stop());
+  const url = s3?.url ?? pathToFileURL(shared).href;
+  const place: Record<string, string> = where === 'own' ? {} : { MEDIA_URL: url };
+  const service = await startTestService('sqlite', { DATA_DIR: folder, ...place });
+  undo.push(() => service.stop());
+  return {
+    service,
+    folder,
+    put: async (hash, content) =>
+      s3 === undefined
+        ? writeFileSync(join(shared, hash.slice(0, 2), hash), content)
+        : s3.client.write(`some/prefix/${hash.slice(0, 2)}/${hash}`, content),
+  };
+}
+
+const red = plainPng(300, 200, 255, 0, 0);
+const blue = plainPng(300, 200, 0, 0, 255);
+const upload = async (service: TestService, file: Uint8Array): Promise<{ url: string; hash: string }> => {
+  const { url } = (await sendImage(service, await addProduct(service), file)).body;
+  return { url, hash: url.slice('/media/'.length) };
+};
+const hashOf = (bytes: Uint8Array) => new Bun.CryptoHasher('sha256').update(bytes).digest('hex');
+
+async function expectDamaged(service: TestService, path: string): Promise<void> {
+  const { status, body, headers } = await call(service, { path });
+  expect([path, status, body.error]).toEqual([path, 503, 'MEDIA_UNAVAILABLE']);
+  expect([headers.get('Retry-After'), headers.get('Cache-Control')]).toEqual(['5', 'no-store']);
+  const line = service.log().findLast(({ message }) => message === 'request failed');
+  expect(JSON.stringify(line)).toContain('the store gave other bytes than the name ');
+}
+async function fetchBytes(service: TestService, path: string): Promise<Uint8Array> {
+  const response = await fetch(service.url + path);
+  expect([path, response.status]).toEqual([path, 200]);
+  return response.bytes();
+}
+
+const damages: readonly ((right: Uint8Array) => Uint8Array)[] = [
+  () => blue,
+  right => right.subarray(0, right.length - 20),
+  () => Buffer.from('<html>Sign in</html>'),
+  () => new Uint8Array(),
+];
+test.each(['own', 'shared', 's3'] as const)('in %s, what is damaged is 503 until it is back', async where => {
+  const { service, put } = await startIn(where);
+  for (const [index, damage] of damages.entries()) {
+    const right = plainPng(300, 200, 255, index, 0);
+    const { url, hash } = await upload(service, right);
+    await put(hash, damage(right));
+    for (const query of ['?w=64', '', '?w=64']) await expectDamaged(service, url + query);
+    await put(hash, right);
+    expect(hashOf(await fetchBytes(service, url))).toBe(hash);
+    const small = new Bun.Image(await fetchBytes(service, `${url}?w=64`)).resize(1, 1).png();
+    expect(await small.bytes()).toEqual(await new Bun.Image(right).resize(1, 1).png().bytes());
+  }
+});
+
+test.each([
+  ['small', red],
+  ['large', noise(600, 500)],
+])('a wrong copy of a %s image in the cache goes with what was made of it', async (_, file) => {
+  const { service, folder } = await startIn('s3');
+  const { url, hash } = await upload(service, file);
+  const small = await fetchBytes(service, `${url}?w=64`);
+  const cached = join(folder, 'media-cache', hash.slice(0, 2), `${hash}-`);
+  mkdirSync(dirname(cached), { recursive: true });
+  writeFileSync(`${cached}original`, noise(601, 500));
+  writeFileSync(`${cached}64x-1.png`, blue);
+  await using replica = await service.replica();
+  expect(hashOf(await fetchBytes(replica, url))).toBe(hash);
+  expect(await fetchBytes(replica, `${url}?w=64`)).toEqual(small);
+  expect(replica.log()).toContainEqual(
+    expect.objectContaining({
+      level: 'warn',
+      message: 'a copy of an image was damaged, and has been removed',
+      hash,
+    }),
+  );
+  expect(hashOf(await fetchBytes(replica, url))).toBe(hash);
+});
+
+test('a large file that was damaged before the start is not served', async () => {
+  const { service, put } = await startIn('shared');
+  const { url, hash } = await upload(service, noise(600, 500));
+  await put(hash, noise(601, 500));
+  await using replica = await service.replica();
+  await expectDamaged(replica, url);
+});

@@ -1,0 +1,93 @@
+/** What operators learn of images: the addresses of requests, and why a store cannot be used. */
+import { expect, test } from 'bun:test';
+import { createCatalog, waitFor } from '../cli/program.ts';
+import { call } from '../support/http.ts';
+import { noise } from '../support/images.ts';
+import { startS3 } from '../support/s3.ts';
+import { signIn, startTestService, type TestService } from '../support/service.ts';
+
+const unknown = `/media/${'0'.repeat(64)}`;
+const causeOf = (service: TestService) =>
+  service.log().findLast(({ message }) => message === 'request failed')?.cause;
+
+test('an S3 that cannot be reached: the log says why at the start and for each request, without the key', async () => {
+  const s3 = await startS3();
+  await s3.stop();
+  const settings = { MEDIA_URL: s3.url.replace('S3RVER:S3RVER', 'S3RVER:very-secret') };
+  await using service = await startTestService('sqlite', settings);
+  expect((await call(service, { path: unknown })).status).toBe(503);
+  expect(causeOf(service)).toMatchObject({ error: 'S3Error', code: 'ConnectionRefused' });
+  const start = /^the place of the images/;
+  while (!service.log().some(({ message }) => start.test(String(message))))
+    await new Promise(resolve => setImmediate(resolve));
+  const line = service.log().find(({ message }) => start.test(String(message)));
+  expect(line?.reason).toBe('an unexpected error has occurred (ConnectionRefused)');
+  expect(JSON.stringify(service.log())).not.toContain('very-secret');
+});
+
+test('a bucket that is not there is 503, a file that is not there 404', async () => {
+  const s3 = await startS3();
+  await using service = await startTestService('sqlite', {
+    MEDIA_URL: s3.url.replace('@media/', '@missing/'),
+  });
+  const missing = await call(service, { path: unknown });
+  expect([missing.status, missing.body.error]).toEqual([503, 'MEDIA_UNAVAILABLE']);
+  expect(causeOf(service)).toMatchObject({ error: 'S3Error', code: 'NoSuchBucket' });
+  await using other = await startTestService('sqlite', { MEDIA_URL: s3.url });
+  expect((await call(other, { path: unknown })).status).toBe(404);
+  await s3.stop();
+});
+
+test('an endpoint that is 404 for all it does not know is no S3: 503', async () => {
+  await using server = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1' },
+    fetch: () => new Response('<html>Not found</html>', { status: 404 }),
+  });
+  const url = `s3://key:secret@bucket/prefix?endpoint=${encodeURIComponent(server.url.origin)}&region=us-east-1`;
+  await using service = await startTestService('sqlite', { MEDIA_URL: url });
+  expect((await call(service, { path: unknown })).status).toBe(503);
+});
+
+test('the log shows the address of an image, and of nothing else so long', async () => {
+  await using service = await startTestService('sqlite');
+  const hash = '0'.repeat(64);
+  const paths = [`/media/${hash}?w=64`, `/media/media/${hash}`, `/media/${hash}/${hash}`, `/v1/${hash}`];
+  for (const path of [...paths, `/media/${hash}0`]) await fetch(service.url + path);
+  const targets = service.log().flatMap(({ message, target }) => (message === 'request' ? [target] : []));
+  expect(targets.slice(-5)).toEqual([
+    `/media/${hash}?w=64`,
+    '/media/media/[redacted]',
+    '/media/[redacted]/[redacted]',
+    '/v1/[redacted]',
+    '/media/[redacted]',
+  ]);
+});
+
+const limited = ['sh', '-c', `trap '' XFSZ; ulimit -f 8192; exec "$@"`, 'sh'];
+test.skipIf(process.platform !== 'linux')(
+  'an upload that the limit on the size of files refuses is 507',
+  async () => {
+    const [email, secret] = ['admin@test.example', 'correct horse battery'];
+    const place = await createCatalog('sqlite', {
+      ...{ ADMIN_EMAIL: email, ADMIN_PASSWORD: secret, HOST: '127.0.0.1' },
+    });
+    const child = place.start(['serve', '--port', '0'], limited);
+    const [, url = ''] = await waitFor(child.stderr, /ready at (http:\S+)/);
+    const token = await signIn(url, email, secret);
+    const service = { url, tokens: { admin: token, editor: token, user: token } };
+    const made = await call(service, {
+      ...{ method: 'POST', path: '/v1/products', as: 'editor', body: { name: 'Lamp', price: 1 } },
+    });
+    const upload = (body: Uint8Array) =>
+      call(service, {
+        ...{ method: 'POST', path: `/v1/products/${made.body.id}/images`, as: 'editor', body },
+        headers: { 'Content-Type': 'image/png' },
+      });
+    const refused = await upload(noise(1300, 1100));
+    expect([refused.status, refused.body.error]).toEqual([507, 'STORAGE_FULL']);
+    expect((await upload(noise(30, 30))).status).toBe(201);
+    child.kill('SIGTERM');
+    expect(await child.exited).toBe(0);
+    place.remove();
+  },
+);
