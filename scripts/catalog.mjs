@@ -4,11 +4,16 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { bunBinary, ensureInstalled, root, serviceEnvironment } from './install.mjs';
+import { bunBinary, ensureInstalled, isInstalled, root, serviceEnvironment } from './install.mjs';
 import { bunArguments, environmentIn } from './settings.mjs';
 
 const parentCheckMs = 250;
 
+// The one question that needs no packages: none are installed for it.
+if (['--version', '-v'].includes(process.argv[2]) && !isInstalled('production')) {
+  console.log(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version);
+  process.exit();
+}
 ensureInstalled('production');
 // The service reads the pipe: its end shows that this process has gone, also when it was killed with -9.
 const child = spawn(bunBinary(), [...bunArguments, join(root, 'src', 'main.ts'), ...process.argv.slice(2)], {

@@ -3,9 +3,10 @@
  * need nothing done before them. Plain Node: at this point nothing else is known to exist.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runLocked } from './lock.mjs';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -18,6 +19,40 @@ export const serviceEnvironment = { MIMALLOC_PURGE_DELAY: '-1' };
 /** @param {'production' | 'development'} mode what the caller needs; development includes production */
 export function ensureInstalled(mode) {
   if (isInstalled(mode)) return;
+  requireOwnFolders(mode);
+  const onWait = holder =>
+    console.error(
+      `catalog: process ${holder} installs dependencies in this folder: waiting for it (if it is something else, remove ${lock}) …`,
+    );
+  let isDone = false;
+  try {
+    isDone = runLocked(lock, onWait, () => isInstalled(mode) || install(mode));
+  } catch (error) {
+    console.error(`catalog: ${mode} dependencies cannot be installed: ${error.message}`);
+  }
+  if (!isDone) process.exit(1);
+}
+
+/** Beside node_modules, which npm empties. */
+const lock = join(root, '.installing');
+
+/**
+ * npm empties the folder behind a link before it installs, and that may be the one of another checkout. Ends the process.
+ */
+function requireOwnFolders(mode) {
+  const workspaces = packagesOf('package-lock.json')['']?.workspaces ?? [];
+  for (const folder of ['.', ...workspaces]) {
+    const path = join(root, folder, 'node_modules');
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
+    console.error(
+      `catalog: ${path} is a symbolic link, and what it leads to lacks ${mode} dependencies; remove the link, or run npm ci in the folder that it leads to, and try again`,
+    );
+    process.exit(1);
+  }
+}
+
+/** @returns whether it went well */
+function install(mode) {
   console.error(`catalog: installing ${mode} dependencies (once) …`);
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const flags = mode === 'production' ? ['--omit=dev'] : ['--include=dev'];
@@ -26,19 +61,18 @@ export function ensureInstalled(mode) {
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
   });
-  if (result.status !== 0) {
+  if (result.status !== 0)
     console.error(
       'catalog: the installation failed; the lines above say why. Check the network and npm, then try again.',
     );
-    process.exit(1);
-  }
+  return result.status === 0;
 }
 
 /**
  * Whether node_modules holds every package that package-lock.json names, in its version, no matter who has installed them: npm
  * writes down what it has installed when it is done. Optional ones may be missing, as they are for other platforms.
  */
-function isInstalled(mode) {
+export function isInstalled(mode) {
   const installed = packagesOf(join('node_modules', '.package-lock.json'));
   return Object.entries(packagesOf('package-lock.json')).every(
     ([path, { version, dev, optional, devOptional }]) =>

@@ -56,7 +56,7 @@ function singularOf(plural: string): string {
     const choice = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format([singular, ...others]);
     throw new Refused(
       2,
-      `the singular of "${plural}" may be ${choice}: name it too, as in ${again} ${others[0]}`,
+      `the singular of "${plural}" may be ${choice}: name it too, as in ${again} SINGULAR`,
     );
   }
   return singular;

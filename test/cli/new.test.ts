@@ -62,7 +62,7 @@ test.each([
 ])('%s: the command line is to blame', (words, message) => {
   const [status, said] = refusal(words);
   expect([status, said.slice(0, message.length)]).toEqual([2, message]);
-  if (!message.endsWith('as in ')) expect(said).toBe(message);
+  expect(said).toBe(message.endsWith('as in ') ? `${message}npm run new -- ${words} SINGULAR` : message);
 });
 
 test.each([
