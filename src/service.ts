@@ -73,7 +73,12 @@ export interface Service {
 }
 
 /** What resources are given, and what the service itself needs of its parts. */
-function compose({ config, clock, log, database }: ServiceOptions, secrets: Secrets, delays: Delays) {
+function compose(
+  { config, clock, log, database }: ServiceOptions,
+  secrets: Secrets,
+  delays: Delays,
+  port: () => number,
+) {
   const queue = createQueue(database);
   const seal = createSeal(secrets, 'mail');
   const limits = createMailLimits(database, config);
@@ -88,6 +93,7 @@ function compose({ config, clock, log, database }: ServiceOptions, secrets: Secr
     log,
     queue,
     media: createMedia(config, clock, log),
+    port,
   };
   return { queue, seal, limits, services };
 }
@@ -102,7 +108,12 @@ export function startService(options: ServiceOptions): Service {
   const quota = createQuota('requests', config.RATE_LIMIT, config.RATE_WINDOW, { failsOpen: true });
   const observer = createObserver(log, clock);
   const idempotency = createIdempotency(database, clock, secrets);
-  const { queue, seal, limits, services } = compose(options, secrets, delays);
+  const { queue, seal, limits, services } = compose(
+    options,
+    secrets,
+    delays,
+    () => server.port ?? config.PORT,
+  );
   const resources = createResources(services, secrets, createQuota);
   const mailer = createMailer(config);
   const consumers = [...resources.consumers, createMailConsumer(mailer, seal, resources.mailSent)];
@@ -119,7 +130,7 @@ export function startService(options: ServiceOptions): Service {
   void starting?.then(() => {
     starting = undefined;
   });
-  const operations = createOperations(versions, createMediaEndpoints(media, makings), {
+  const operations = createOperations(versions, createMediaEndpoints(media, makings), config.BASE_URL, {
     database,
     metrics: () => formatMetrics({ ...numbers, pending: server.pendingRequests }),
     metricsToken: config.METRICS_TOKEN,
@@ -148,12 +159,12 @@ export function startService(options: ServiceOptions): Service {
   void hasImages(database).then(media.open, () => undefined);
 
   /**
-   * Forgets what has expired: sessions, known addresses, failed attempts, tokens of mails, idempotent responses, quota windows
-   * and, if so set, events. What fails keeps no other from it.
+   * Forgets what has expired: what the resources name, failed attempts, recipients of mail, idempotent responses, quota
+   * windows and, if so set, events. What fails keeps no other from it.
    */
   async function sweep(): Promise<void> {
     const steps: Readonly<Record<string, () => Promise<unknown>>> = {
-      resources: () => resources.sweep(),
+      ...resources.sweeps,
       attempts: () => delays.sweep(),
       recipients: () => database.write(session => limits.sweep(session, clock.now())),
       responses: () => idempotency.sweep(),
@@ -213,16 +224,21 @@ export async function createDocument(): Promise<Record<string, unknown>> {
   const { createQuota, delays } = createLimits(clock);
   const log = createLog('silent', () => undefined, clock.now);
   const secrets: Secrets = ['signs nothing: no endpoint is run here'];
-  const { services } = compose({ config, clock, log, database }, secrets, delays);
+  const { services } = compose({ config, clock, log, database }, secrets, delays, () => config.PORT);
   const resources = createResources(services, secrets, createQuota).endpoints;
   const versions = addEntries(buildPublishedVersions(config, resources));
-  const operations = createOperations(versions, createMediaEndpoints(services.media, createQuota('', 1, 1)), {
-    database,
-    metrics: async () => '',
-    metricsToken: undefined,
-    isStopping: () => false,
-    isStarted: () => true,
-  });
+  const operations = createOperations(
+    versions,
+    createMediaEndpoints(services.media, createQuota('', 1, 1)),
+    undefined,
+    {
+      database,
+      metrics: async () => '',
+      metricsToken: undefined,
+      isStopping: () => false,
+      isStarted: () => true,
+    },
+  );
   await database.close();
   const current = versions.at(-1);
   if (current === undefined) throw new Error('no version is published');
@@ -233,12 +249,15 @@ export async function createDocument(): Promise<Record<string, unknown>> {
 function createOperations(
   versions: readonly PublishedVersion[],
   images: readonly Endpoint[],
+  base: string | undefined,
   options: Omit<OperationsOptions, 'release' | 'versions' | 'docs'>,
 ): Endpoint[] {
   const described = versions.map(version => ({
     name: version.name,
     links: (root: string) => buildEntryLinks(version, root),
-    document: runOnce(async () => createStaticBody(JSON.stringify(await buildDocument(version, operations)))),
+    document: runOnce(async () =>
+      createStaticBody(JSON.stringify(await buildDocument(version, operations, base))),
+    ),
   }));
   const own = createOperationEndpoints({ ...options, release, versions: described, docs: createDocs() });
   const operations = [...images, ...own];
@@ -248,6 +267,7 @@ function createOperations(
 function buildDocument(
   version: PublishedVersion,
   operations: readonly Endpoint[],
+  base?: string,
 ): Promise<Record<string, unknown>> {
-  return openApiDocument({ resources: version.endpoints, operations, version });
+  return openApiDocument({ resources: version.endpoints, operations, version, base });
 }

@@ -273,7 +273,7 @@ describe('the service', () => {
     const addresses = [...page.text.matchAll(/(?:src|href|data-url)="([^"]*)"/g)].map(
       ([, address]) => address,
     );
-    expect(addresses).toEqual(['/docs/reader.css', '/docs/reader.js']);
+    expect(addresses).toEqual(['docs/reader.css', 'docs/reader.js']);
     expect(page.text).not.toMatch(/https?:|\/\/[a-z]/);
     const policy = page.headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");

@@ -1,5 +1,6 @@
 /** The service's own pages: the one at its address, and those that mails link to. In a browser where there is one. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { z } from 'zod';
 import { browserPath, openTab, type Tab } from './support/browser.ts';
 import { call } from './support/http.ts';
 import { mailsOf, mailTo, tokenIn } from './support/mails.ts';
@@ -65,6 +66,48 @@ describe('the pages', () => {
   });
 });
 
+/** The service as it is behind a proxy that takes a prefix off the paths of requests. */
+async function createPrefixed() {
+  const BASE_URL = 'https://shop.example/api/catalog';
+  const replica = await service.replica({ BASE_URL });
+  const { pathname } = new URL(BASE_URL);
+  const proxy = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request) {
+      const { pathname: path, search } = new URL(request.url);
+      if (!path.startsWith(`${pathname}/`)) return new Response('another service', { status: 404 });
+      const target = `${replica.url}${path.slice(pathname.length)}${search}`;
+      return fetch(target, { headers: request.headers, decompress: false });
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${proxy.port}${pathname}`,
+    async [Symbol.asyncDispose]() {
+      await proxy.stop(true);
+      await replica.stop();
+    },
+  };
+}
+
+test('/docs behind a prefix loads its files, the document and what it tries from below the prefix', async () => {
+  await using prefixed = await createPrefixed();
+  const at = `${prefixed.url}/docs`;
+  const page = await (await fetch(at)).text();
+  const files = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, file = '']) => new URL(file, at).href);
+  expect(files).toEqual([`${prefixed.url}/docs/reader.css`, `${prefixed.url}/docs/reader.js`]);
+  const [style, script] = await Promise.all(files.map(file => fetch(file)));
+  expect([style?.status, script?.status]).toEqual([200, 200]);
+  const [, named = ''] = /url: '([^']+)',\s+dom_id: '#reader'/.exec((await script?.text()) ?? '') ?? [];
+  const document = new URL(named, at).href;
+  expect(document).toBe(`${prefixed.url}/openapi.json`);
+  const described = z.object({ servers: z.tuple([z.object({ url: z.string() })]) });
+  const [server] = described.parse(await (await fetch(document)).json()).servers;
+  expect(server.url).toBe('/api/catalog');
+  const health = new URL(`${server.url}/health`, document);
+  expect((await fetch(health)).status).toBe(200);
+});
+
 describe.skipIf(browserPath === undefined)('in a browser', () => {
   let tab: Tab;
   beforeAll(async () => {
@@ -121,6 +164,20 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const more = await mailsOf(service, () => submit(1, account.email).then(() => undefined));
     expect(tokenIn(mailTo(more, account.email))).not.toBe('');
     expect((await shown()).told).toContain('a mail with a link is on its way');
+  });
+
+  test('/docs behind a prefix lists the operations', async () => {
+    await using prefixed = await createPrefixed();
+    await tab.open(`${prefixed.url}/docs`);
+    const found = await tab.evaluate<string>(`new Promise(resolve => {
+      const look = () => {
+        const found = document.querySelector('.opblock, .errors-wrapper, .loading-container .failed-config');
+        if (found) resolve(found.className);
+      };
+      new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+      look();
+    })`);
+    expect(found).toStartWith('opblock');
   });
 
   test('without a token the page says what is missing', async () => {

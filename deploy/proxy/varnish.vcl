@@ -1,6 +1,7 @@
 vcl 4.1;
 # Varnish before Catalog, which runs with TRUST_PROXY=true. Start varnishd with `-p http_gzip_support=off`: Catalog
-# compresses by itself, and Varnish makes the entity tags weak of what it compresses or unpacks.
+# compresses by itself, and Varnish makes the entity tags weak of what it compresses or unpacks; and with
+# `-p backend_idle_timeout=25`, below the 30 seconds after which Catalog closes an idle connection.
 backend catalog {
   .host = "127.0.0.1";
   .port = "3000";

@@ -60,8 +60,9 @@ export function createMails(queue: Queue, seal: Seal, limits: MailLimits, log: P
       if (refused !== undefined) throw createMailLimitError(refused, at);
     }
     const refused = await limits.toRecipient(session, to.address, isConfirmed, at);
+    const setting = isConfirmed ? 'MAIL_LIMIT' : 'MAIL_LIMIT_UNCONFIRMED';
     if (refused !== undefined)
-      log.warn('mail not sent: its recipient has reached MAIL_LIMIT', { actor, ...refused });
+      log.warn(`mail not sent: its recipient has reached ${setting}`, { actor, ...refused });
     return refused;
   }
 

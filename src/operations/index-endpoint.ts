@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { createEndpoint, type Endpoint } from '../http/endpoint.ts';
-import { addSelfLink, entryLinksSchema, type Links } from '../http/hal/index.ts';
+import { addSelfLink, entryLinksSchema, type Links, nothingEmbedded, toHal } from '../http/hal/index.ts';
 import { halJson } from '../http/negotiate.ts';
 import { replyOk } from '../http/response/reply.ts';
 import type { StaticBody } from './pages/docs.ts';
@@ -53,7 +53,9 @@ export function createIndexEndpoint(
         schema: z
           .object({ ...described, links: z.object(addresses).describe('Addresses by name.') })
           .meta({ id: 'Index' }),
-        hal: z.object({ ...described, _links: entryLinksSchema }).meta({ id: 'IndexHal' }),
+        hal: z
+          .object({ ...described, _links: entryLinksSchema, _embedded: nothingEmbedded })
+          .meta({ id: 'IndexHal' }),
       },
     },
     handle({ url: { base }, mediaType }) {
@@ -69,8 +71,8 @@ export function createIndexEndpoint(
       if (mediaType === halJson) {
         const others = [...names.map(name => [name, `/${name}`]), ...Object.entries(paths)];
         const links = Object.fromEntries(others.map(([name = '', path]) => [name, { href: base + path }]));
-        const _links = addSelfLink(`${base}/`, { ...current.links(`${base}/${current.name}`), ...links });
-        return replyOk({ name: 'Catalog', release, _links });
+        const own = addSelfLink(`${base}/`, { ...current.links(`${base}/${current.name}`), ...links });
+        return replyOk(toHal({ name: 'Catalog', release }, own));
       }
       const links = {
         ...Object.fromEntries(versions.map(version => [version.name, base + documentPath(version)])),

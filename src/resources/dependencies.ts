@@ -24,4 +24,6 @@ export interface Dependencies {
   /** What else is to be done after a commit. */
   readonly queue: Queue;
   readonly media: Media;
+  /** The port that the service listens on, once it does. */
+  port(): number;
 }

@@ -83,13 +83,13 @@ function createSales({ database, clock, config, queue, outbox }: Dependencies) {
 }
 
 export function createStores(services: Dependencies, secrets: Secrets, createQuota: QuotaFactory) {
-  const { database, clock, config, outbox, mails, delays } = services;
+  const { database, clock, config, outbox, mails, delays, port } = services;
   const known = createKnownAddresses(database);
   const definitions = createDefinitionStore(database, outbox);
   const ended = createEndedSessions(database);
   const mailTokens = createMailTokens(database);
   const addressTokens = createAddressTokens(database);
-  const mailTemplates = createMailTemplates(config, mails, mailTokens, addressTokens);
+  const mailTemplates = createMailTemplates(config, port, mails, mailTokens, addressTokens);
   const users = createUserStore(database, outbox, ended);
   const sessions = createSessionStore(database, ended);
   const passwords = createPasswordCheck();

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadConfig } from '../../src/config.ts';
 import { send } from '../support/raw.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -32,6 +33,8 @@ const proxies: [
       folder,
       '-p',
       'http_gzip_support=off',
+      '-p',
+      'backend_idle_timeout=25',
       '-j',
       'none',
     ],
@@ -137,6 +140,15 @@ for (const [program, file, args] of proxies) {
         `GET /v1/me HTTP/1.1\r\nHost: ${host}\r\nHost: x\r\nConnection: close\r\n\r\n`,
       ]);
       expect(two.status).toBe(400);
+    });
+
+    // Of the others none asks by itself.
+    test.skipIf(program !== 'haproxy')('/ready is requested more often than STOP_DELAY', async () => {
+      const requested = () => service.log().filter(({ target }) => target === '/ready').length;
+      const [before, begun] = [requested(), performance.now()];
+      const { STOP_DELAY } = loadConfig({});
+      while (requested() < before + 3 && performance.now() < begun + 3000 * STOP_DELAY) await Bun.sleep(20);
+      expect(requested()).toBeGreaterThanOrEqual(before + 3);
     });
 
     // The others hand trailers on: docs/operation.md.

@@ -1,8 +1,10 @@
 /** What arrives of a mail: as it was written, to nobody else, and by a connection that can be trusted. */
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, onTestFinished, test } from 'bun:test';
 import { createSeal } from '../../src/secrets/seal.ts';
 import { describeOnDatabases } from '../support/databases.ts';
-import { serviceSecret } from '../support/service.ts';
+import { call } from '../support/http.ts';
+import { mailTo } from '../support/mails.ts';
+import { serviceSecret, startTestService } from '../support/service.ts';
 import { deliveries, logged, queue, serviceWith, smtp, temporary, urlOf } from './sender.ts';
 
 const password = 'p%40ss%3Aw%2Frd&secret';
@@ -44,6 +46,17 @@ describeOnDatabases('what is mailed on %s', kind => {
     expect(received?.raw.split('\r\n').every(line => line.length <= 998)).toBe(true);
     expect(received?.raw.split('\r\n\r\n')[0]).toMatch(/^[\x20-\x7e\t\r\n]*$/);
     expect(await deliveries(service)).toEqual([]);
+  });
+
+  test('without BASE_URL its link leads to the port that the service listens on', async () => {
+    const service = await startTestService(kind, { PORT: '0' });
+    onTestFinished(service.stop);
+    const body = { name: 'Ada', email: 'ada@shop.example', role: 'user' };
+    const made = await call(service, { method: 'POST', path: '/v1/users', as: 'admin', body });
+    expect(made.status).toBe(201);
+    const { text = '' } = mailTo(await service.mails(), body.email);
+    const { port } = new URL(service.url);
+    expect(text).toContain(`\nhttp://localhost:${port}/password-reset?token=`);
   });
 
   test('the name of a recipient is on one line', async () => {

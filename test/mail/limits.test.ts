@@ -30,6 +30,10 @@ describeOnDatabases('the limits of mail on %s', kind => {
     call(at, { ...as, method: 'POST', path: `/v1/users/${id}/password-reset` });
   const forget = (at: TestService, address = email) =>
     call(at, { method: 'POST', path: '/v1/auth/forgot-password', body: { email: address } });
+  /** Which settings the log names as reached. */
+  const settingsIn = (at: TestService) => [
+    ...new Set(at.log().flatMap(({ message }) => /has reached (.*)/.exec(String(message))?.[1] ?? [])),
+  ];
   const setUser = (
     { database: { write, build } }: TestService,
     values: { name?: string; verified_at?: null },
@@ -49,6 +53,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
       }
     }
     expect(await mailsTo(email)).toHaveLength(perHour);
+    expect(settingsIn(service)).toEqual(['MAIL_LIMIT']);
     expect(statuses).toContain(202);
     const refused = await reset(replica);
     expect([refused.status, refused.body.error]).toEqual([429, 'RATE_LIMITED']);
@@ -83,6 +88,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
     for (let times = 0; times < 20; times++) statuses.push((await send(times % 2 ? 'user' : 'admin')).status);
     expect(statuses).toEqual([202, 202, 202, ...Array(17).fill(429)]);
     expect(await mailsTo(email)).toHaveLength(perDayUnconfirmed);
+    expect(settingsIn(service)).toEqual(['MAIL_LIMIT_UNCONFIRMED']);
   });
 
   test('keep a user from writing to strangers by claiming their addresses', async () => {

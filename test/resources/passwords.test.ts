@@ -95,6 +95,19 @@ describeOnDatabases('passwords on %s', kind => {
     expect((await signInAs(service, email)).status).toBe(200);
   });
 
+  test('what is blank is 400, and no attempt', async () => {
+    const { headers } = await addPerson(service);
+    const blank = change(headers, { currentPassword: '', newPassword: another });
+    const refused = { status: 400, problems: [['currentPassword', 'minLength']] } as const;
+    for (let attempt = 0; attempt < 22; attempt++) await play(service, { ...blank, ...refused });
+    const right = change(headers, { currentPassword: password, newPassword: another });
+    await play(service, { ...right, status: 204 });
+    for (const email of ['', ' \t ']) {
+      const sent = { method: 'POST', path: '/v1/auth/forgot-password', body: { email } } as const;
+      await play(service, { ...sent, name: 'blank', status: 400, problems: [['email', 'blank']] });
+    }
+  });
+
   test('a forgotten password: the mail’s token sets another, once', async () => {
     const { id, email, refreshToken } = await addPerson(service);
     const mails = await mailsOf(service, async () => {

@@ -43,7 +43,7 @@ const always = createHeaderBuilder(true);
 /** On every response; the one that is not required, to browsers only. */
 const common = {
   'X-Request-ID': always(
-    'The X-Request-ID of the request, or one made here; logs carry the same.',
+    'The X-Request-ID of the request, or one made here where it has none that is fit; logs carry the same.',
     '3f8e2a51-7c94-4b0d-9e16-52d7a0c4b8f3',
     buildLineSchema(255),
   ),
@@ -144,7 +144,7 @@ const particular = {
   ),
   'Retry-After': header('Seconds to wait before the request is sent again.', 30, buildIntegerSchema(86_400)),
   'WWW-Authenticate': always(
-    'The challenge: Bearer (RFC 6750), with error="invalid_token" when credentials were sent; ApiKey where only API keys are taken.',
+    'The challenge: Bearer (RFC 6750), with error="invalid_token" when a token was sent that does not count; ApiKey where only API keys are taken.',
     'Bearer realm="catalog", error="invalid_token", error_description="The token has expired"',
   ),
   'Accept-Ranges': header('That parts can be requested with Range.', 'bytes'),

@@ -27,6 +27,8 @@ export interface DocumentOptions {
   readonly operations: readonly Endpoint[];
   /** Its `contract` is `info.version`. */
   readonly version: Version;
+  /** BASE_URL. A proxy may take its path off the paths of requests. */
+  readonly base?: string | undefined;
 }
 
 /**
@@ -37,6 +39,7 @@ export async function openApiDocument({
   resources,
   operations,
   version,
+  base = '',
 }: DocumentOptions): Promise<Record<string, unknown>> {
   const schemas = createSchemas();
   const { turn } = createSlices();
@@ -70,7 +73,8 @@ export async function openApiDocument({
     },
     servers: [
       {
-        url: '/',
+        // Without the host: what is tried on the page of the documentation has to stay with the one that it is from.
+        url: URL.parse(base)?.pathname ?? '/',
         description: 'The service that serves this document, in production or elsewhere.',
         'x-internal': false,
       },

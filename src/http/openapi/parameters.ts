@@ -10,7 +10,8 @@ export const parameters = {
   XRequestId: {
     name: 'X-Request-ID',
     in: 'header',
-    description: 'An id for this request, echoed in the response and kept in the logs.',
+    description:
+      'An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.',
     schema: buildLineSchema(255),
     example: 'checkout-4711',
   },

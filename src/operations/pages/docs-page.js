@@ -5,7 +5,7 @@
   dark.addEventListener('change', paint);
   paint();
   SwaggerUIBundle({
-    url: '/openapi.json',
+    url: 'openapi.json',
     dom_id: '#reader',
     docExpansion: 'list',
     defaultModelsExpandDepth: -1,

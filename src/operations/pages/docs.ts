@@ -29,17 +29,18 @@ export interface Docs {
   readonly assets: readonly DocsAsset[];
 }
 
+/** Its addresses are relative, so that they are right behind a proxy that adds to the path. */
 const page = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Catalog API</title>
-<link rel="stylesheet" href="/docs/reader.css">
+<link rel="stylesheet" href="docs/reader.css">
 </head>
 <body>
 <div id="reader"></div>
-<script src="/docs/reader.js"></script>
+<script src="docs/reader.js"></script>
 </body>
 </html>
 `;

@@ -36,18 +36,17 @@ export interface MailTemplates {
 }
 
 export function createMailTemplates(
-  config: Pick<Config, 'BASE_URL' | 'PORT' | 'PASSWORD_RESET_URL' | 'VERIFY_URL'>,
+  config: Pick<Config, 'BASE_URL' | 'PASSWORD_RESET_URL' | 'VERIFY_URL'>,
+  port: () => number,
   mails: Mails,
   tokens: MailTokens,
   addressTokens: AddressTokens,
 ): MailTemplates {
-  // Never the address that a request was sent to: the sender would choose where the link in the mail leads.
-  const base = config.BASE_URL ?? `http://localhost:${config.PORT}`;
   const shop = config.BASE_URL === undefined ? 'Catalog' : new URL(config.BASE_URL).host;
-  const passwordPage = config.PASSWORD_RESET_URL ?? `${base}/password-reset`;
-  const verifyPage = config.VERIFY_URL ?? `${base}/verify`;
-
-  const restorePage = `${base}/restore-address`;
+  // Never the address that a request was sent to: the sender would choose where the link in the mail leads.
+  const toPage = (path: string) => `${config.BASE_URL ?? `http://localhost:${port()}`}/${path}`;
+  const toPasswordPage = () => config.PASSWORD_RESET_URL ?? toPage('password-reset');
+  const toVerifyPage = () => config.VERIFY_URL ?? toPage('verify');
 
   const send = (session: Session, user: UserRow, text: MailText, cause: Cause) => {
     const to = { name: findName(user) ?? '', address: user.email };
@@ -60,25 +59,30 @@ export function createMailTemplates(
   const createLinkSender =
     (
       text: (template: texts.TemplateWithLink) => MailText,
-      page: string,
+      toAddress: () => string,
       purpose: Purpose,
       lifetime: number,
     ): Send =>
     async (session, user, cause) => {
       const token = await tokens.issue(session, user.id, purpose, cause.at, lifetime);
-      return send(session, user, text({ shop, name: findName(user), link: linkTo(page, token) }), cause);
+      const link = linkTo(toAddress(), token);
+      return send(session, user, text({ shop, name: findName(user), link }), cause);
     };
 
   return {
-    invite: createLinkSender(texts.composeInvitationMail, passwordPage, 'password', week),
-    resetPassword: createLinkSender(texts.composePasswordResetMail, passwordPage, 'password', hour),
-    verify: createLinkSender(texts.composeVerificationMail, verifyPage, 'verification', week),
+    invite: createLinkSender(texts.composeInvitationMail, toPasswordPage, 'password', week),
+    resetPassword: createLinkSender(texts.composePasswordResetMail, toPasswordPage, 'password', hour),
+    verify: createLinkSender(texts.composeVerificationMail, toVerifyPage, 'verification', week),
     addressChanged: (session, user, cause) =>
       send(session, user, texts.composeAddressChangedMail({ shop, name: findName(user) }), cause),
     async addressChangedWithWayBack(session, { id, name, email, version }, cause) {
       const given = { user_id: id, email, user_version: version };
       const token = await addressTokens.issue(session, 'restoration', given, cause.at, week);
-      const text = texts.composeAddressRestoreMail({ shop, name, link: linkTo(restorePage, token) });
+      const text = texts.composeAddressRestoreMail({
+        shop,
+        name,
+        link: linkTo(toPage('restore-address'), token),
+      });
       const mail = { to: { name, address: email }, attachments: [], ...text, isConfirmed: true };
       // Beyond any limit: a thief would use it up before.
       return mails.add(session, { ...mail, isUnlimited: true }, cause);
@@ -89,7 +93,7 @@ export function createMailTemplates(
       const token = await addressTokens.issue(session, 'confirmation', wanted, cause.at, week);
       const text = isTaken
         ? texts.composeAddressTakenMail({ shop })
-        : texts.composeAddressConfirmationMail({ shop, link: linkTo(verifyPage, token) });
+        : texts.composeAddressConfirmationMail({ shop, link: linkTo(toVerifyPage(), token) });
       await mails.add(session, { to: { name: '', address: email }, attachments: [], ...text }, cause);
     },
   };
