@@ -113,7 +113,7 @@ async function list(args: string[]): Promise<number> {
 
 async function revoke(args: string[]): Promise<number> {
   const text = requireOnePositional(parse(args, {}, true).positionals, 'ID');
-  const id = parseCountOption(text, 'ID', 1, 2_147_483_647) ?? 0;
+  const id = parseCountOption(text, 'ID', 1, 2_147_483_647);
   return runWithDatabase(async database => {
     const store = createStore(database);
     await database.write(async session => {

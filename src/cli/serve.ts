@@ -12,7 +12,7 @@ import { createUserStore } from '../resources/users/store.ts';
 import { tightenPermissions } from '../secrets/private-files.ts';
 import { startService } from '../service.ts';
 import type { Database } from '../storage/database.ts';
-import { migrate } from '../storage/migrations/migrate.ts';
+import { describeRest, migrate } from '../storage/migrations/migrate.ts';
 import {
   checkDataFolder,
   finishBulkLoad,
@@ -24,7 +24,7 @@ import { createProductTotals } from '../storage/totals.ts';
 import { checkAfterUncleanEnd, hasEndedUncleanly } from './check/unclean-end.ts';
 import { awaitAtStart } from './database.ts';
 import { listenForStop } from './launcher.ts';
-import { type Command, parse } from './usage.ts';
+import { type Command, parse, parseCountOption } from './usage.ts';
 
 export const command: Command = {
   help: `Usage: catalog serve [--sample] [--port PORT]
@@ -41,9 +41,8 @@ catalog --help lists the settings.`,
 
   async run(args) {
     const { values } = parse(args, { sample: { type: 'boolean' }, port: { type: 'string' } });
-    const config = loadConfig(
-      values.port === undefined ? process.env : { ...process.env, PORT: values.port },
-    );
+    const port = parseCountOption(values.port, '--port', 0, 65_535);
+    const config = loadConfig({ ...process.env, ...(port === undefined ? {} : { PORT: String(port) }) });
     const clock = systemClock;
     const output = createStandardOutput();
     const log = createLog(config.LOG_LEVEL, output.write, clock.now);
@@ -71,6 +70,8 @@ catalog --help lists the settings.`,
       reportWhereImagesAre(config, log);
       greet(service.address, embedded, administrator, samples);
       log.info('serving', { address: service.address, database: database.dialect.name, migrated: ran });
+      const rest = describeRest(ran, database);
+      if (rest !== undefined) log.warn(rest);
       isChecking = unclean;
       if (unclean)
         void checkAfterUncleanEnd(config, log).then(() => {

@@ -45,7 +45,14 @@ export function requireOption(value: string | undefined, option: string): string
   return value;
 }
 
-/** The value of an option that counts something. */
+/** The value of an option that is a number, such as a count. */
+export function parseCountOption(value: string, option: string, minimum: number, maximum: number): number;
+export function parseCountOption(
+  value: string | undefined,
+  option: string,
+  minimum: number,
+  maximum: number,
+): number | undefined;
 export function parseCountOption(
   value: string | undefined,
   option: string,
@@ -59,6 +66,16 @@ export function parseCountOption(
 }
 
 /** The value of an option that is one of a few words. */
+export function parseChoiceOption<Choice extends string>(
+  value: string,
+  option: string,
+  choices: readonly Choice[],
+): Choice;
+export function parseChoiceOption<Choice extends string>(
+  value: string | undefined,
+  option: string,
+  choices: readonly Choice[],
+): Choice | undefined;
 export function parseChoiceOption<Choice extends string>(
   value: string | undefined,
   option: string,

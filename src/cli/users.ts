@@ -57,7 +57,7 @@ async function create(args: string[]): Promise<number> {
   });
   const email = parseValue(emailSchema, requireOption(values.email, '--email').trim(), '--email');
   const name = parseValue(text(200), requireOption(values.name, '--name'), '--name');
-  const role = parseChoiceOption(requireOption(values.role, '--role'), '--role', roles) ?? 'user';
+  const role = parseChoiceOption(requireOption(values.role, '--role'), '--role', roles);
   const password = await obtainPassword(values['password-stdin']);
   const passwordHash = await hashPassword(password.text);
   return runWithDatabase(async database => {
@@ -110,7 +110,7 @@ async function setRole(args: string[]): Promise<number> {
   const [email, word, ...extra] = parse(args, {}, true).positionals;
   if (extra.length > 0) throw new UsageError(`there is no place for the argument "${extra[0]}"`);
   const address = requireOption(email, 'EMAIL');
-  const role = parseChoiceOption(requireOption(word, 'ROLE'), 'ROLE', roles) ?? 'user';
+  const role = parseChoiceOption(requireOption(word, 'ROLE'), 'ROLE', roles);
   return runWithDatabase(async database => {
     await changeUser(database, address, async (session, user, { users, administrators }) => {
       if (leavesNoAdministrator(user, role, administrators)) {

@@ -3,6 +3,7 @@ import { createCommandOutbox } from '../../src/events/outbox.ts';
 import { createPasswordCheck } from '../../src/resources/auth/passwords.ts';
 import { createSessionStore } from '../../src/resources/auth/store.ts';
 import { createKeyStore } from '../../src/resources/keys/store.ts';
+import { createMailTokens } from '../../src/resources/users/mail-tokens.ts';
 import { createUserStore } from '../../src/resources/users/store.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { eventsOf } from '../support/events.ts';
@@ -99,6 +100,45 @@ describeOnDatabases('accounts on %s', kind => {
     const user = await userOf(place, 'ada@shop.example');
     expect(await createPasswordCheck().verify(password, user?.password_hash)).toBe(true);
     expect(await hasSession(place, 'h')).toBe(false);
+  });
+
+  test('set-password ends the links to set another one, of that user alone; an address can still be confirmed', async () => {
+    const emails = ['grace@shop.example', 'hedy@shop.example'] as const;
+    for (const email of emails) {
+      const create = ['users', 'create', '--email', email, '--name', 'Some one', '--role', 'user'];
+      expect((await place.runHere(create)).status).toBe(0);
+    }
+    const purposes = ['password', 'verification'] as const;
+    const issued = await withDatabaseOf(place, database =>
+      database.write(async session => {
+        const users = createUserStore(database, createCommandOutbox(database));
+        const tokens = [];
+        for (const email of emails) {
+          const id = (await users.findByEmail(session, email))?.id ?? 0;
+          for (const purpose of purposes) {
+            const token = await createMailTokens(database).issue(session, id, purpose, Date.now(), 60_000);
+            tokens.push({ email, purpose, token, id });
+          }
+        }
+        return tokens;
+      }),
+    );
+    const current = () =>
+      withDatabaseOf(place, async database => {
+        const tokens = createMailTokens(database);
+        const good = [];
+        for (const { email, purpose, token, id } of issued)
+          if ((await tokens.ownerOf(database.read, token, purpose, Date.now())) === id)
+            good.push(`${email} ${purpose}`);
+        return good;
+      });
+    expect(await current()).toHaveLength(4);
+    expect((await place.runHere(['users', 'set-password', emails[0]])).status).toBe(0);
+    expect(await current()).toEqual([
+      'grace@shop.example verification',
+      'hedy@shop.example password',
+      'hedy@shop.example verification',
+    ]);
   });
 
   test('what the command line does is written down, without passwords', async () => {

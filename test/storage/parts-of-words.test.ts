@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { createSearchCheck } from '../../src/cli/check/search.ts';
 import { createProductReader } from '../../src/resources/search/reader.ts';
-import { migrate } from '../../src/storage/migrations/migrate.ts';
+import { describeRest, migrate } from '../../src/storage/migrations/migrate.ts';
 import { createDialectSpelling, createSearchIndex, searchTypes } from '../../src/storage/search/index.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { olderDatabase } from '../support/older-database.ts';
@@ -47,6 +47,9 @@ describeOnDatabases('an upgrade of the search index on %s', kind => {
     // Two programs that start at once: both prepare them, and either runs each.
     const ran = await Promise.all([migrate(database, () => 2), migrate(database, () => 2)]);
     expect(ran.flat().toSorted()).toEqual(['0033-expand-parts-of-words', '0034-expand-inches']);
+    const rest = describeRest(ran.flat(), database);
+    if (kind === 'sqlite') expect(rest).toBeUndefined();
+    else expect(rest).toMatch(/^0033-expand-parts-of-words, 0034-expand-inches: .* catalog check --repair /);
     const reader = createProductReader(database);
     const found = async (word: string) => {
       const places = [searchTypes, ['archived']] as const;

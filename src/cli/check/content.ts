@@ -85,7 +85,7 @@ function createTextsCheck({ build }: Storage, table: string, column: string): Ch
   const select = sql<{ id: number; text: string | null }>`select id, ${sql.id(column)} as text
     from ${sql.id(table)}`;
   return {
-    name: `${column} of ${table}`,
+    name: `column ${column} of ${table}`,
     async find(session) {
       const lines: string[] = [];
       for await (const rows of readRowPages(session, build, select)) {

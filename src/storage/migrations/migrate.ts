@@ -24,6 +24,22 @@ export async function migrate(database: Database, now: () => number): Promise<st
   }
 }
 
+/**
+ * What is left to do after migrations that write documents to the search index again, in one line; undefined for nothing.
+ * Only the operator knows when the last replica of the release before has stopped, which writes them in its own form.
+ */
+export function describeRest(
+  names: readonly string[],
+  { dialect }: Pick<Database, 'dialect'>,
+): string | undefined {
+  const isNew = names.includes(migrations[0]?.name ?? '');
+  const prepared = migrations.filter(({ name, prepare }) => prepare !== undefined && names.includes(name));
+  // A file has one process that serves.
+  if (isNew || prepared.length === 0 || dialect.name === 'sqlite') return undefined;
+  const list = prepared.map(({ name }) => name).join(', ');
+  return `${list}: what replicas of the release before write from now on is indexed in their form; when the last has stopped, run catalog check, and catalog check --repair if it reports the search index`;
+}
+
 /** @returns what ran, and the first migration that is to be prepared before it runs with those after it */
 async function runMissing(
   database: Database,
