@@ -6,11 +6,13 @@ import { sql } from 'kysely';
 import type { Consumer } from '../../events/dispatcher.ts';
 import type { Queue } from '../../events/queue.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { renamePath } from '../../storage/categories/names.ts';
+import { getPathsAbove, renamePath } from '../../storage/categories/names.ts';
+import { createCategoryTree } from '../../storage/categories/tree.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepareByPaths } from '../../storage/list/within.ts';
 import { createSearchIndex, rewordedCollection } from '../../storage/search/index.ts';
+import { toDocumentWords } from '../../storage/search/text/words.ts';
 import { productOf } from '../products/row.ts';
 import { toSearchText } from '../products/search-text.ts';
 import type { ProductStore } from '../products/store.ts';
@@ -28,6 +30,8 @@ interface Progress {
   /** The category that was renamed or moved, and its path before. */
   readonly id: number;
   readonly former: string;
+  /** Former paths of categories above it whose products were still to be brought up to date: it may have taken some along. */
+  readonly others?: readonly string[];
   /** Whether those are next that are listed there besides their main category. */
   besides: boolean;
   /** The category below it, and the last product of that. */
@@ -35,15 +39,30 @@ interface Progress {
   product: number;
 }
 
-/** Has the products of a category brought up to date once the transaction that changes its path has committed. */
+/**
+ * Has the products of a category brought up to date once the transaction that changes its path has committed; that
+ * transaction owns the tree.
+ */
 export async function queueSearchTexts(
-  queue: Queue,
+  { build, queue }: Pick<Database, 'build'> & { readonly queue: Queue },
   session: Session,
   { id, path }: Pick<StoredCategory, 'id' | 'path'>,
   at: number,
 ): Promise<void> {
-  await add(queue, session, { id, former: path, besides: false, category: 0, product: 0 }, at);
+  const above = sql.join(getPathsAbove(path));
+  const query = sql<{ payload: string }>`select payload from deliveries
+    where queue = ${queueName} and failed_at is null
+      and key in (select 'category:' || id from categories where path in (${above}))`;
+  const others = new Set<string>();
+  for (const { payload } of await session.all(query.compile(build)))
+    for (const one of listFormerPaths(parseProgress(payload))) others.add(one);
+  const progress = { id, former: path, others: [...others], besides: false, category: 0, product: 0 };
+  await add(queue, session, progress, at);
 }
+
+// Boundary: `add` has written the text.
+const parseProgress = (payload: string) => JSON.parse(payload) as Progress;
+const listFormerPaths = ({ former, others = [] }: Progress): readonly string[] => [former, ...others];
 
 const add = (queue: Queue, session: Session, progress: Progress, at: number) =>
   queue.add(session, {
@@ -65,20 +84,28 @@ export function createSearchTextConsumer(
 ): Consumer {
   const search = createSearchIndex(database);
   const versions = createCollectionVersions(database);
+  const tree = createCategoryTree(database);
   const next = createNextProductsReader(database);
   const readPath = (session: Session, id: number) =>
     session.first(
       sql<{ path: string }>`select path from categories where id = ${id}`.compile(database.build),
     );
 
+  /** Those that left the category meanwhile were written as if they had been indexed by the words of its new path. */
+  const releaseWords = (session: Transaction, progress: Progress) => {
+    for (const path of listFormerPaths(progress))
+      search.release(session, toDocumentWords({ title: '', body: path }));
+  };
+
   return {
     queue: queueName,
     kind: 'internal',
     async deliver(session: Transaction, payload) {
-      // Boundary: `add` has written the text.
-      const progress = JSON.parse(payload) as Progress;
+      const progress = parseProgress(payload);
+      await tree.share(session);
       const category = await readPath(session, progress.id);
-      if (category === undefined) return;
+      // Deleted: no product has it, and none is below it.
+      if (category === undefined) return releaseWords(session, progress);
       const { ids, isLast } = await next(session, category.path, progress);
       for (const row of await products.lockMany(session, ids)) {
         const product = productOf(row);
@@ -89,7 +116,8 @@ export function createSearchTextConsumer(
         });
       }
       if (ids.length > 0) versions.advance(session, rewordedCollection);
-      if (!isLast) await add(queue, session, progress, clock.now());
+      if (isLast) releaseWords(session, progress);
+      else await add(queue, session, progress, clock.now());
     },
   };
 }

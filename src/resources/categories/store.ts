@@ -90,7 +90,7 @@ export function createCategoryStore(
   async function rename(session: Transaction, before: StoredCategory, after: StoredCategory, cause: Cause) {
     await session.run(writer.move(before, after));
     versions.advance(session, 'products');
-    await queueSearchTexts(queue, session, before, cause.at);
+    await queueSearchTexts({ build, queue }, session, before, cause.at);
     await definitions.renameCategory(session, before.path, after.path, cause);
   }
 

@@ -32,6 +32,8 @@ const fewDocuments = 50;
 const shortestBeginning = 2;
 /** Words that end like shorter ones have little to do with them. */
 const shortestEnding = 4;
+/** Forms of a word that are looked for at the ends of words. */
+const mostEndings = 4;
 const mostForms = 8;
 const mostCompounds = 12;
 const formsLookedAt = 300;
@@ -108,8 +110,8 @@ async function understandWord(
     { choice: toChoice(word), factor: factors.exact },
     ...together.filter(isOne),
   ];
-  for (const form of await findForms(context, word))
-    alternatives.push({ choice: toChoice(form), factor: factors.stem });
+  const forms = await findForms(context, word);
+  for (const form of forms) alternatives.push({ choice: toChoice(form), factor: factors.stem });
   for (const [other, ...more] of others) {
     if (other === undefined || more.length > 0) continue;
     for (const form of [other, ...(await findForms(context, other))])
@@ -126,7 +128,7 @@ async function understandWord(
       ? []
       : [
           ...(isLast ? await findBeginnings(context, word, longer) : []),
-          ...(await findCompounds(context, word)),
+          ...(await findCompounds(context, [word, ...forms])),
           ...(await findWordsApart(context, word, frequency)),
         ];
   // Each is tested by itself, so that two common words that stand together raise LongRead here.
@@ -216,17 +218,23 @@ async function findBeginnings(
   return [{ choice: [term], factor: factors.beginning }];
 }
 
-/** Words that end with this one, after another that is a word itself. */
-async function findCompounds({ tools, session }: QueryContext, word: string): Promise<Alternative[]> {
-  if (hasDigit(word) || [...word].length < shortestEnding) return [];
-  const found = await tools.vocabulary.ending(session, word, mostCompounds * 4);
-  const rests = new Map(found.map(compound => [compound, listPartForms(compound.slice(0, -word.length))]));
+/** Words that end with one of these, the forms of a word, after another that is a word itself. */
+async function findCompounds(
+  { tools, session }: QueryContext,
+  forms: readonly string[],
+): Promise<Alternative[]> {
+  const rests = new Map<string, readonly string[]>();
+  for (const form of forms.slice(0, mostEndings)) {
+    if (hasDigit(form) || [...form].length < shortestEnding) continue;
+    for (const compound of await tools.vocabulary.ending(session, form, mostCompounds * 4))
+      rests.set(compound, listPartForms(compound.slice(0, -form.length)));
+  }
   const known =
     rests.size === 0 ? new Set() : await tools.vocabulary.known(session, [...rests.values()].flat());
-  return found
-    .filter(compound => rests.get(compound)?.some(rest => known.has(rest)))
+  return [...rests]
+    .filter(([, parts]) => parts.some(part => known.has(part)))
     .slice(0, mostCompounds)
-    .map(compound => ({ choice: toChoice(compound), factor: factors.compound }));
+    .map(([compound]) => ({ choice: toChoice(compound), factor: factors.compound }));
 }
 
 /** The words that this one is made of, where more documents have them than it. */

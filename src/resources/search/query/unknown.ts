@@ -51,8 +51,10 @@ export async function findSimilarWords(
     if (known.size > 0) return { words: [...known].sort(), isSame: true };
   }
   if (word.length >= shortestEnding) {
-    const compounds = await vocabulary.ending(session, word, mostWords);
-    if (compounds.length > 0) return { words: compounds, isSame: false };
+    for (const form of [word, ...inflect(word, stems)]) {
+      const compounds = await vocabulary.ending(session, form, mostWords);
+      if (compounds.length > 0) return { words: compounds, isSame: false };
+    }
   }
   for (const form of inflect(word, stems).filter(({ length }) => length < word.length)) {
     const near = await vocabulary.near(session, form);
