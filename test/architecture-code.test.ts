@@ -226,6 +226,26 @@ test('with the functions inside it, a function has at most 150 lines; the longer
   expect(Object.keys(closures).filter(name => !long.some(({ where }) => where === name))).toEqual([]);
 });
 
+/** Functions of several files that are called the same because they do the same: on each database, for each resource. */
+const parallels: ReadonlySet<string> = new Set(
+  'buildEventsSince buildIdsSince connect deferIndexes restoreIndexes translate requireVisible'.split(' '),
+);
+
+test('exported functions that do different things have different names', () => {
+  const exported = files.flatMap(file => {
+    const names = read(file).matchAll(/^export (?:async )?(?:function\*?|const) (\w+)/gm);
+    const own = new Set(functions.filter(found => found.file === file).map(({ name }) => name));
+    return [...new Set([...names].map(([, name = '']) => name))].flatMap(name =>
+      own.has(name) ? [{ name, file }] : [],
+    );
+  });
+  expect(exported.length).toBeGreaterThan(800);
+  const shared = [...Map.groupBy(exported, ({ name }) => name)].filter(([, all]) => all.length > 1);
+  const wrong = shared.filter(([name]) => !parallels.has(name));
+  expect(wrong.map(([name, all]) => `${name}: ${all.map(({ file }) => file).join(', ')}`)).toEqual([]);
+  expect([...parallels].filter(name => !shared.some(([other]) => other === name))).toEqual([]);
+});
+
 test('functions that are declared by name are verbs', () => {
   const isDeclared = ({ file, line, name }: (typeof functions)[number]): boolean =>
     name !== '' &&

@@ -1,6 +1,7 @@
 /** The files: what ARCHITECTURE.md, documents and comments name is there, none is long, and each says what it is for. */
 import { expect, test } from 'bun:test';
 import { dirname, join, normalize } from 'node:path';
+import { Glob } from 'bun';
 import { commentsOf, files, filesOf, read } from './architecture/source.ts';
 import { compareTree } from './architecture/tree.ts';
 
@@ -48,14 +49,19 @@ const ends = new Set(
   }),
 );
 
+/** A name, or a pattern such as `storage/b*.ts` and `{sqlite,postgres}/index.ts`. */
+const names =
+  /(?<![\w/:.*<>{},$-])(?:\.{1,2}\/)*(?:[\w*-]|\{[\w.,*-]+\})(?:[\w./*-]|\{[\w.,*-]+\})*\.(?:ts|mts|md|mjs|css)\b/g;
+
 /** What a text names that is not there, from anywhere or from its own folder; decisions also by their numbers. */
 function missingIn(file: string, text: string): string[] {
-  const found = [
-    ...text.matchAll(/(?<![\w/:.*<>{}$-])(?:\.{1,2}\/)*[\w-][\w./-]*\.(?:ts|mts|md|mjs|css)\b/g),
-  ].map(([name]) => name);
+  const found = [...text.matchAll(names)].map(([name]) => name);
   const isThere = (name: string) => {
-    if (madeUp.has(name) || paths.has(normalize(join(dirname(file), name)))) return true;
-    return ends.has(name);
+    const near = normalize(join(dirname(file), name));
+    if (madeUp.has(name) || paths.has(near) || ends.has(name)) return true;
+    if (!/[*{]/.test(name)) return false;
+    const patterns = [new Glob(near), new Glob(`**/${name}`)];
+    return tracked.some(path => patterns.some(pattern => pattern.match(path)));
   };
   const decisions = [...text.matchAll(/docs\/decisions\/\d{4}/g)].map(([name]) => name);
   return [
@@ -63,6 +69,18 @@ function missingIn(file: string, text: string): string[] {
     ...decisions.filter(name => !tracked.some(path => path.startsWith(name))),
   ].map(name => `${file}: ${name}`);
 }
+
+test('a name or a pattern that nothing has is found', () => {
+  const missing = (text: string) => missingIn('src/storage/open.ts', text).length;
+  expect(
+    ['sqlite/index.ts', 'storage/b*.ts', '{sqlite,postgres}/index.ts', 'group-*.ts', '*.test.ts'].map(
+      missing,
+    ),
+  ).toEqual([0, 0, 0, 0, 0]);
+  expect(['sqlite-*.ts', 'sqlite-index.ts', 'storage/b*.css', '{a,b}/index.ts'].map(missing)).toEqual([
+    1, 1, 1, 1,
+  ]);
+});
 
 test('files that comments name exist', () => {
   const code = filesOf(

@@ -2,7 +2,7 @@
 import type { Cause } from '../events/outbox.ts';
 import type { Transaction } from '../storage/database.ts';
 import type { Anonymous, Caller } from './access.ts';
-import { computeEntityTag, evaluate, isConditional } from './cache/conditional.ts';
+import { computeEntityTag, evaluate, hasConditions } from './cache/conditional.ts';
 import type { Endpoint, Input, RequestUrl } from './endpoint.ts';
 import { json } from './negotiate.ts';
 import { createRateLimitError, type Quota, type QuotaState } from './quota/index.ts';
@@ -97,7 +97,7 @@ export class Exchange implements Input<unknown, unknown, unknown> {
     return (bodyOf, lastModified) => {
       this.conditionsChecked = true;
       const { headers } = this.request;
-      if (!isConditional(headers)) return;
+      if (!hasConditions(headers)) return;
       evaluate(headers, this.method, { etag: computeEntityTag(bodyOf()), lastModified });
     };
   }

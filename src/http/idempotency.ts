@@ -105,7 +105,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
       return undefined;
     }
     if (!hashes.includes(row.request_hash)) throw new HttpError('IDEMPOTENCY_KEY_REUSED');
-    // Boundary: only `store` below writes responses, and the seal proves it.
+    // Boundary: only `run` below stores responses, and the seal proves it.
     const { negotiated, ...reply } = JSON.parse(openStored(row.answer)) as StoredReply;
     return {
       reply: { ...reply, headers: { ...reply.headers, 'Idempotency-Replayed': 'true' } },

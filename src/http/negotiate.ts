@@ -30,6 +30,8 @@ export interface Negotiate {
 }
 
 const cachedHeaders = 1000;
+/** Longer headers are read each time: 1000 of those would be megabytes. */
+const longestCached = 300;
 
 /** The responses are cached per header value: clients repeat theirs word for word. */
 export function createNegotiate(): Negotiate {
@@ -43,7 +45,7 @@ export function createNegotiate(): Negotiate {
       const known = mediaTypes.get(key);
       if (known !== undefined) return known.mediaType;
       const mediaType = negotiateMediaType(accept, offered);
-      mediaTypes.set(key, { mediaType });
+      if (accept.length <= longestCached) mediaTypes.set(key, { mediaType });
       return mediaType;
     },
     wantsProblem(accept) {
@@ -55,7 +57,7 @@ export function createNegotiate(): Negotiate {
       const known = encodings.get(acceptEncoding);
       if (known !== undefined) return known.coding;
       const coding = negotiateCoding(acceptEncoding);
-      encodings.set(acceptEncoding, { coding });
+      if (acceptEncoding.length <= longestCached) encodings.set(acceptEncoding, { coding });
       return coding;
     },
   };

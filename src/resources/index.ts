@@ -46,8 +46,8 @@ export interface Resources {
   readonly consumers: readonly Consumer[];
   /** Takes note that a mail about a resource has gone out. */
   mailSent(session: Transaction, about: Subject): Promise<void>;
-  /** Forgets what has expired; gives how much of each kind there was. */
-  sweep(): Promise<Record<string, number>>;
+  /** Each forgets what has expired of its kind, and gives how much there was. */
+  readonly sweeps: Readonly<Record<string, () => Promise<number>>>;
   /** Resolves when what requests have left to be written, without waiting for it, has been. */
   written(): Promise<void>;
 }
@@ -60,13 +60,8 @@ export function createResources(
   const stores = createStores(services, secrets, createQuota);
   const { database, clock } = services;
   const { keys, invoices } = stores;
-  const expiring = {
-    sessions: stores.sessions,
-    ended: stores.ended,
-    places: stores.knownAddresses,
-    tokens: stores.mailTokens,
-    addresses: stores.addressTokens,
-  };
+  const sweepOf = (store: { sweep(session: Transaction, now: number): Promise<number> }) => () =>
+    database.write(session => store.sweep(session, clock.now()));
   return {
     endpoints: [
       ...createAuthEndpoints(services, stores),
@@ -106,14 +101,14 @@ export function createResources(
       if (resource === 'invoice')
         await invoices.markSent(session, resourceId, createCause('mail', clock.now()));
     },
-    async sweep() {
-      const forgotten: Record<string, number> = {};
-      for (const [name, store] of Object.entries(expiring)) {
-        forgotten[name] = await database.write(session => store.sweep(session, clock.now()));
-      }
-      forgotten.orders = await stores.timeouts.sweep();
-      forgotten.images = await stores.imageFiles.sweep(clock.now());
-      return forgotten;
+    sweeps: {
+      sessions: sweepOf(stores.sessions),
+      ended: sweepOf(stores.ended),
+      places: sweepOf(stores.knownAddresses),
+      tokens: sweepOf(stores.mailTokens),
+      addresses: sweepOf(stores.addressTokens),
+      orders: () => stores.timeouts.sweep(),
+      images: () => stores.imageFiles.sweep(clock.now()),
     },
     written: () => keys.noted(),
     authenticator: {

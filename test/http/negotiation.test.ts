@@ -1,5 +1,6 @@
 /** Content negotiation: Accept on the wire, and the published cases against the functions that decide. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test';
+import { LRUCache } from 'lru-cache';
 import { createNegotiate } from '../../src/http/negotiate.ts';
 import { addProduct, type Product, pathOf } from '../support/catalog.ts';
 import { conformance } from '../support/conformance.ts';
@@ -213,6 +214,24 @@ interface PublishedCase {
   readonly provided: readonly string[] | null;
   readonly expected?: string;
 }
+
+test('long headers are negotiated each time, not cached: a thousand of them would be megabytes', () => {
+  const cached = spyOn(LRUCache.prototype, 'set');
+  const negotiate = createNegotiate();
+  const results = [`${json};q=0.5`, `${json};q=0.5, ${'a/b, '.repeat(100)}*/*`].flatMap(accept => [
+    negotiate.mediaType(accept, [json]),
+    negotiate.mediaType(accept, [json]),
+  ]);
+  const codings = ['gzip', `gzip, ${'a, '.repeat(100)}*;q=0`].flatMap(accept => [
+    negotiate.coding(accept),
+    negotiate.coding(accept),
+  ]);
+  const keys = cached.mock.calls.map(([key]) => key);
+  cached.mockRestore();
+  expect(results).toEqual([json, json, json, json]);
+  expect(codings).toEqual(['gzip', 'gzip', 'gzip', 'gzip']);
+  expect(keys).toEqual([`${json} ${json};q=0.5`, 'gzip']);
+});
 
 const directory = conformance('negotiator-tests');
 describe.skipIf(directory === undefined)('the published cases', () => {

@@ -41,6 +41,7 @@ const actions = [
   'write and return',
   'insert',
   'write together',
+  'insert together',
   'late',
   'count',
   'fail',
@@ -86,6 +87,10 @@ async function run(database: Database, session: Transaction, name: string, job: 
     }
     if (action === 'insert') await session.insert(compiled(`insert into written (name) values ('${own}')`));
     if (action === 'write together') await session.writeMany(writtenTogether(database), [[own], [`${own}+`]]);
+    if (action === 'insert together') {
+      const into = createBulkInsert(database, 'written', { name: 'text' });
+      await session.insertMany(into, [[own], [`${own}+`]]);
+    }
     if (action === 'late') session.writeDeferred(late, [[own]]);
     if (action === 'count') {
       session.increment({ key: 'all', statement: counting, row: amount => ['all', amount] }, 1);
@@ -156,7 +161,7 @@ describeOnDatabases('transactions together on %s', kind => {
           written: [
             ...before.written,
             ...named('write', 'write and return', 'insert'),
-            ...named('write together').flatMap(name => [name, `${name}+`]),
+            ...named('write together', 'insert together').flatMap(name => [name, `${name}+`]),
           ].sort(),
           late: [...before.late, ...named('late')].sort(),
           all: before.all + named('count').length,

@@ -43,7 +43,7 @@ export function toLastModifiedSecond(milliseconds: number): number {
 const conditions = ['if-match', 'if-unmodified-since', 'if-none-match', 'if-modified-since'] as const;
 
 /** Whether a request has conditions at all: without any there is nothing to compare. */
-export const isConditional = (headers: Headers): boolean => conditions.some(name => headers.has(name));
+export const hasConditions = (headers: Headers): boolean => conditions.some(name => headers.has(name));
 
 /**
  * The precedence of RFC 9110 §13.2.2 for a request whose response without preconditions would be a success.

@@ -15,6 +15,7 @@ import type { Key, ListRequest } from '../../storage/list/request.ts';
 import { json } from '../negotiate.ts';
 import type { PageBody } from '../response/page-body.ts';
 import { type Reply, revalidate } from '../response/reply.ts';
+import { runWhenReady } from '../when-ready.ts';
 import { computeEntityTag, formatHttpDate, toLastModifiedSecond } from './conditional.ts';
 
 /** Bytes of cached lists at most. */
@@ -166,12 +167,7 @@ export function createCachedLists(
     return known.reply;
   }
   return {
-    respond(key, requested, make) {
-      const checking = changes.check();
-      return checking === undefined
-        ? respond(key, requested, make)
-        : checking.then(() => respond(key, requested, make));
-    },
+    respond: (key, requested, make) => runWhenReady(changes.check(), () => respond(key, requested, make)),
   };
 }
 
@@ -213,8 +209,7 @@ export function createCachedResources<Row extends { readonly id: number }>(
     respond(id) {
       // What is read now is new without a check.
       if (rows.get(id) === undefined) return respond(id);
-      const checking = changes.check();
-      return checking === undefined ? respond(id) : checking.then(() => respond(id));
+      return runWhenReady(changes.check(), () => respond(id));
     },
   };
 }

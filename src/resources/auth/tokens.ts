@@ -6,6 +6,7 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { createBoundedMap } from '../../bounded-map.ts';
 import { type Caller, type Role, roles, type UserCaller } from '../../http/access.ts';
 import type { ErrorCode } from '../../http/errors.ts';
+import { runWhenReady } from '../../http/when-ready.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Secrets } from '../../secrets/index.ts';
 import type { EndedSessions } from './ended-sessions.ts';
@@ -90,10 +91,7 @@ export function createTokens(
       const known = cached.get(token);
       if (known === undefined) return verifyUncached(token);
       if (known.expiresAt <= readSeconds()) return 'TOKEN_EXPIRED';
-      const reading = ended.known(clock.now());
-      return reading === undefined
-        ? admitUnlessEnded(known.caller)
-        : reading.then(() => admitUnlessEnded(known.caller));
+      return runWhenReady(ended.known(clock.now()), () => admitUnlessEnded(known.caller));
     },
     async verifyRefresh(token) {
       const claims = await verify(token);

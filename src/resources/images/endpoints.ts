@@ -21,7 +21,7 @@ import { type LockedProduct, productOf, type StoredProduct, toProductFields } fr
 import type { Product } from '../products/schema.ts';
 import type { ProductStore } from '../products/store.ts';
 import type { ImageFiles } from './files.ts';
-import { selectPage } from './page.ts';
+import { pickPage } from './page.ts';
 import * as schema from './schema.ts';
 import type { ImageStore } from './store.ts';
 
@@ -145,7 +145,7 @@ export function createImageEndpoints(
         const list = `images of product ${row.id}`;
         const request = paginator.request(query, [], { id: 'position' }, list);
         const placed = productOf(row).images.map(({ id }, index) => ({ id, sort_value: index }));
-        const shown = selectPage(placed, request);
+        const shown = pickPage(placed, request);
         const texts = shown.rows.map(({ id }) => present.body(context, requireImage(row, id)));
         const page = paginator.page(shown, request, list, url, texts);
         return replyPage(context, page, 'images');

@@ -2,7 +2,7 @@
 import type { Key, Listed, ListRequest, Positioned } from '../../storage/list/request.ts';
 
 /** @param rows all of them, in ascending order of `sort_value` and then id */
-export function selectPage<Row extends Positioned>(
+export function pickPage<Row extends Positioned>(
   rows: readonly Row[],
   { page, order }: ListRequest,
 ): Listed<Row> {

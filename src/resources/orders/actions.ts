@@ -1,5 +1,5 @@
 /** What is done to an order over HTTP: cancelling and paying it. */
-import { type Access, allow, type Caller } from '../../http/access.ts';
+import { type Access, allow } from '../../http/access.ts';
 import { createEndpoint, type Endpoint, type Input } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { type Reply, replyOk, replySecret } from '../../http/response/reply.ts';
@@ -8,16 +8,14 @@ import type { Session } from '../../storage/database.ts';
 import type { RequestContext } from '../context.ts';
 import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { UserStore } from '../users/store.ts';
 import type { PaymentStore, StoredPayment } from './payments.ts';
 import {
-  createNotStaffError,
   createShowOrder,
   type OrderView,
   type Payers,
   requireChange,
   requirePayment,
-  requireVisible,
+  requireView,
 } from './representation.ts';
 import { findObstacle, isOpen } from './rules.ts';
 import * as schema from './schema.ts';
@@ -35,12 +33,11 @@ export interface ActionParts {
   readonly settle: Settle;
   readonly cancel: Cancel;
   readonly payers: Payers;
-  readonly users: Pick<UserStore, 'administrators'>;
 }
 
 export function createOrderActions(
   { database }: Dependencies,
-  { orders, payments, provider, settle, cancel, payers, users }: ActionParts,
+  { orders, payments, provider, settle, cancel, payers }: ActionParts,
 ): Endpoint[] {
   const orderView = createShowOrder(payers);
 
@@ -51,15 +48,9 @@ export function createOrderActions(
     id: number,
     { caller }: RequestContext,
   ): Promise<OrderView> {
-    const view = await requireVisible(orders, session, order, id, caller);
+    const view = await requireView(orders, session, order, id, caller);
     requireChange(caller, view.order.customer_id);
     return view;
-  }
-
-  /** Reads the database: an access token may be older than a change of role. @throws HttpError 403 */
-  async function requireStaff(session: Session, caller: Caller): Promise<void> {
-    if (payers === 'customers' || caller.kind !== 'user') return;
-    if (!(await users.administrators(session)).includes(caller.userId)) throw createNotStaffError();
   }
 
   /**
@@ -159,7 +150,6 @@ export function createOrderActions(
         const open = await openPayment(current, known, cause().at);
         return write(async session => {
           const before = await requirePermitted(session, await orders.lock(session, id), id, context);
-          await requireStaff(session, caller);
           compare(before);
           requireOpen(before.order);
           const payment = toPayment(id, open);

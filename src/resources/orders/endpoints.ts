@@ -21,7 +21,7 @@ import {
   readViews,
   requireChange,
   requireKnown,
-  requireVisible,
+  requireView,
 } from './representation.ts';
 import type { Reservations } from './reservations.ts';
 import * as schema from './schema.ts';
@@ -135,7 +135,7 @@ export function createOrderEndpoints(
         const { id, orderId } = params;
         const row = await orders.find(database.read, orderId);
         const own = row?.customer_id === id ? row : undefined;
-        return replyOk(orderView(await requireVisible(orders, database.read, own, orderId, caller), context));
+        return replyOk(orderView(await requireView(orders, database.read, own, orderId, caller), context));
       },
     }),
     createListEndpoint(paginator, {
@@ -164,7 +164,7 @@ export function createOrderEndpoints(
         const { params, caller } = context;
         const { id } = params;
         const row = await orders.find(database.read, id);
-        return replyOk(orderView(await requireVisible(orders, database.read, row, id, caller), context));
+        return replyOk(orderView(await requireView(orders, database.read, row, id, caller), context));
       },
     }),
     createEndpoint({

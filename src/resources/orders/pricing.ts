@@ -11,6 +11,7 @@ export interface Named {
   readonly product: Product | undefined;
   /** What the product costs by itself: variants may have no price of their own. */
   readonly basePrice: number;
+  /** Undefined, too, for one of another product. */
   readonly variant: Variant | undefined;
 }
 
@@ -73,7 +74,7 @@ function requireOrderable(lines: OrderBody['items'], named: readonly Named[]): L
     if (product === undefined) refuse('productId', 'unavailable', `product ${productId} does not exist`);
     else if (product.status !== 'active')
       refuse('productId', 'unavailable', `product ${productId} is archived`);
-    else if (variantId != null && variant?.productId !== productId)
+    else if (variantId != null && variant === undefined)
       refuse('variantId', 'unknown', `product ${productId} has no variant ${variantId}`);
     else if (variant === undefined && product.variantCount > 0)
       refuse('variantId', 'required', `is required: product ${productId} is sold in variants`);

@@ -110,7 +110,7 @@ export function requireKnown(order: StoredOrder | undefined, id: number, caller:
 }
 
 /** The order with what belongs to it. @throws HttpError 404 as `requireKnown` does */
-export async function requireVisible(
+export async function requireView(
   store: OrderStore,
   session: Session,
   order: StoredOrder | undefined,
@@ -133,10 +133,8 @@ export function requireChange(caller: Caller, customerId: number): void {
 /** @throws HttpError 403 */
 export function requirePayment(caller: Caller, customerId: number, payers: Payers): void {
   requireChange(caller, customerId);
-  if (!mayPay(caller, customerId, payers)) throw createNotStaffError();
-}
-
-export const createNotStaffError = () =>
-  new HttpError('FORBIDDEN', {
+  if (mayPay(caller, customerId, payers)) return;
+  throw new HttpError('FORBIDDEN', {
     message: 'Payments are recorded by an administrator here; ask the shop how to pay.',
   });
+}

@@ -154,7 +154,6 @@ export const itemPage = buildPageSchemas(orderItem, orderItemHal, 'items', 'Orde
 export const sortColumns = {
   id: 'id',
   createdAt: 'created_at',
-  created_at: 'created_at',
   total: 'total',
 } as const;
 

@@ -6,27 +6,14 @@
  */
 import type { CompiledQuery } from 'kysely';
 import { StorageError, type Transaction } from '../database.ts';
+import { createGroupQueue, createLeftovers, type Job, type Leftovers, settle } from '../transactions.ts';
 import { type CopySession, mayBeCopied } from './bulk/copy.ts';
 import { isLockTimeout } from './errors.ts';
 import { createStatementGatherer } from './together.ts';
-import {
-  addReturningId,
-  createLeftovers,
-  createTransaction,
-  type Leftovers,
-  writeLeftovers,
-} from './transaction.ts';
+import { addReturningId, createTransaction, writeLeftovers } from './transaction.ts';
 
 /** So that the statements of one group do not keep the next one waiting for long. */
 const groupSize = 128;
-
-export interface Job {
-  readonly work: (session: Transaction) => Promise<unknown>;
-  /** What it locks or changes of what exists: see WriteOptions. */
-  readonly touches: readonly string[];
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 export interface GroupOptions {
   /** Runs one transaction for a group. @throws before anything has been committed, or `CommitUnknown` */
@@ -41,24 +28,19 @@ export interface GroupOptions {
 export class CommitUnknown extends Error {}
 
 export function createTransactionGroups({ runTogether, runApart, lockTimeout }: GroupOptions) {
-  const waiting: Job[] = [];
   /** What those that run apart touch, with the end of the last of them: how it failed, if it did. */
   const apart = new Map<string, Promise<unknown>>();
-  let draining = false;
 
-  async function drain(): Promise<void> {
-    while (waiting.length > 0) {
-      // Behind one that waits for a lock perhaps, it would make others wait too.
-      const taken = Object.groupBy(waiting.splice(0, groupSize), ({ touches }) =>
-        touches.some(name => apart.has(name)) ? 'apart' : 'group',
-      );
-      for (const job of taken.apart ?? []) leaveApart(job);
-      const group = taken.group ?? [];
-      // One order for all processes, so that groups of two do not deadlock.
-      group.sort((a, b) => compare(a.touches[0] ?? '', b.touches[0] ?? ''));
-      if (group.length > 0) for (const job of await runGroup(group)) leaveApart(job);
-    }
-    draining = false;
+  async function run(jobs: readonly Job[]): Promise<void> {
+    // Behind one that waits for a lock perhaps, it would make others wait too.
+    const taken = Object.groupBy(jobs, ({ touches }) =>
+      touches.some(name => apart.has(name)) ? 'apart' : 'group',
+    );
+    for (const job of taken.apart ?? []) leaveApart(job);
+    const group = taken.group ?? [];
+    // One order for all processes, so that groups of two do not deadlock.
+    group.sort((a, b) => compare(a.touches[0] ?? '', b.touches[0] ?? ''));
+    if (group.length > 0) for (const job of await runGroup(group)) leaveApart(job);
   }
 
   /** Gives those that have to run apart; all others are settled. */
@@ -105,18 +87,7 @@ export function createTransactionGroups({ runTogether, runApart, lockTimeout }: 
     }
   }
 
-  return <T>(work: (session: Transaction) => Promise<T>, touches: readonly string[]): Promise<T> => {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    // Boundary: the queue forgets each job's result type; the promise above still knows it.
-    const job: Job = { work, touches, resolve: resolve as (value: unknown) => void, reject };
-    waiting.push(job);
-    if (!draining) {
-      draining = true;
-      // One turn of the event loop: requests that arrived together are committed together.
-      setImmediate(drain);
-    }
-    return promise;
-  };
+  return createGroupQueue(groupSize, run);
 }
 
 type Outcome =
@@ -144,15 +115,7 @@ async function runInterleaved(inner: CopySession, group: readonly Job[]): Promis
     const own = shared.own(left);
     try {
       const value = await job.work(own.session);
-      const settle = () => {
-        try {
-          for (const effect of left.effects) effect();
-          job.resolve(value);
-        } catch (error) {
-          job.reject(error);
-        }
-      };
-      return { kind: 'done', left, settle };
+      return { kind: 'done', left, settle: () => settle(job, value, left) };
     } catch (error) {
       if (own.hasWritten()) shared.fail(error);
       return own.hasMetAnother()

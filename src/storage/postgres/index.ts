@@ -14,6 +14,7 @@ import {
   type Transaction,
   type WriteOptions,
 } from '../database.ts';
+import { createLeftovers } from '../transactions.ts';
 import { parseAddress } from './address.ts';
 import type { CopySession } from './bulk/copy.ts';
 import { buildEventsSince, buildIdsSince, buildUnchangedSince, eventsByTransaction } from './changes.ts';
@@ -24,13 +25,7 @@ import { isLockTimeout, isRetryable, mustCloseConnection, translate } from './er
 import { buildFollowedTable, buildLastSettled } from './followed.ts';
 import { CommitUnknown, createTransactionGroups } from './groups.ts';
 import { openPool, type Purpose } from './pool.ts';
-import {
-  complete,
-  createCopySession,
-  createLeftovers,
-  createSession,
-  runTransaction,
-} from './transaction.ts';
+import { complete, createCopySession, createSession, runTransaction } from './transaction.ts';
 
 const attempts = 4;
 /** Milliseconds after which nothing is begun again: where connecting itself takes long, the caller learns of it. */
@@ -126,19 +121,22 @@ export function openPostgres(options: PostgresOptions): Database {
     for (let attempt = 1; ; attempt++) {
       const left = createLeftovers();
       const progress = { isCommitting: false };
+      let result: T;
       try {
-        const result = await pool.use(purpose, connection => {
+        result = await pool.use(purpose, connection => {
           const begin = `begin${mode}${connector.localSettings(limits[purpose])}`;
           return runTransaction(connection, begin, tx => complete(openSession(tx), work, left), progress);
         });
-        for (const effect of left.effects) effect();
-        return result;
       } catch (error) {
         // Before its COMMIT a transaction whose connection has been lost has done nothing.
         const lost = !progress.isCommitting && isLost(error) && performance.now() - start < againWithin;
         if (attempt >= attempts || !(lost || isRetryable(error))) throw translate(error, server);
         if (lost) await waitForTurn();
+        continue;
       }
+      // It is committed: what an effect throws is no reason to run it again.
+      for (const effect of left.effects) effect();
+      return result;
     }
   }
 

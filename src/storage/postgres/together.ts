@@ -3,9 +3,9 @@
  * read, rows that are new, and rows that they write.
  */
 import type { BulkInsert } from '../bulk.ts';
-import { type Deferred, writeDeferredRows } from '../counters.ts';
 import type { Lookup } from '../database.ts';
 import { mostAtOnce } from '../together.ts';
+import { type Deferred, writeDeferredRows } from '../transactions.ts';
 import { type CopySession, takeIds, writeRows } from './bulk/copy.ts';
 import { addReturningId } from './transaction.ts';
 

@@ -1,16 +1,14 @@
 /** One transaction on a connection of its own, and what the work of one, or of several that share it, is given. */
 import type { CompiledQuery } from 'kysely';
+import type { Session, Transaction } from '../database.ts';
 import {
-  type Deferred,
-  type Increment,
-  type Items,
+  type Leftovers,
   leaveItem,
   runEndings,
   type WriteRows,
   writeDeferredRows,
   writeIncrements,
-} from '../counters.ts';
-import type { Session, Transaction } from '../database.ts';
+} from '../transactions.ts';
 import { type CopySession, copyNew, mayBeCopied, writeRows } from './bulk/copy.ts';
 import type { Connection, Result } from './connection.ts';
 import { translate } from './errors.ts';
@@ -44,21 +42,6 @@ export async function runTransaction<T>(
     throw error;
   }
 }
-
-/** What a piece of work leaves for the end of the transaction, and for after it. */
-export interface Leftovers {
-  readonly deferred: Deferred[];
-  readonly items: Items;
-  readonly increments: Increment[];
-  readonly effects: (() => void)[];
-}
-
-export const createLeftovers = (): Leftovers => ({
-  deferred: [],
-  items: new Map(),
-  increments: [],
-  effects: [],
-});
 
 /** Writes what is left for the end, of all together. */
 export async function writeLeftovers(session: CopySession, all: readonly Leftovers[]): Promise<void> {

@@ -1,17 +1,19 @@
 /** Group commit on SQLite's one writer: many transactions, one flush of the log, durability unchanged. */
 import { SQLiteError } from 'bun:sqlite';
 import type { Bulk } from '../bulk.ts';
+import { type Session, StorageError, type Transaction } from '../database.ts';
 import {
-  type Deferred,
-  type Increment,
-  type Items,
+  createGroupQueue,
+  createLeftovers,
+  type Job,
+  type Leftovers,
   leaveItem,
   runEndings,
+  settle,
   type WriteRows,
   writeDeferredRows,
   writeIncrements,
-} from '../counters.ts';
-import { type Session, StorageError, type Transaction } from '../database.ts';
+} from '../transactions.ts';
 import type { Connected } from './connected.ts';
 import { translate } from './connection.ts';
 import type { Place } from './files/identity.ts';
@@ -22,12 +24,6 @@ import { wrapInSlices } from './threads/slices.ts';
 const groupSize = 256;
 const busyRetryMs = 5;
 const busyLimitMs = 10_000;
-
-interface Job {
-  readonly work: (session: Transaction) => Promise<unknown>;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (reason: unknown) => void;
-}
 
 interface GroupCommitOptions {
   readonly connected: Connected;
@@ -46,76 +42,53 @@ interface GroupCommitOptions {
 export function createGroupCommit({ connected, checkpoint, place, flusher, committed }: GroupCommitOptions) {
   const session = wrapInSlices(connected.session);
   const writer = { ...connected, session };
-  const waiting: Job[] = [];
-  let draining = false;
 
-  async function drain(): Promise<void> {
-    session.begin();
-    while (waiting.length > 0) {
-      const group = waiting.splice(0, groupSize);
-      try {
-        await checkpoint.before();
-        const settle = await runGroup(writer, group);
-        place.check();
-        // Without a log, SQLite writes to the file only when it has no readers.
-        await runWhenFree(writer, 'COMMIT');
-        committed();
-        // Those that have only read wait too: they may have read what an earlier group could not make durable.
-        await flusher?.flush();
-        for (const resolve of settle) resolve();
-        checkpoint.after();
-      } catch (error) {
-        if (writer.connection.inTransaction) writer.execute('ROLLBACK');
-        for (const job of group) job.reject(translate(error, connected.connection.filename));
-      }
-    }
-    draining = false;
+  async function commitGroup(group: readonly Job[]): Promise<void> {
+    await checkpoint.before();
+    const results = await runGroup(writer, group);
+    place.check();
+    // Without a log, SQLite writes to the file only when it has no readers.
+    await runWhenFree(writer, 'COMMIT');
+    committed();
+    // Those that have only read wait too: they may have read what an earlier group could not make durable.
+    await flusher?.flush();
+    for (const result of results) result.settle();
+    checkpoint.after();
   }
 
-  return <T>(work: (session: Transaction) => Promise<T>): Promise<T> => {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    // Boundary: the queue forgets each job's result type; the promise above still knows it.
-    waiting.push({ work, resolve: resolve as (value: unknown) => void, reject });
-    if (!draining) {
-      draining = true;
-      // One turn of the event loop: requests that arrived together are committed together.
-      setImmediate(drain);
+  async function run(group: readonly Job[]): Promise<void> {
+    try {
+      await commitGroup(group);
+    } catch (error) {
+      const failure = translate(error, connected.connection.filename);
+      for (const job of group) job.reject(failure);
+      // Where this fails, the transaction is still open: the next group cannot begin one, and comes here again.
+      if (writer.connection.inTransaction) writer.execute('ROLLBACK');
     }
-    return promise;
-  };
+  }
+
+  return createGroupQueue(groupSize, run, session.begin);
 }
 
-/** What a job that has done its work leaves for its group. */
+/** What a job that has ended leaves for its group. */
 interface Done {
   readonly settle: () => void;
-  readonly increments: readonly Increment[];
-  readonly deferred: readonly Deferred[];
-  readonly items: Items;
+  readonly left: Leftovers;
 }
 
 /** What a job leaves while it works. */
-interface Left {
-  readonly increments: Increment[];
-  readonly deferred: Deferred[];
-  readonly items: Items;
-  readonly effects: (() => void)[];
+interface Left extends Leftovers {
   /** Whether a statement of its own has changed, or may have changed, anything. */
   hasWritten: boolean;
 }
 
-const createLeftovers = (): Left => ({
-  increments: [],
-  deferred: [],
-  items: new Map(),
-  effects: [],
-  hasWritten: false,
-});
+const createLeft = (): Left => ({ ...createLeftovers(), hasWritten: false });
 
 /**
  * Runs the jobs, and then what they have left for the end: so the search index writes all documents at once.
- * Gives the resolutions to call once the group is durable.
+ * They are to be settled once the group is durable.
  */
-async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() => void)[]> {
+async function runGroup(writer: Connected, group: readonly Job[]): Promise<readonly Done[]> {
   await runWhenFree(writer, 'BEGIN IMMEDIATE');
   let results = await runTogether(writer, group);
   if (results === undefined) {
@@ -123,16 +96,23 @@ async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() =
     await runWhenFree(writer, 'BEGIN IMMEDIATE');
     results = await runApart(writer, group);
   }
-  const deferred = results.flatMap(result => result.deferred);
-  const increments = results.flatMap(result => result.increments);
-  const items = results.map(result => result.items);
+  const all = results.map(({ left }) => left);
   const write: WriteRows = async parts => {
     for (const { statement, rows } of parts) await writeMany(writer.session, statement, rows);
   };
-  await writeDeferredRows(deferred, write);
-  await runEndings(writer.session, items);
-  await writeIncrements(increments, write);
-  return results.map(({ settle }) => settle);
+  await writeDeferredRows(
+    all.flatMap(({ deferred }) => deferred),
+    write,
+  );
+  await runEndings(
+    writer.session,
+    all.map(({ items }) => items),
+  );
+  await writeIncrements(
+    all.flatMap(({ increments }) => increments),
+    write,
+  );
+  return results;
 }
 
 /**
@@ -142,7 +122,7 @@ async function runGroup(writer: Connected, group: readonly Job[]): Promise<(() =
 async function runTogether(writer: Connected, group: readonly Job[]): Promise<Done[] | undefined> {
   const results: Done[] = [];
   for (const job of group) {
-    const left = createLeftovers();
+    const left = createLeft();
     try {
       results.push(await runJob(writer, job, left));
     } catch (error) {
@@ -160,7 +140,7 @@ async function runApart(writer: Connected, group: readonly Job[]): Promise<Done[
   for (const job of group) {
     writer.execute('SAVEPOINT job');
     try {
-      results.push(await runJob(writer, job, createLeftovers()));
+      results.push(await runJob(writer, job, createLeft()));
     } catch (error) {
       // A full disk may have rolled the whole transaction back: then no job of the group can succeed.
       if (!writer.connection.inTransaction) throw error;
@@ -174,20 +154,14 @@ async function runApart(writer: Connected, group: readonly Job[]): Promise<Done[
 
 const toFailed = (job: Job, error: unknown): Done => ({
   settle: () => job.reject(error),
-  increments: [],
-  deferred: [],
-  items: new Map(),
+  left: createLeftovers(),
 });
 
 async function runJob(writer: Connected, job: Job, left: Left): Promise<Done> {
   let open = true;
   try {
     const value = await job.work(createTransaction(writer, left, () => open));
-    const settle = () => {
-      for (const effect of left.effects) effect();
-      job.resolve(value);
-    };
-    return { settle, increments: left.increments, deferred: left.deferred, items: left.items };
+    return { settle: () => settle(job, value, left), left };
   } finally {
     open = false;
   }

@@ -1,7 +1,7 @@
 /**
  * SQLite through bun:sqlite. One connection writes, behind a queue that commits waiting transactions in
  * groups (one fsync for many, durability unchanged); others read, so that no read ever sees a transaction
- * that is still open. With the other sqlite-*.ts this is all that is particular to SQLite.
+ * that is still open. With its folder this is all that is particular to SQLite.
  */
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,8 +1,8 @@
 /** Very many rows by COPY: the server parses no statement and plans nothing, and the driver binds no parameters. */
 import { CompiledQuery } from 'kysely';
 import type { Bulk, BulkInsert } from '../../bulk.ts';
-import type { Deferred } from '../../counters.ts';
 import type { Session } from '../../database.ts';
+import type { Deferred } from '../../transactions.ts';
 
 /** Where rows can be copied to, too. */
 export interface CopySession extends Session {

@@ -1,22 +1,96 @@
 /**
- * What transactions leave for their end, put together until it is written: see Transaction.add, writeDeferred and
- * atEnd in database.ts.
+ * What both databases do with transactions: those that wait form groups, and what each leaves for its end is put
+ * together until it is written (increment, writeDeferred and atEnd of Transaction in database.ts).
  */
 import type { Bulk } from './bulk.ts';
-import type { Counter, Ending, Session } from './database.ts';
+import type { Counter, Ending, Session, Transaction } from './database.ts';
 
-export interface Increment {
+/** A transaction that waits to be run. */
+export interface Job {
+  readonly work: (session: Transaction) => Promise<unknown>;
+  /** What it locks or changes of what exists: see WriteOptions. */
+  readonly touches: readonly string[];
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Those that come while a group runs form the next group.
+ * @param size of a group at most
+ * @param run settles the jobs of a group; where it throws, those that it has not settled have failed
+ * @param begin called before the first of several groups: the event loop has just had a turn
+ */
+export function createGroupQueue(
+  size: number,
+  run: (group: readonly Job[]) => Promise<void>,
+  begin: () => void = () => undefined,
+) {
+  const waiting: Job[] = [];
+  let draining = false;
+
+  async function drain(): Promise<void> {
+    begin();
+    while (waiting.length > 0) {
+      const group = waiting.splice(0, size);
+      try {
+        await run(group);
+      } catch (error) {
+        for (const job of group) job.reject(error);
+      }
+    }
+    draining = false;
+  }
+
+  return <T>(work: (session: Transaction) => Promise<T>, touches: readonly string[] = []): Promise<T> => {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    // Boundary: the queue forgets each job's result type; the promise above still knows it.
+    waiting.push({ work, touches, resolve: resolve as (value: unknown) => void, reject });
+    if (!draining) {
+      draining = true;
+      // One turn of the event loop: requests that arrived together are committed together.
+      setImmediate(drain);
+    }
+    return promise;
+  };
+}
+
+interface Increment {
   readonly counter: Counter;
   readonly amount: number;
 }
 
 /** What has been left for endings: each item once, however many rows leave it. */
-export type Items = Map<Ending, Set<string>>;
+type Items = Map<Ending, Set<string>>;
 
 /** Rows for the end. */
 export interface Deferred {
   readonly statement: Bulk;
   readonly rows: readonly (readonly unknown[])[];
+}
+
+/** What a piece of work leaves for the end of the transaction, and for after it. */
+export interface Leftovers {
+  readonly deferred: Deferred[];
+  readonly items: Items;
+  readonly increments: Increment[];
+  readonly effects: (() => void)[];
+}
+
+export const createLeftovers = (): Leftovers => ({
+  deferred: [],
+  items: new Map(),
+  increments: [],
+  effects: [],
+});
+
+/** Ends a job that is durable. What one of its effects throws is reported by it, and by no other of its group. */
+export function settle({ resolve, reject }: Job, value: unknown, { effects }: Leftovers): void {
+  try {
+    for (const effect of effects) effect();
+    resolve(value);
+  } catch (error) {
+    reject(error);
+  }
 }
 
 /** Writes rows in their order. */
