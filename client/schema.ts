@@ -9,7 +9,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -39,7 +39,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -67,7 +67,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -95,7 +95,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -125,7 +125,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -155,7 +155,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -191,7 +191,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -221,7 +221,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -251,7 +251,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -285,7 +285,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -339,7 +339,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -367,7 +367,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -403,7 +403,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -433,7 +433,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -463,7 +463,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -495,7 +495,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -533,7 +533,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -571,7 +571,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -619,7 +619,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -667,7 +667,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -722,7 +722,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -756,7 +756,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -808,7 +808,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -844,7 +844,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -896,7 +896,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -930,7 +930,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -972,7 +972,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1023,7 +1023,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1065,7 +1065,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1104,7 +1104,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1134,7 +1134,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1168,7 +1168,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1202,7 +1202,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1241,7 +1241,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1277,7 +1277,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1313,7 +1313,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1343,7 +1343,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1373,7 +1373,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1409,7 +1409,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1445,7 +1445,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1485,7 +1485,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1513,7 +1513,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1565,7 +1565,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1599,7 +1599,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1651,7 +1651,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1685,7 +1685,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1737,7 +1737,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1777,7 +1777,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1829,7 +1829,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1859,7 +1859,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1889,7 +1889,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1923,7 +1923,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -1969,7 +1969,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2001,7 +2001,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2047,7 +2047,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2077,7 +2077,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2107,7 +2107,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2141,7 +2141,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2169,7 +2169,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2197,7 +2197,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2241,7 +2241,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2277,7 +2277,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2305,7 +2305,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2333,7 +2333,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2361,7 +2361,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2391,7 +2391,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2419,7 +2419,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2447,7 +2447,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2477,7 +2477,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2507,7 +2507,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2537,7 +2537,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -2565,7 +2565,7 @@ export interface paths {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -4516,7 +4516,8 @@ export interface components {
          *         "product": {
          *           "href": "https://shop.example/v1/products/1"
          *         }
-         *       }
+         *       },
+         *       "_embedded": {}
          *     }
          */
         EntryHal: {
@@ -4549,6 +4550,8 @@ export interface components {
             _links: {
                 [key: string]: components["schemas"]["TemplatedLink"];
             };
+            /** @description What belongs to it, by relation (HAL). */
+            _embedded: Record<string, never>;
         };
         /**
          * @description What went wrong.
@@ -4854,7 +4857,8 @@ export interface components {
          *         "product": {
          *           "href": "https://shop.example/v1/products/1"
          *         }
-         *       }
+         *       },
+         *       "_embedded": {}
          *     }
          */
         IndexHal: {
@@ -4887,6 +4891,8 @@ export interface components {
             _links: {
                 [key: string]: components["schemas"]["TemplatedLink"];
             };
+            /** @description What belongs to it, by relation (HAL). */
+            _embedded: Record<string, never>;
         };
         /**
          * @description The codes of status 507.
@@ -11798,7 +11804,7 @@ export interface components {
     };
     parameters: {
         /**
-         * @description An id for this request, echoed in the response and kept in the logs.
+         * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
          * @example checkout-4711
          */
         XRequestId: string;
@@ -11842,7 +11848,7 @@ export interface components {
         /** @description Only orders of this status. */
         QueryStatus: "PENDING" | "PAID" | "CANCELLED";
         /** @description What to sort by; ties are broken by id. Default: id. */
-        QuerySort: "id" | "createdAt" | "created_at" | "total";
+        QuerySort: "id" | "createdAt" | "total" | "created_at";
         /** @description Only products of the category with this path, and of all below it. May be repeated: those of any of them. */
         QueryCategory: string | string[];
         /** @description Only products of this brand. */
@@ -11872,7 +11878,7 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description The X-Request-ID of the request, or one made here; logs carry the same.
+         * @description The X-Request-ID of the request, or one made here where it has none that is fit; logs carry the same.
          * @example 3f8e2a51-7c94-4b0d-9e16-52d7a0c4b8f3
          */
         "X-Request-ID": string;
@@ -11992,7 +11998,7 @@ export interface components {
          */
         "Retry-After": number;
         /**
-         * @description The challenge: Bearer (RFC 6750), with error="invalid_token" when credentials were sent; ApiKey where only API keys are taken.
+         * @description The challenge: Bearer (RFC 6750), with error="invalid_token" when a token was sent that does not count; ApiKey where only API keys are taken.
          * @example Bearer realm="catalog", error="invalid_token", error_description="The token has expired"
          */
         "WWW-Authenticate": string;
@@ -12049,7 +12055,7 @@ export interface components {
                 query?: never;
                 header?: {
                     /**
-                     * @description An id for this request, echoed in the response and kept in the logs.
+                     * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                      * @example checkout-4711
                      */
                     "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12085,7 +12091,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12136,7 +12142,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12197,7 +12203,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12257,7 +12263,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12313,7 +12319,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12372,7 +12378,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12434,7 +12440,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12493,7 +12499,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12553,7 +12559,7 @@ export interface operations {
                 /** @description Only the user of this address, in whatever case. */
                 email?: string;
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "name" | "email" | "createdAt";
+                sort?: "id" | "name" | "email" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -12569,7 +12575,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12624,7 +12630,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12698,7 +12704,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12760,7 +12766,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12838,7 +12844,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12896,7 +12902,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -12988,7 +12994,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13043,7 +13049,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13118,7 +13124,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13178,7 +13184,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13235,7 +13241,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "name" | "createdAt";
+                sort?: "id" | "name" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -13251,7 +13257,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13306,7 +13312,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13380,7 +13386,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13442,7 +13448,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13527,7 +13533,7 @@ export interface operations {
                 /** @description Facets to count, with commas between them, 20 at most: brand, category, tag, status, price, and attributes as `attr.colour`. `meta.facets` has how many products there are of each value, each facet counted without its own filter. */
                 facets?: components["parameters"]["QueryFacets"];
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "price" | "name" | "created_at" | "createdAt";
+                sort?: "id" | "price" | "name" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -13543,7 +13549,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13598,7 +13604,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13719,7 +13725,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13795,7 +13801,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13857,7 +13863,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -13979,7 +13985,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14036,7 +14042,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14133,7 +14139,7 @@ export interface operations {
                 /** @description Only what can be bought now, or only the rest. */
                 available?: components["parameters"]["QueryAvailable"];
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "position" | "createdAt";
+                sort?: "id" | "position" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -14149,7 +14155,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14211,7 +14217,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14299,7 +14305,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14382,7 +14388,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14449,7 +14455,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14541,7 +14547,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14603,7 +14609,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14703,7 +14709,7 @@ export interface operations {
                 /** @description Only definitions of this type. */
                 type?: "text" | "number" | "boolean" | "date" | "choice";
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "key" | "label" | "createdAt";
+                sort?: "id" | "key" | "label" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -14719,7 +14725,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14774,7 +14780,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14853,7 +14859,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -14915,7 +14921,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -15000,7 +15006,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -15057,7 +15063,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -15161,7 +15167,7 @@ export interface operations {
                 /** @description Only the category with this path. */
                 path?: string;
                 /** @description What to sort by; ties are broken by id. Default: position with parentId, else id. */
-                sort?: "id" | "position" | "name" | "path" | "createdAt";
+                sort?: "id" | "position" | "name" | "path" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -15177,7 +15183,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -15232,7 +15238,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -15302,7 +15308,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -15364,7 +15370,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -15440,7 +15446,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -15498,7 +15504,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -15593,7 +15599,7 @@ export interface operations {
                 /** @description Only those of this variant. */
                 variantId?: number;
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "createdAt";
+                sort?: "id" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -15609,7 +15615,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -15664,7 +15670,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -15749,7 +15755,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -15814,7 +15820,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -15909,7 +15915,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -15976,7 +15982,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -16038,7 +16044,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -16159,7 +16165,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -16221,7 +16227,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -16302,7 +16308,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -16388,7 +16394,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -16443,7 +16449,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -16520,7 +16526,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -16582,7 +16588,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -16649,7 +16655,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -16716,7 +16722,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -16784,7 +16790,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -16865,7 +16871,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -16920,7 +16926,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -16987,7 +16993,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -17054,7 +17060,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "rating" | "createdAt";
+                sort?: "id" | "rating" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -17070,7 +17076,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -17132,7 +17138,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -17214,7 +17220,7 @@ export interface operations {
                 /** @description Only reviews with this rating. */
                 rating?: number;
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "rating" | "createdAt";
+                sort?: "id" | "rating" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -17230,7 +17236,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -17285,7 +17291,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -17347,7 +17353,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -17422,7 +17428,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -17479,7 +17485,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -17574,7 +17580,7 @@ export interface operations {
                 /** @description Only articles with this tag. */
                 tag?: string;
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "title" | "createdAt";
+                sort?: "id" | "title" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -17590,7 +17596,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -17645,7 +17651,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -17719,7 +17725,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -17781,7 +17787,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -17860,7 +17866,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -17917,7 +17923,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -18010,7 +18016,7 @@ export interface operations {
                 /** @description Only posts by the user with this id. */
                 author?: number;
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "title" | "createdAt";
+                sort?: "id" | "title" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -18026,7 +18032,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -18081,7 +18087,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -18151,7 +18157,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -18213,7 +18219,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -18288,7 +18294,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -18345,7 +18351,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -18436,7 +18442,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "createdAt";
+                sort?: "id" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -18452,7 +18458,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -18514,7 +18520,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -18590,7 +18596,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -18652,7 +18658,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -18726,7 +18732,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -18783,7 +18789,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -18881,7 +18887,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -18971,7 +18977,7 @@ export interface operations {
                 /** @description Facets to count, with commas between them, 20 at most: brand, category, tag, status, price, and attributes as `attr.colour`. `meta.facets` has how many products there are of each value, each facet counted without its own filter. */
                 facets?: components["parameters"]["QueryFacets"];
                 /** @description What products are sorted by; ties are broken by id. Default: the best hits first. */
-                sort?: "id" | "price" | "name" | "created_at" | "createdAt";
+                sort?: "id" | "price" | "name" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -18987,7 +18993,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -19041,7 +19047,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "createdAt";
+                sort?: "id" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -19057,7 +19063,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -19112,7 +19118,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -19185,7 +19191,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -19247,7 +19253,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -19325,7 +19331,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -19382,7 +19388,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -19489,7 +19495,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -19544,7 +19550,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -19613,7 +19619,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -19675,7 +19681,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -19750,7 +19756,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -19807,7 +19813,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -19905,7 +19911,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -19972,7 +19978,7 @@ export interface operations {
                 /** @description Only events of this moment or earlier. */
                 until?: string;
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "createdAt";
+                sort?: "id" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -19988,7 +19994,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -20043,7 +20049,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -20103,10 +20109,10 @@ export interface operations {
     listNotifications: {
         parameters: {
             query?: {
-                /** @description Only those that have not been read. */
-                unread?: "true";
+                /** @description Only those that have not been read, or only those that have. */
+                unread?: "true" | "false";
                 /** @description What to sort by; ties are broken by id. Default: id. */
-                sort?: "id" | "createdAt";
+                sort?: "id" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */
                 order?: components["parameters"]["QueryOrder"];
                 /** @description Page number, from 1. Not together with cursor or limit. */
@@ -20122,7 +20128,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -20177,7 +20183,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -20238,7 +20244,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -20300,7 +20306,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -20357,7 +20363,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -20458,7 +20464,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -20593,7 +20599,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -20644,7 +20650,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -20695,7 +20701,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -20747,7 +20753,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -20792,7 +20798,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -20843,7 +20849,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -20900,7 +20906,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -20954,7 +20960,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -21008,7 +21014,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -21062,7 +21068,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -21114,7 +21120,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -21166,7 +21172,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];
@@ -21189,7 +21195,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An id for this request, echoed in the response and kept in the logs.
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
                  * @example checkout-4711
                  */
                 "X-Request-ID"?: components["parameters"]["XRequestId"];

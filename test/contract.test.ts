@@ -88,8 +88,6 @@ describeOnDatabases('the contract on %s', kind => {
     async (_, operation) => {
       const path = await walk.keptPath(operation);
       const keysOnly = operation.roles.length === 0;
-      const anonymous = { headers: { Authorization: '' } };
-      const garbage = { headers: { Authorization: 'Bearer garbage.not.token' } };
       await writesNothing(service, async () => {
         const wrong = { Accept: 'image/x', 'Content-Type': 'text/x' };
         const without = await unauthenticated(operation, path, wrong);
@@ -98,14 +96,15 @@ describeOnDatabases('the contract on %s', kind => {
         expect(without.headers.get('WWW-Authenticate')).toBe(
           keysOnly ? 'ApiKey realm="catalog", header="X-API-Key"' : 'Bearer realm="catalog"',
         );
-        for (const headers of [anonymous.headers, garbage.headers, { 'X-API-Key': `ck_${'A'.repeat(43)}` }]) {
+        // What is wrong with a token is said where tokens are taken, and with a key where keys alone are.
+        for (const [headers, error] of [
+          [{ Authorization: '' }, false],
+          [{ Authorization: 'Bearer garbage.not.token' }, !keysOnly],
+          [{ 'X-API-Key': `ck_${'A'.repeat(43)}` }, keysOnly],
+        ] as const) {
           const refused = await unauthenticated(operation, path, headers);
           expect(refused.status).toBe(401);
-          expect(refused.headers.get('WWW-Authenticate')).toContain(
-            keysOnly
-              ? 'ApiKey realm="catalog", header="X-API-Key", error="invalid_key"'
-              : 'error="invalid_token"',
-          );
+          expect(refused.headers.get('WWW-Authenticate')?.includes('error="invalid_')).toBe(error);
         }
         const problem = await unauthenticated(operation, path, {
           Accept: 'application/json, application/problem+json',

@@ -33,8 +33,8 @@ export interface UserCaller {
 export interface Anonymous {
   readonly kind: 'anonymous';
   readonly subject: string;
-  /** Why the credentials that were sent do not count; undefined when none were sent. */
-  readonly problem: ErrorCode | undefined;
+  /** What was sent and does not count, and why; undefined when neither a token nor a key was sent. */
+  readonly problem: { readonly sent: 'token' | 'key'; readonly code: ErrorCode } | undefined;
 }
 
 /** An endpoint's rule. There is no default: an endpoint without one does not compile. */
@@ -96,17 +96,17 @@ export function identify(
   const authorization = headers.get('authorization');
   if (authorization !== null) {
     const token = parseBearerToken(authorization);
-    if (token === undefined) return toCaller('UNAUTHORIZED', client);
+    if (token === undefined) return createAnonymous(client.address, undefined);
     // A token that is known already is taken at once, without a turn of the event loop.
-    return runWhenReady(authenticator.bearer(token), caller => toCaller(caller, client));
+    return runWhenReady(authenticator.bearer(token), caller => toCaller(caller, 'token', client));
   }
   const key = headers.get('x-api-key') ?? keyParameter;
   if (key === undefined) return createAnonymous(client.address, undefined);
-  return runWhenReady(authenticator.apiKey(key), caller => toCaller(caller, client));
+  return runWhenReady(authenticator.apiKey(key), caller => toCaller(caller, 'key', client));
 }
 
-const toCaller = (caller: Caller | ErrorCode, client: Client): Caller =>
-  typeof caller === 'string' ? createAnonymous(client.address, caller) : caller;
+const toCaller = (caller: Caller | ErrorCode, sent: 'token' | 'key', client: Client): Caller =>
+  typeof caller === 'string' ? createAnonymous(client.address, { sent, code: caller }) : caller;
 
 /** The credentials of the scheme Bearer, whose name is case-insensitive (RFC 9110 §11.1). */
 function parseBearerToken(authorization: string): string | undefined {
@@ -115,7 +115,7 @@ function parseBearerToken(authorization: string): string | undefined {
   return token === '' ? undefined : token;
 }
 
-function createAnonymous(address: string, problem: ErrorCode | undefined): Anonymous {
+function createAnonymous(address: string, problem: Anonymous['problem']): Anonymous {
   return { kind: 'anonymous', subject: `ip:${address}`, problem };
 }
 
@@ -135,9 +135,9 @@ export function admit(caller: Caller, access: Access): void {
     const reason = access.scope === undefined ? 'takes no API key' : `needs the scope ${access.scope}`;
     throw new HttpError('FORBIDDEN', { message: `This operation ${reason}.` });
   }
-  throw access.roles.length === 0
-    ? createKeyRequiredError(caller.problem)
-    : createUnauthorizedError(caller.problem);
+  const { problem } = caller;
+  if (access.roles.length === 0) throw createKeyRequiredError(problem);
+  throw createUnauthorizedError(problem?.sent === 'token' ? problem.code : undefined);
 }
 
 /**
@@ -171,17 +171,20 @@ export const createEndedSessionsError = () =>
   );
 
 /** A 401 where no token is taken: its challenge is of a scheme of its own, since there is none for keys in a header. */
-function createKeyRequiredError(problem: ErrorCode | undefined): HttpError {
+function createKeyRequiredError(problem: Anonymous['problem']): HttpError {
   const challenge = 'ApiKey realm="catalog", header="X-API-Key"';
-  return new HttpError(problem ?? 'UNAUTHORIZED', {
+  return new HttpError(problem?.code ?? 'UNAUTHORIZED', {
     message: 'This operation takes an API key. Send "X-API-Key: <key>", with a key that has its scope.',
     headers: {
-      'WWW-Authenticate': problem === undefined ? challenge : `${challenge}, error="invalid_key"`,
+      'WWW-Authenticate': problem?.sent === 'key' ? `${challenge}, error="invalid_key"` : challenge,
     },
   });
 }
 
-/** A 401 with its challenge; `error="invalid_token"` only when credentials were sent (RFC 6750 §3). */
+/**
+ * A 401 with its challenge, and `error="invalid_token"` only when a token was sent (RFC 6750 §3.1).
+ * @param problem why the token does not count; undefined when none was sent
+ */
 export function createUnauthorizedError(problem: ErrorCode | undefined, message?: string): HttpError {
   const challenge = 'Bearer realm="catalog"';
   const description = problem === 'TOKEN_EXPIRED' ? 'The token has expired' : 'The token is not valid';

@@ -83,6 +83,8 @@ export type BodyOutput<B> = B extends { kind: 'json'; schema: infer S; optional:
 export interface ResponseSpec {
   readonly description: string;
   readonly schema?: z.ZodType;
+  /** The schema of the resource itself, where the body wraps it. */
+  readonly representation?: z.ZodType;
   readonly example?: unknown;
   /** Headers beyond those that every response has: name → description. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -34,11 +34,16 @@ export const pageParameters = {
   count: z.enum(['exact']).optional().describe('With cursor paging: also give the exact total.'),
 };
 
-/** `sort` and `order` for a collection that can be sorted by these: public names → columns. */
+/**
+ * `sort` and `order` for a collection that can be sorted by these: public names → columns. Where `createdAt` is one of
+ * them, `created_at` means the same.
+ */
 export function sortParameters(columns: Readonly<Record<string, string>>) {
+  const names = Object.keys(columns);
   return {
     sort: z
-      .enum(Object.keys(columns))
+      .enum(names.includes('createdAt') ? [...names, 'created_at'] : names)
+      .transform(name => (name === 'created_at' ? 'createdAt' : name))
       .optional()
       .describe('What to sort by; ties are broken by id. Default: id.'),
     order: z.enum(['asc', 'desc']).optional().describe('Direction of the sort; default asc.'),

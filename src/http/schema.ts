@@ -126,12 +126,16 @@ function describeLimit(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig)
   const small = issue.code === 'too_small';
   const limit = small ? issue.minimum : issue.maximum;
   const word = small ? 'min' : 'max';
+  const plural = Number(limit) === 1 ? '' : 's';
   if (issue.origin === 'array')
-    return { code: `${word}Items`, message: `must have ${limit} items or ${small ? 'more' : 'fewer'}` };
+    return {
+      code: `${word}Items`,
+      message: `must have ${limit} item${plural} or ${small ? 'more' : 'fewer'}`,
+    };
   if (issue.origin === 'string') {
     return {
       code: `${word}Length`,
-      message: `must be at ${small ? 'least' : 'most'} ${limit} characters long`,
+      message: `must be at ${small ? 'least' : 'most'} ${limit} character${plural} long`,
     };
   }
   if (issue.inclusive === false)

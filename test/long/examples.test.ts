@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPlace, type Place, waitFor } from '../cli/program.ts';
+import { plainPng } from '../support/images.ts';
 import { type Example, examplesOf, isAsShown, npmCommandsOf, root, shownAddress } from '../support/pages.ts';
 import { hasPostgres } from '../support/postgres.ts';
 import { signIn } from '../support/service.ts';
@@ -43,7 +44,11 @@ async function start(command: string, place: Place): Promise<Started> {
 
 let sample: Started;
 beforeAll(async () => {
-  sample = await start('npm start', await createPlace('sqlite', { HOST: '127.0.0.1' }));
+  const place = await createPlace('sqlite', { HOST: '127.0.0.1' });
+  // The picture that the guide uploads.
+  const picture = new Bun.Image(plainPng(40, 30, 0x8a, 0x6f, 0x52)).resize(4000, 3000);
+  place.file('lamp.jpg', await picture.jpeg().bytes());
+  sample = await start('npm start', place);
 });
 afterAll(() => sample.stop());
 

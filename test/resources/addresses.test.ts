@@ -66,6 +66,8 @@ describeOnDatabases('addresses on %s', kind => {
       : ({ status: 400, error: 'VALIDATION_FAILED' } as const);
     const { details } = (await play(service, { name, ...send({}), ...required })).body;
     expect(details).toMatchObject([{ field: 'currentPassword', code: 'required' }]);
+    // An empty one is none.
+    await play(service, { name, ...send({ currentPassword: '' }), ...required });
     const wrong = { status: 403, error: 'WRONG_PASSWORD' } as const;
     await play(service, { name, ...send({ currentPassword: 'a guess of a thief' }), ...wrong });
     const mails = await mailsOf(service, async () => {

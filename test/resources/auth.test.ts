@@ -4,6 +4,7 @@ import { contentsOf } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { decode, forge } from '../support/jwt.ts';
+import { addPerson } from '../support/people.ts';
 import { play } from '../support/scenario.ts';
 import { emailOf, password, startTestService, type TestService } from '../support/service.ts';
 
@@ -29,6 +30,14 @@ const refusedLogins: [name: string, body: unknown, problems: [string, string][]]
     'a password of 201 characters',
     { email: 'a@b.example', password: 'x'.repeat(201) },
     [['password', 'maxLength']],
+  ],
+  [
+    'blanks',
+    { email: ' \t', password: '' },
+    [
+      ['email', 'blank'],
+      ['password', 'minLength'],
+    ],
   ],
   ['U+0000', { email: 'a\u0000@b.example', password: 'x' }, [['email', 'characters']]],
   [
@@ -80,7 +89,7 @@ describeOnDatabases('signing in on %s', kind => {
     const responses = await Promise.all([
       login({ email: emailOf('user'), password: 'not the password' }),
       login({ email: 'nobody@test.example', password }),
-      login({ email: "' or 1=1 --", password: '' }),
+      login({ email: "' or 1=1 --", password: ' ' }),
     ]);
     for (const { status, body, headers } of responses) {
       expect([status, body.error, body.message]).toEqual([
@@ -153,9 +162,6 @@ describeOnDatabases('signing in on %s', kind => {
       ['a shortened signature', (_, token) => `Bearer ${token.slice(0, -2)}`],
       ['four parts', (_, token) => `Bearer ${token}.x`],
       ['two tokens', (_, token) => `Bearer ${token} ${token}`],
-      ['no scheme', (_, token) => token],
-      ['Basic', () => 'Basic dXNlcjpwYXNz'],
-      ['an empty token', () => 'Bearer '],
       ['text', () => 'Bearer ../../etc/passwd'],
     ];
   test.each(wrong)('a token is refused: %s', async (name, authorization) => {
@@ -168,10 +174,35 @@ describeOnDatabases('signing in on %s', kind => {
       status: 401,
       error: 'UNAUTHORIZED',
     });
-    expect(response.headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
+    const challenge =
+      'Bearer realm="catalog", error="invalid_token", error_description="The token is not valid"';
+    expect(response.headers.get('WWW-Authenticate')).toBe(challenge);
     // It is not the token's form that is wrong: made the same way, a right one is accepted.
     const right = { Authorization: `bearer ${forge(decode(token).payload)}` };
     expect((await call(service, { path: '/v1/me', headers: right })).status).toBe(200);
+  });
+
+  const tokenless: [name: string, headers: (token: string) => Record<string, string>][] = [
+    ['no scheme', token => ({ Authorization: token })],
+    ['Basic', () => ({ Authorization: 'Basic dXNlcjpwYXNz' })],
+    ['an empty token', () => ({ Authorization: 'Bearer ' })],
+    ['an empty header', () => ({ Authorization: '' })],
+    ['a wrong key', () => ({ 'X-API-Key': `ck_${'A'.repeat(43)}` })],
+  ];
+  test.each(tokenless)('without a token the challenge has no error: %s', async (name, headersFor) => {
+    const headers = headersFor(service.tokens.user);
+    const refused = { status: 401, error: 'UNAUTHORIZED' } as const;
+    const challenge = { 'WWW-Authenticate': 'Bearer realm="catalog"' };
+    await play(service, { name, path: '/v1/users', headers, ...refused, responseHeaders: challenge });
+  });
+
+  test('blanks are no failed attempts', async () => {
+    const person = await addPerson(service);
+    for (let attempt = 0; attempt < 30; attempt++)
+      expect((await login({ email: person.email, password: '' })).status).toBe(400);
+    expect((await login({ email: person.email, password })).status).toBe(200);
+    const { body } = await login({ email: person.email, password: '' });
+    expect(body.message).toBe('password: must be at least 1 character long');
   });
 });
 

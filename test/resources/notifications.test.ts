@@ -182,6 +182,9 @@ describeOnDatabases('notifications on %s', kind => {
     const again = await play(on.service, { ...key, name: 'again', status: 200, response: { updated: 1 } });
     expect(again.headers.get('Idempotency-Replayed')).toBe('true');
     expect(await of('admin', 'unread=true')).toHaveLength(1);
+    const read = (await of('admin')).filter(({ read }) => read);
+    expect(read.length).toBeGreaterThan(3);
+    expect(await of('admin', 'unread=false&limit=100')).toEqual(read);
   });
 
   test('lists page by offset and cursor, in plain JSON and HAL', async () => {
@@ -231,7 +234,7 @@ describeOnDatabases('notifications on %s', kind => {
       status: 400,
       error: 'INVALID_CURSOR',
     });
-    const unknown = { path: `${path}?unread=false`, as: 'editor' } as const;
-    await play(on.service, { ...unknown, name: 'unread=false', status: 400, problems: [['unread', 'enum']] });
+    const unknown = { path: `${path}?unread=1`, as: 'editor' } as const;
+    await play(on.service, { ...unknown, name: 'unread=1', status: 400, problems: [['unread', 'enum']] });
   });
 });

@@ -65,6 +65,12 @@ describeOnDatabases('bulk update on %s', kind => {
     });
   });
 
+  test('limits are named in the singular and the plural', async () => {
+    const messageFor = async (ids: readonly number[]) => (await bulk('limit', ids, {}, 400)).body.message;
+    expect(await messageFor([])).toBe('ids: must have 1 item or more');
+    expect(await messageFor(upTo(501))).toBe('ids: must have 500 items or fewer');
+  });
+
   test('skips ids that no product can have', async () => {
     const product = await addProduct(service);
     const response = await bulk('impossible ids', [product.id, 0, -7, 2_147_483_648], { price: 3 });

@@ -163,7 +163,12 @@ describeOnDatabases('sessions on %s', kind => {
     ['a number', 1, 400],
     ['5,000 characters', 'x'.repeat(5000), 400],
   ])('refresh refuses %s', async (name, refreshToken, status) => {
-    await play(service, { name, method: 'POST', path: '/v1/auth/refresh', body: { refreshToken }, status });
+    const sent = { method: 'POST', path: '/v1/auth/refresh', body: { refreshToken } } as const;
+    const { body } = await play(service, { name, ...sent, status });
+    if (status !== 401) return;
+    const message =
+      'The refresh token is not valid, or its session has ended; sign in again with POST /v1/auth/login.';
+    expect([body.error, body.message]).toEqual(['UNAUTHORIZED', message]);
   });
 });
 
@@ -176,7 +181,11 @@ describeOnDatabases('sessions over time on %s', kind => {
     service.clock.advance(7 * day);
     const response = await refresh(service, refreshToken);
     expect([response.status, response.body.error]).toEqual([401, 'TOKEN_EXPIRED']);
-    expect(response.headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
+    expect(response.body.message).toBe(
+      'The refresh token has expired; sign in again with POST /v1/auth/login.',
+    );
+    // What is wrong is in the body: no access token was sent.
+    expect(response.headers.get('WWW-Authenticate')).toBe('Bearer realm="catalog"');
     await service.stop();
   });
 

@@ -185,6 +185,43 @@ describeOnDatabases('todos on %s', kind => {
     expect((await patch({ 'If-Match': etag })).status).toBe(412);
   });
 
+  const readOnly = 'id: is read-only';
+  const unchanged = `${readOnly}; nothing was changed`;
+  const another = (op: string) => (id: number) => [{ op, path: '/id', value: id + 1 }];
+  const patched: [
+    name: string,
+    type: string,
+    body: (id: number) => unknown,
+    usual: string,
+    strict: string,
+  ][] = [
+    ['another id', 'json', id => ({ id: id + 1 }), '', readOnly],
+    ['another id', 'merge-patch+json', id => ({ id: id + 1 }), '', readOnly],
+    ['its own id', 'merge-patch+json', id => ({ id, done: true }), '', ''],
+    ['a test of it', 'json-patch+json', id => [{ op: 'test', path: '/id', value: id }], '', ''],
+    ['replace', 'json-patch+json', another('replace'), unchanged, unchanged],
+    ['add', 'json-patch+json', another('add'), unchanged, unchanged],
+  ];
+  test.each(patched)('the id is read-only: %s as %s', async (_, type, bodyOf, usual, strict) => {
+    const made = await add('Read-only');
+    for (const [prefer, refusal] of [
+      ['handling=lenient', usual],
+      ['handling=strict', strict],
+    ] as const) {
+      const { status, body } = await call(service, {
+        method: 'PATCH',
+        path: `${path}/${made.id}`,
+        as: 'user',
+        headers: { 'Content-Type': `application/${type}`, Prefer: prefer },
+        body: bodyOf(made.id),
+      });
+      const expected = refusal === '' ? 200 : type.startsWith('json-patch') ? 422 : 400;
+      expect([prefer, status, body.message ?? body.error ?? '']).toEqual([prefer, expected, refusal]);
+    }
+    const { body } = await call(service, { path: `${path}/${made.id}`, as: 'user' });
+    expect(body.data).toMatchObject({ id: made.id, createdAt: made.createdAt });
+  });
+
   test('another’s todo does not exist', async () => {
     const { id } = await add('Mine');
     for (const as of ['editor', 'admin'] as const) {

@@ -94,6 +94,23 @@ describeOnDatabases('weather on %s', kind => {
     expect(provider.requests).toEqual(['/v1/search']);
   });
 
+  test('a city nobody could be asked about is 404 that says so, and is requested again once it can be', async () => {
+    provider.mood = 'failing';
+    for (let attempt = 0; attempt < 4; attempt++) {
+      const { status, body } = await ask('Smalltown');
+      expect([status, body.error, body.message]).toEqual([
+        404,
+        'NOT_FOUND',
+        '"Smalltown" is not among the cities known here; the weather provider, which knows more, cannot be reached now. Retry later.',
+      ]);
+    }
+    provider.mood = 'good';
+    service.clock.advance(31_000);
+    expect((await ask('Smalltown')).status).toBe(200);
+    const { status, body } = await ask('Atlantis');
+    expect([status, body.message]).toEqual([404, 'No city is known by the name "Atlantis".']);
+  });
+
   test('many who ask at once for one city make one request', async () => {
     provider.mood = 'held';
     const responses = Array.from({ length: 20 }, () => ask('Berlin'));

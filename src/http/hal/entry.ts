@@ -8,7 +8,7 @@ import { createEndpoint, type Endpoint } from '../endpoint.ts';
 import { halJson, json } from '../negotiate.ts';
 import { findPrefix } from '../request/prefixed.ts';
 import { replyOk } from '../response/reply.ts';
-import { addSelfLink, entryLinksSchema, type Link, type Links } from './index.ts';
+import { addSelfLink, entryLinksSchema, type Link, type Links, nothingEmbedded, toHal } from './index.ts';
 
 interface Described {
   /** As in `v1`. */
@@ -87,17 +87,16 @@ export function createEntryEndpoint(version: Described): Endpoint {
               .describe('A collection’s name and its address.'),
           })
           .meta({ id: 'Entry' }),
-        hal: z.object({ ...described, _links: entryLinksSchema }).meta({ id: 'EntryHal' }),
+        hal: z
+          .object({ ...described, _links: entryLinksSchema, _embedded: nothingEmbedded })
+          .meta({ id: 'EntryHal' }),
       },
     },
     handle({ url, mediaType }) {
       const root = `${url.base}/${name}`;
       if (mediaType === halJson) {
-        return replyOk({
-          version: name,
-          contract,
-          _links: addSelfLink(root, buildEntryLinks(version, root)),
-        });
+        const links = addSelfLink(root, buildEntryLinks(version, root));
+        return replyOk(toHal({ version: name, contract }, links));
       }
       const links = Object.fromEntries(plain.map(({ relation, path }) => [relation, `${root}${path}`]));
       return replyOk({ version: name, contract, links });

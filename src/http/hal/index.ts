@@ -63,6 +63,9 @@ export const entryLinksSchema = z
     ],
   });
 
+/** `_embedded` where nothing is: HAL always has it here. */
+export const nothingEmbedded = z.object({});
+
 type Named<Names extends readonly string[], S> = { [Name in Names[number]]: S };
 
 /** The schema of `_links`: those that are always there, and those that come and go. */
@@ -82,7 +85,7 @@ export function buildHalSchema(
   resource: z.ZodObject,
   name: string,
   links: z.ZodObject,
-  embedded: z.ZodObject = z.object({}),
+  embedded: z.ZodObject = nothingEmbedded,
 ) {
   return resource.extend({ _links: links, _embedded: embedded }).meta({ id: name, example: undefined });
 }

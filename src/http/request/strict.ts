@@ -111,7 +111,7 @@ export function createMemberCheck(): (
   return (endpoint, body, type, value) => {
     if (body.kind === 'raw') return;
     const settable = getShape(body.schema, 'input');
-    const shown = endpoint.responses[200]?.schema;
+    const { schema, representation: shown = schema } = endpoint.responses[200] ?? {};
     const readable = shown === undefined ? undefined : getShape(shown, 'output');
     const problems = new Problems(readable);
     if (type === jsonPatch) checkOperations(value, settable, readable, problems);

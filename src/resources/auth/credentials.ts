@@ -34,7 +34,7 @@ export function createConfirmation(
     } else if (caller.kind === 'key') {
       const key = await session.first(expiryOf({ id: caller.keyId }));
       const isOver = key === undefined || (key.expires_at !== null && key.expires_at <= clock.now());
-      if (isOver) throw createUnauthorizedError('UNAUTHORIZED');
+      if (isOver) throw createUnauthorizedError(undefined);
     }
   };
 }

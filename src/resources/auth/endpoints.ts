@@ -1,7 +1,7 @@
 /** Signing in, staying signed in, and signing out. */
-import { allow, createUnauthorizedError } from '../../http/access.ts';
+import { allow } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
-import { HttpError } from '../../http/errors.ts';
+import { type ErrorCode, HttpError } from '../../http/errors.ts';
 import { replyNoContent, replySecret } from '../../http/response/reply.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { type StoredUser, toEmailKey, type UserStore } from '../users/store.ts';
@@ -89,19 +89,18 @@ export function createAuthEndpoints({ database, clock }: Dependencies, options: 
         const hash = hashToken(body.refreshToken);
         return guards.token({ showQuota, address }, hash, async () => {
           const verified = await tokens.verifyRefresh(body.refreshToken);
-          if (typeof verified === 'string') throw createUnauthorizedError(verified);
+          if (typeof verified === 'string') throw createRefreshError(verified);
           return write(async session => {
             const row = await sessions.findByToken(session, hash);
             const now = clock.now();
-            if (row === undefined || row.id !== verified.sessionId)
-              throw createUnauthorizedError('UNAUTHORIZED');
+            if (row === undefined || row.id !== verified.sessionId) throw createRefreshError('UNAUTHORIZED');
             const idleSince = now - refreshIdleLifetime * 1000;
             if (row.expires_at <= now || row.last_used_at <= idleSince)
-              throw createUnauthorizedError('TOKEN_EXPIRED');
+              throw createRefreshError('TOKEN_EXPIRED');
             const user = await users.keep(session, row.user_id);
             // A change of the password or role may have ended the session since it was read.
             if (user === undefined || !(await sessions.touch(session, row.id, now)))
-              throw createUnauthorizedError('UNAUTHORIZED');
+              throw createRefreshError('UNAUTHORIZED');
             // Signing waits for nothing outside this process, so it may be done while the transaction is open.
             return replySecret(200, {
               accessToken: await tokens.signAccess(user),
@@ -136,6 +135,13 @@ export function createAuthEndpoints({ database, clock }: Dependencies, options: 
 function requireMatch(user: StoredUser | undefined): StoredUser {
   if (user === undefined) throw new HttpError('INVALID_CREDENTIALS', { headers: challenge });
   return user;
+}
+
+/** The refresh token is in the body: no token of the Authorization header is at fault (RFC 6750 §3.1). */
+function createRefreshError(code: ErrorCode): HttpError {
+  const problem = code === 'TOKEN_EXPIRED' ? 'has expired' : 'is not valid, or its session has ended';
+  const message = `The refresh token ${problem}; sign in again with POST /v1/auth/login.`;
+  return new HttpError(code, { message, headers: challenge });
 }
 
 const challenge = { 'WWW-Authenticate': 'Bearer realm="catalog"' };

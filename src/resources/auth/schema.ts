@@ -1,14 +1,17 @@
 /** THE schema of signing in and out. */
 import { z } from 'zod';
-import { prose } from '../../http/schema.ts';
+import { text } from '../../http/schema.ts';
 import { mailToken, newPassword } from '../users/schema.ts';
 
 /** The three parts of a JWT, in base64url. */
 const pattern = '^[\\w-]+\\.[\\w-]+\\.[\\w-]+$';
 const jwt = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJ1c2VySWQiOiIxIn0.c2lnbmF0dXJl';
 
+/** Whether it is long enough was decided when it was set. */
+const currentPassword = z.string().min(1).max(200).meta({ format: 'password' });
+
 export const credentials = z
-  .object({ email: prose(254), password: z.string().max(200).meta({ format: 'password' }) })
+  .object({ email: text(254), password: currentPassword })
   .meta({ id: 'Credentials' });
 
 export const refreshRequest = z
@@ -50,9 +53,9 @@ export const accessTokenOnly = z.object({ accessToken, expiresIn }).meta({ id: '
 const password = newPassword.meta({ format: 'password' });
 
 export const passwordChange = z
-  .object({ currentPassword: z.string().max(200).meta({ format: 'password' }), newPassword: password })
+  .object({ currentPassword, newPassword: password })
   .meta({ id: 'PasswordChange' });
 
-export const forgotPassword = z.object({ email: prose(254) }).meta({ id: 'ForgotPassword' });
+export const forgotPassword = z.object({ email: text(254) }).meta({ id: 'ForgotPassword' });
 export const passwordReset = z.object({ token: mailToken, password }).meta({ id: 'PasswordReset' });
 export const queued = z.object({ status: z.literal('queued') }).meta({ id: 'Queued' });

@@ -50,11 +50,11 @@ export function createCrudEndpoints<
   const plain = resource.plainErrors ? { plainErrors: true } : {};
   const common = { tag, path, params, ...plain };
   const alsoHal = hal === undefined ? {} : { hal };
+  const shownSchema = resource.representation ?? resource.schema;
   const buildOne = (description: string) => ({
-    200: { description, schema: resource.schema, ...alsoHal },
+    200: { description, schema: resource.schema, representation: shownSchema, ...alsoHal },
   });
   const now = `The ${name} as it is now.`;
-  const shownSchema = resource.representation ?? resource.schema;
   const readOnly = Object.keys(shownSchema.shape).filter(member => !(member in patch.schema.shape));
   /** What the operations that change one have in common. */
   const buildChangeOptions = (

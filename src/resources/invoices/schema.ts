@@ -67,7 +67,6 @@ export const sortColumns = {
   id: 'id',
   number: 'number',
   createdAt: 'created_at',
-  created_at: 'created_at',
 } as const;
 
 export const listInvoices = z.object({

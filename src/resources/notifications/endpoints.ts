@@ -17,6 +17,12 @@ const tag = 'Notifications';
 const path = '/notifications';
 const access = allow.everyone();
 
+/** By `unread`. One that has been read has a moment, which is never before 1970. */
+const readConditions: Readonly<Record<'true' | 'false', Condition>> = {
+  true: { column: 'read_at', operator: 'is null', value: '', literal: true },
+  false: { column: 'read_at', operator: '>=', value: 0 },
+};
+
 export function createNotificationEndpoints(
   { database, paginator }: Dependencies,
   store: NotificationStore,
@@ -65,9 +71,9 @@ export function createNotificationEndpoints(
       list: store.list,
       sortColumns: schema.sortColumns,
       requested({ query, caller }) {
-        const isUnread: Condition = { column: 'read_at', operator: 'is null', value: '', literal: true };
         const mine = createEqualConditions({ user_id: requireReader(caller) });
-        return { query, conditions: query.unread === undefined ? mine : [...mine, isUnread] };
+        const conditions = query.unread === undefined ? mine : [...mine, readConditions[query.unread]];
+        return { query, conditions };
       },
     }),
     createEndpoint({

@@ -40,7 +40,10 @@ export const markedRead = z.object({ updated: z.int().min(0) }).meta({ id: 'Mark
 
 export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
 export const listNotifications = z.object({
-  unread: z.enum(['true']).optional().describe('Only those that have not been read.'),
+  unread: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('Only those that have not been read, or only those that have.'),
   ...listParameters(sortColumns),
 });
 

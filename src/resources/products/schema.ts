@@ -210,7 +210,6 @@ export const sortColumns = {
   id: 'id',
   price: 'price',
   name: 'name',
-  created_at: 'created_at',
   createdAt: 'created_at',
 } as const;
 

@@ -37,6 +37,7 @@ export function createTodoEndpoints(
     read: common.access,
     write: common.access,
     schema: schema.oneTodo,
+    representation: schema.todo,
     replace: { schema: schema.replaceTodo, example: { title: 'Order more lamps', done: true } },
     patch: { schema: schema.patchTodo, example: { done: true } },
     presenter: present,

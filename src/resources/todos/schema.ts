@@ -19,7 +19,7 @@ const done = z
   )
   .meta({ override: { description: 'Converted to a boolean.', examples: [true] } });
 
-const todo = z
+export const todo = z
   .object({ id: identifier(), title, done: z.boolean().meta({ examples: [false] }), createdAt: timestamp() })
   .meta({ id: 'Todo' });
 

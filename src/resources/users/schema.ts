@@ -78,7 +78,8 @@ export const replaceUser = complete
     email: input.email,
     role: input.role,
     tags: input.tags ?? [],
-    currentPassword: input.currentPassword ?? undefined,
+    // An empty one is none.
+    currentPassword: input.currentPassword || undefined,
   }))
   .meta({ id: 'ReplaceUser' });
 

@@ -25,6 +25,11 @@ export function createWeatherEndpoints(observations: Observations): Endpoint[] {
         if (found === 'unknown') {
           throw new HttpError('NOT_FOUND', { message: `No city is known by the name "${city}".` });
         }
+        if (found === 'unresolved') {
+          throw new HttpError('NOT_FOUND', {
+            message: `"${city}" is not among the cities known here; the weather provider, which knows more, cannot be reached now. Retry later.`,
+          });
+        }
         if (found === 'unavailable') {
           throw new HttpError('WEATHER_UNAVAILABLE', { headers: { 'Retry-After': '30' } });
         }

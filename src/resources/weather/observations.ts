@@ -11,8 +11,11 @@ import type { Dependencies } from '../dependencies.ts';
 import { type KnownCity, knownCities } from './cities.ts';
 import type { Weather } from './schema.ts';
 
-/** Unknown: no such city. Unavailable: there is one, but nothing is known of its weather. */
-type Found = Weather | 'unknown' | 'unavailable';
+/**
+ * Unknown: the provider knows no such city. Unresolved: none is known here, and the provider, which knows more, cannot be
+ * reached. Unavailable: there is one, but nothing is known of its weather.
+ */
+type Found = Weather | 'unknown' | 'unresolved' | 'unavailable';
 
 export interface Observations {
   of(city: string): Promise<Found>;
@@ -100,7 +103,7 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
     if (last !== undefined) return toWeather(last.place, last.observation, provider.name, true);
     const city = bundled.get(key);
     if (city !== undefined) return toWeather(city, computeUsual(city, clock.now()), 'bundled', false);
-    return places.has(key) ? 'unavailable' : 'unknown';
+    return places.has(key) ? 'unavailable' : 'unresolved';
   }
 
   return {
