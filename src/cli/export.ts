@@ -11,7 +11,7 @@ import type { Database, Session } from '../storage/database.ts';
 import { prepareQuery } from '../storage/prepared.ts';
 import { runWithDatabase } from './database.ts';
 import { createLines, type Exported, type ExportFormat, exportFormats } from './export-lines.ts';
-import { formatCount } from './import/report.ts';
+import { formatCount, formatQuantity } from './import/report.ts';
 import { refuseDevice, refuseKept } from './output-file.ts';
 import { escapeUnprintable } from './terminal/printable.ts';
 import { type Command, parse, parseChoiceOption, parseSafeOption } from './usage.ts';
@@ -31,9 +31,9 @@ Writes all products, ordered by id, as they are at one moment; the service may b
                        line end, also after a semicolon, tab or line end inside a cell
 
 catalog import reads all formats, and an import of an export changes nothing, unless there are products with neither sku
-nor externalId: those are created again each time, and how many there are is reported on standard error. id, createdAt,
-updatedAt, rating and what the service makes of the rest are for other readers: import leaves them out, and takes the
-apostrophes back. NDJSON and JSON have each product as the service shows it, with its variants in variants, and in
+nor externalId, nor a variant with a sku: those are created again each time, and how many there are is reported on
+standard error. id, createdAt, updatedAt, rating and what the service makes of the rest are for other readers: import
+leaves them out, and takes the apostrophes back. NDJSON and JSON have each product as the service shows it, with its variants in variants, and in
 basePrice the price of its own, for variants without one. CSV has a column for each attribute (attributes.colour) and
 JSON in the cells of options, variants, and images with a text. In CSV an empty cell stands for no value, so an empty
 description comes back as none, and a product without currency gets the default one.
@@ -84,9 +84,8 @@ export const command: Command = {
         const { count, unnamed } = await writeProducts(database, filter, { format, safe }, output);
         await output.finish();
         if (file !== undefined)
-          console.error(`${formatCount(count)} products written to ${escapeUnprintable(file)}`);
-        if (unnamed > 0)
-          console.error(`${formatCount(unnamed)} of ${formatCount(count)} products ${unnamedNote}`);
+          console.error(`${formatQuantity(count, 'product')} written to ${escapeUnprintable(file)}`);
+        if (unnamed > 0) console.error(describeUnnamed(unnamed, count));
         return 0;
       } catch (error) {
         await output.abandon();
@@ -107,7 +106,17 @@ async function requireCategory({ build, read }: Database, path: string | undefin
     throw new Error(`--category: there is no category "${path}"`);
 }
 
-const unnamedNote = 'have neither sku nor externalId: an import of this export creates them again each time';
+function describeUnnamed(unnamed: number, count: number): string {
+  const [have, them] = unnamed === 1 ? ['has', 'it'] : ['have', 'them'];
+  return (
+    `${formatCount(unnamed)} of ${formatQuantity(count, 'product')} ${have} neither sku nor externalId, nor a variant ` +
+    `with a sku: an import of this export creates ${them} again each time`
+  );
+}
+
+/** Whether an import finds nothing by which it would know the product again. */
+const isUnnamed = ({ product, variants }: Exported): boolean =>
+  product.sku === null && product.externalId === null && variants.every(({ sku }) => sku === null);
 
 function detectFormat(file: string): ExportFormat {
   if (/\.(?:ndjson|jsonl)$/i.test(file)) return 'ndjson';
@@ -149,7 +158,7 @@ async function writeProducts(
         const exported = await exportedOf(session, row);
         text += line(exported, count);
         count += 1;
-        if (exported.product.sku === null && exported.product.externalId === null) unnamed += 1;
+        if (isUnnamed(exported)) unnamed += 1;
         if (text.length < largestWrite) continue;
         await output.write(text);
         text = '';

@@ -63,14 +63,14 @@ export function parseSettings(texts: readonly string[]): Mapping {
 }
 
 /** The value of a column, found by its exact name, else in another case, else as a dotted path; undefined when there is no such column. */
-export function pick(record: Readonly<Record<string, unknown>>, column: string): unknown {
+export function pickMember(record: Readonly<Record<string, unknown>>, column: string): unknown {
   if (Object.hasOwn(record, column)) return record[column];
   const key = findSameName(record, column);
   if (key !== undefined) return record[key];
   const dot = column.indexOf('.');
   if (dot < 0) return undefined;
-  const member = pick(record, column.slice(0, dot));
-  return isObject(member) ? pick(member, column.slice(dot + 1)) : undefined;
+  const member = pickMember(record, column.slice(0, dot));
+  return isObject(member) ? pickMember(member, column.slice(dot + 1)) : undefined;
 }
 
 /** The first key that equals the name but for case. */

@@ -277,19 +277,3 @@ test('--safe-for-spreadsheets is refused for what is no CSV', async () => {
   }
   place.remove();
 });
-
-test('an export reports how many products an import of it would create again, and import does', async () => {
-  const place = await createCatalog('sqlite');
-  const rows = ['name,price,sku,externalId', 'A,1,S-1,', 'B,2,,E-2', 'C,3,,', 'D,4,,', ''];
-  await place.runHere(['import', place.file('in.csv', rows.join('\n'))]);
-  const out = join(place.folder, 'out.csv');
-  const note =
-    '2 of 4 products have neither sku nor externalId: an import of this export creates them again each time\n';
-  expect((await place.runHere(['export', '--output', out])).err).toBe(
-    `4 products written to ${out}\n${note}`,
-  );
-  expect((await place.run(['export', '--format', 'ndjson'])).err).toBe(note);
-  expect((await place.runHere(['import', out])).out).toStartWith('2 created, 0 updated, 2 unchanged');
-  expect((await place.runHere(['export', '--help'])).out).toContain('neither sku\nnor externalId');
-  place.remove();
-});

@@ -1,7 +1,7 @@
 /** What a file has as products, not yet checked: a record each, or with a preset what its rows come to. */
 import type { CellOptions } from '../../files/cells/fields.ts';
 import { createRecordMapper, type Mapper } from '../../files/cells/mapper.ts';
-import { type Mapping, pick, productFields } from '../../files/map.ts';
+import { type Mapping, pickMember, productFields } from '../../files/map.ts';
 import type { SourceRecord } from '../../files/read.ts';
 import type { ErrorDetail } from '../../http/errors.ts';
 import { isObject } from '../../json-object.ts';
@@ -10,7 +10,7 @@ import { resolveColumns } from './presets/columns.ts';
 import { requireCurrency, toMembers } from './presets/draft.ts';
 import { readTemplateColumns } from './presets/feeds/template.ts';
 import { formatProposal, getPreset, requireColumns } from './presets/index.ts';
-import { createJoiner, type Joined } from './presets/join.ts';
+import { createRowJoiner, type Joined } from './presets/join.ts';
 import { type Draft, type Drafting, type PresetName, type Row, RowProblem } from './presets/preset.ts';
 import { checkArray, type ImportSource } from './source.ts';
 
@@ -121,7 +121,7 @@ function keepExplicit(
 /** A column that was requested and is not there is a slip in the command: better reported at once than per line. */
 function requireMapped({ value: first = {} }: SourceRecord, mapping: Mapping): void {
   for (const [field, column] of mapping) {
-    if (pick(first, column) !== undefined) continue;
+    if (pickMember(first, column) !== undefined) continue;
     const names = Object.keys(first).join(', ');
     throw new Error(`the first record has no column "${column}" for ${field}; it has ${names}`);
   }
@@ -140,7 +140,7 @@ function checkColumns(
   requireMapped(record, mapping);
   if (format !== 'csv' || columns === undefined) return;
   for (const field of ['name', 'price']) {
-    if (mapping.has(field) || set.has(field) || pick(first, field) !== undefined) continue;
+    if (mapping.has(field) || set.has(field) || pickMember(first, field) !== undefined) continue;
     throw new Error(
       proposal || `there is no column "${field}": name it with --map ${field}=COLUMN, one of ${names}`,
     );
@@ -174,7 +174,7 @@ async function* readRowCandidates(
 ): AsyncGenerator<readonly Candidate[]> {
   const { file, dropUnknown } = request;
   const preset = getPreset(name);
-  const join = createJoiner(preset, file, notices.note);
+  const join = createRowJoiner(preset, file, notices.note);
   const mapper = createRecordMapper({ ...request, only: true });
   const drafting = createDrafting(request, notices);
   let looked = false;

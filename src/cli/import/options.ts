@@ -57,7 +57,8 @@ are added to its product or update those with their sku or options; none is dele
 basePrice is a product's own price, for its variants without one; the price that a product shows is the lowest of its
 variants. Without basePrice a price is the product's own, unless the product shows it anyway, before and after.
 
-The sku says which product is meant, and without one the externalId:
+The sku says which product is meant, without one the externalId, and with neither the skus of its variants, which must
+not be of several products:
   - no product has it: one is created; fields that are left out get their defaults (currency: DEFAULT_CURRENCY)
   - a product has it: its fields are updated, and it is left alone when none differs; fields that are left out
     (no column, an empty cell) keep their values, a null in JSON removes them. So do the members of a stock, of the

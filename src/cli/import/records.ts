@@ -1,7 +1,7 @@
 /** The checked records of a source, a chunk at a time: what of an import needs no database. */
 import { Unreadable } from '../../files/cells/fields.ts';
 import type { Encoding } from '../../files/encoding.ts';
-import { pick } from '../../files/map.ts';
+import { pickMember } from '../../files/map.ts';
 import type { FileFormat } from '../../files/read.ts';
 import type { ErrorDetail } from '../../http/errors.ts';
 import type { ImportRecord } from '../../resources/products/import/plain.ts';
@@ -138,6 +138,8 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
   };
   let position = 0;
   for await (const batch of readCandidates(source, reopenFile, request, notices)) {
+    // It may have been read twice, and its products be made of rows of two files.
+    if (source.isChanged()) throw new Error(`${file} has changed while it was read: import it again`);
     const taken: Checked[] = [];
     const positions: number[] = [];
     const rejects: { position: number; reject: Reject }[] = [];
@@ -228,7 +230,7 @@ const shownLength = 60;
 /** The value of a field, as in `tags.1`, that breaks a rule; nothing for one that is missing. */
 function formatValue(mapped: Readonly<Record<string, unknown>>, field: string): string {
   // Boundary: JSON.stringify is typed as if it made text of everything; of a value that is missing it makes none.
-  const text = JSON.stringify(pick(mapped, field)) as string | undefined;
+  const text = JSON.stringify(pickMember(mapped, field)) as string | undefined;
   if (text === undefined) return '';
   return ` (it is ${text.length > shownLength ? `${text.slice(0, shownLength)}…` : text})`;
 }

@@ -213,7 +213,7 @@ export function formatRemarks(state: ImportState, rejects: Pick<Rejects, 'reason
 
 const shownColumns = 40;
 
-const formatQuantity = (count: number, what: string): string =>
+export const formatQuantity = (count: number, what: string): string =>
   `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
 
 /** The last line of an import, on standard output. */

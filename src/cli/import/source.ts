@@ -23,6 +23,8 @@ export interface ImportSource {
   /** Undefined for a stream. */
   readonly totalBytes: number | undefined;
   readonly bytesRead: () => number;
+  /** Whether the file is no longer as it was when it was opened; never of a stream. */
+  isChanged(): boolean;
   /** What was found out of it that the user should know, since the last call. */
   said(): string[];
   readonly records: AsyncGenerator<readonly SourceRecord[]>;
@@ -71,6 +73,7 @@ export async function openSource(
     isEmpty: () => firstBytes.length === 0,
     totalBytes: stats?.isFile() === true ? stats.size : undefined,
     bytesRead: () => bytes,
+    isChanged: () => stats?.isFile() === true && !isSame(stats, statSync(file, { throwIfNoEntry: false })),
     said() {
       const now = said;
       said = [];
@@ -98,6 +101,9 @@ export async function spoolInput(): Promise<{ readonly file: string; remove(): v
   }
   return { file, remove };
 }
+
+const isSame = (before: Stats, now: Stats | undefined): boolean =>
+  before.size === now?.size && before.mtimeMs === now.mtimeMs && before.ino === now.ino;
 
 function requireFile(file: string): Stats {
   const stats = statSync(file, { throwIfNoEntry: false });

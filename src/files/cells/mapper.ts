@@ -1,7 +1,7 @@
 /** From a record of a file to the fields of a product. */
 
 import { isObject } from '../../json-object.ts';
-import { type Mapping, MappingError, pick, productFields } from '../map.ts';
+import { type Mapping, MappingError, pickMember, productFields } from '../map.ts';
 import {
   AmountIn,
   type CellOptions,
@@ -81,7 +81,7 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
       if (columns !== undefined) {
         for (const source of getSources(columns)) put(mapped, source, record[source.column]);
       } else {
-        for (const source of named) put(mapped, source, pick(record, source.column));
+        for (const source of named) put(mapped, source, pickMember(record, source.column));
         const rest = only === undefined ? findAttributeColumns(Object.keys(record), mapping) : [];
         for (const source of rest) put(mapped, source, record[source.column]);
       }

@@ -47,20 +47,22 @@ export function createAttributeSet(
       note(`values of more than ${longestText} characters were left out of attributes`);
     return text.length <= longestText && text !== '';
   };
-  function addAsItIs(name: string, given: string | readonly string[]): void {
+  function addAsItIs(name: string, given: string | readonly string[], parse = parseShopValue): void {
     const texts = (typeof given === 'string' ? [given] : given).filter(isShort);
     if (texts.length === 0) return;
     const key = keyOf(name);
     const type = cells.types?.get(key);
-    const items = texts.map(text =>
-      type === undefined ? parseShopValue(text) : parseTypedText(text, type, cells),
-    );
+    const items = texts.map(text => (type === undefined ? parse(text) : parseTypedText(text, type, cells)));
     if (!values.has(key) && values.size >= mostKeys) {
       note(`attributes beyond ${mostKeys} were left out`);
       return;
     }
     const had = values.get(key) ?? [];
-    for (const item of items) if (!had.includes(item) && had.length < mostValues) had.push(item);
+    for (const item of items) {
+      if (had.includes(item)) continue;
+      if (had.length < mostValues) had.push(item);
+      else note(`values beyond ${mostValues} of an attribute were left out`);
+    }
     values.set(key, had);
   }
   return {
@@ -68,14 +70,16 @@ export function createAttributeSet(
     add(name: string, given: string | readonly string[]): void {
       addAsItIs(name, typeof given === 'string' ? read(given) : given.map(text => read(text)));
     },
-    addAsItIs,
-    /** Takes a text out; undefined where there is none. */
-    take(name: string): string | undefined {
+    addAsItIs: (name: string, given: string | readonly string[]): void => addAsItIs(name, given),
+    /** Adds texts that are no numbers, whatever they look like. */
+    addCodes: (name: string, texts: readonly string[]): void => addAsItIs(name, texts, keepAsItIs),
+    /** Takes the first text out; undefined where there is none. */
+    takeFirst(name: string): string | undefined {
       const key = keyOf(name);
-      const had = values.get(key);
-      if (had?.length !== 1) return undefined;
-      values.delete(key);
-      return String(had[0]);
+      const [first, ...others] = values.get(key) ?? [];
+      if (others.length > 0) values.set(key, others);
+      else values.delete(key);
+      return first === undefined ? undefined : String(first);
     },
     /** A single value as it is, several as texts. */
     all(): Record<string, unknown> {

@@ -59,8 +59,8 @@ export function parseGtin(text: string, { note }: Drafting): string | undefined 
 const [mostTags, longestTag] = [50, 50];
 
 /** @param separator of a file of this shop */
-export function parseTags(text: string, separator: string, { cells, note }: Drafting): string[] {
-  const all = [...new Set(splitList(text, cells.tagSeparator ?? separator))];
+export function parseTags(texts: readonly string[], separator: string, { cells, note }: Drafting): string[] {
+  const all = [...new Set(texts.flatMap(text => splitList(text, cells.tagSeparator ?? separator)))];
   const tags = all.filter(tag => tag.length <= longestTag).slice(0, mostTags);
   if (tags.length < all.length)
     note(`tags of more than ${longestTag} characters, or beyond ${mostTags}, were left out`);
@@ -69,6 +69,19 @@ export function parseTags(text: string, separator: string, { cells, note }: Draf
 
 export const parsePath = (text: string, separator: string, { cells }: Drafting): string =>
   toPath(text, cells.categorySeparator ?? separator);
+
+/** `color=Red,material=Cotton, washed,size=M`: a comma ends a value where a name and `=` follow. */
+export function parsePairs(text: string): Record<string, string> {
+  const pairs: Record<string, string> = {};
+  for (const part of text.split(/,(?=[a-z_][a-z0-9_]{0,63}=)/i)) {
+    const at = part.indexOf('=');
+    if (at <= 0) continue;
+    const value = part.slice(at + 1).trim();
+    const isQuoted = value.length > 1 && value.startsWith('"') && value.endsWith('"');
+    pairs[part.slice(0, at).trim()] = isQuoted ? value.slice(1, -1).replaceAll('""', '"') : value;
+  }
+  return pairs;
+}
 
 const pathsLeftOut =
   'images are paths and were left out: import again with --image-base and the address that stands before them, ' +

@@ -32,7 +32,7 @@ interface Group {
 }
 
 /** @param leftOut counts rows that are not to be imported, by why */
-export function createJoiner(preset: Preset, file: string, leftOut: (why: string) => void): Joiner {
+export function createRowJoiner(preset: Preset, file: string, leftOut: (why: string) => void): Joiner {
   const read = createRowReader(preset);
   const groups = new Map<string, Group>();
   /** What else rows call a product, and the rows that a product names. */

@@ -1,10 +1,19 @@
 /** Products as Magento 2 exports them: configurable ones name the rows of their variants. */
 import { isAddress, keepDeepestPaths, splitAddresses, splitList } from '../../../files/cells/list.ts';
 import { type AttributeSet, addRest, createAttributeSet } from './attributes.ts';
-import { getColumn, parseAddresses, parseGtin, parsePath, readPiecesCell, readWeightCell } from './cells.ts';
+import {
+  getColumn,
+  parseAddresses,
+  parseGtin,
+  parsePairs,
+  parsePath,
+  readPiecesCell,
+  readWeightCell,
+} from './cells.ts';
 import { collectImages, groupedLeftOut, leaveOutDisabled } from './draft.ts';
 import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from './preset.ts';
 import { readSalePrices } from './prices.ts';
+import { foldRows, keepOthers, readDescription } from './rows.ts';
 
 /** The root of each tree, which no shop shows. */
 const root = /^default category(?: > |$)/i;
@@ -65,13 +74,16 @@ export const magento: Preset = {
     const children = enabled.map(({ row }) => row);
     addAdditional(attributes, own, codes);
     addImagePaths(attributes, own, drafting);
-    if (own.text('description') !== '') attributes.add('short_description', own.text('short'));
+    const description = readDescription([own, ...children], attributes, ['description', 'short_description']);
+    keepOthers(attributes, [own, ...children], ['categories']);
     attributes.add('visibility', own.text('visibility'));
     attributes.add('product_type', own.text('type'));
     // Of the variants' columns only what their product leaves empty would be said, in fifteen ways.
     addRest(attributes, { own: [own] }, drafting);
     const [category, ...categories] = keepDeepestPaths(
-      splitList(own.text('categories'), ',').map(path => parsePath(path, '/', drafting).replace(root, '')),
+      splitList(foldRows(own, children).text('categories'), ',').map(path =>
+        parsePath(path, '/', drafting).replace(root, ''),
+      ),
     ).filter(path => path !== '');
     const gtin = moveGtin(attributes, drafting);
     // Only now: what identifies a child is its variant's, not the product's.
@@ -83,8 +95,8 @@ export const magento: Preset = {
         ...(variants.length > 0 ? { stock: undefined } : {}),
         gtin,
         name: own.text('name'),
-        description: own.text('description') || own.text('short'),
-        brand: attributes.take('brand') ?? attributes.take('manufacturer'),
+        description,
+        brand: attributes.takeFirst('brand') ?? attributes.takeFirst('manufacturer'),
         category,
         categories,
         status: isArchived || lacksVariants(own, variants) ? 'archived' : readStatus(own),
@@ -115,19 +127,6 @@ function readVariations(row: Row): Variation[] {
   });
 }
 
-/** `color=Red,material=Cotton, washed,size=M`: a comma ends a value where a name and `=` follow. */
-function parsePairs(text: string): Record<string, string> {
-  const pairs: Record<string, string> = {};
-  for (const part of text.split(/,(?=[a-z_][a-z0-9_]{0,63}=)/i)) {
-    const at = part.indexOf('=');
-    if (at <= 0) continue;
-    const value = part.slice(at + 1).trim();
-    const isQuoted = value.length > 1 && value.startsWith('"') && value.endsWith('"');
-    pairs[part.slice(0, at).trim()] = isQuoted ? value.slice(1, -1).replaceAll('""', '"') : value;
-  }
-  return pairs;
-}
-
 /** `color=Colour,size=Size`: what the options are called. */
 const readLabels = (row: Row): ReadonlyMap<string, string> =>
   new Map(Object.entries(parsePairs(row.text('variationLabels'))));
@@ -150,7 +149,7 @@ function findGtinCodes(row: Row, drafting: Drafting): string[] {
 
 function moveGtin(attributes: AttributeSet, drafting: Drafting): string | undefined {
   for (const code of gtinCodes) {
-    const value = attributes.take(code);
+    const value = attributes.takeFirst(code);
     if (value === undefined) continue;
     const gtin = parseGtin(value, drafting);
     if (gtin !== undefined) return gtin;

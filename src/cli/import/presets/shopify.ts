@@ -12,6 +12,7 @@ import {
   type Variant,
 } from './preset.ts';
 import { readAmountCell, requireOneCurrency } from './prices.ts';
+import { foldRows, keepOthers, readAgreed } from './rows.ts';
 
 /** What Shopify calls the one option, and its value, of a product without any. */
 const noOption = 'Default Title';
@@ -49,7 +50,7 @@ export const shopify: Preset = {
     imagePosition: ['Image Position'],
     imageAlt: ['Image Alt Text'],
     variantImage: ['Variant Image', 'Variant image URL'],
-    mpn: ['Google Shopping / MPN'],
+    mpn: ['Google Shopping / MPN', 'Google Shopping / Manufacturer part number (MPN)'],
   },
   required: ['handle', 'title', 'price'],
   signs: [
@@ -65,29 +66,35 @@ export const shopify: Preset = {
     return row.text('title') === '' ? { variantOf: handle } : { product: handle };
   },
   draft(rows, drafting) {
-    const [first] = rows;
+    const [first, ...rest] = rows;
     if (first === undefined) throw new Error('a product without rows');
+    const product = foldRows(first, rest);
     const attributes = createAttributeSet(drafting);
-    const names = optionNumbers.map(number => first.text(`option${number}Name`));
+    const names = optionNumbers.map(number => product.text(`option${number}Name`));
     const ofVariants = removeRepeated(rows.filter(isVariant), drafting);
     const [only = first, ...others] = ofVariants;
     const plain = others.length === 0 && hasNoOption(only) ? only : undefined;
     if (plain === undefined) requireValues(ofVariants);
-    const [category, further] = readCategories(first, drafting);
+    const [category, further] = readCategories(product, drafting);
     const sold = plain === undefined ? {} : claimSku(readSoldFields(plain, drafting, attributes), drafting);
     addRest(attributes, { own: rows }, drafting);
+    keepOthers(attributes, rows, ['body', 'vendor', 'category', 'type']);
     return {
       fields: {
         ...{ ...sold, image: undefined },
         externalId: first.text('handle'),
-        name: first.text('title'),
-        description: first.text('body'),
-        brand: first.text('vendor'),
-        mpn: first.text('mpn'),
+        name: product.text('title'),
+        description: product.text('body'),
+        brand: product.text('vendor'),
+        mpn: readAgreed(rows, 'mpn', attributes),
         category,
         categories: further,
-        tags: parseTags(first.text('tags'), ',', drafting),
-        status: readStatus(first),
+        tags: parseTags(
+          rows.map(row => row.text('tags')),
+          ',',
+          drafting,
+        ),
+        status: readStatus(product),
       },
       variants:
         plain === undefined

@@ -1,10 +1,10 @@
 /** What a plan is made against: the products that the records of a batch mean, and who has their skus. */
-import { type CompiledQuery, sql } from 'kysely';
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Database, Session } from '../../../storage/database.ts';
 import type { VariantStore } from '../../variants/store.ts';
 import { buildLockedColumns, type LockedProduct } from '../row.ts';
 import { type Entry, toEntry } from './entry.ts';
-import { type Owned, toExternalKey } from './owned.ts';
+import { getKeys, isNamedByVariants, type Owned } from './owned.ts';
 import type { PreparedRecord } from './prepared.ts';
 
 /** Skus or external ids per lookup; a shorter list is filled up, so that there is one statement to prepare. */
@@ -12,8 +12,6 @@ const lookupSize = 500;
 
 /** A product as a plan reads it. */
 interface Found extends LockedProduct {
-  readonly sku: string | null;
-  readonly external_id: string | null;
   readonly variant_count: number;
 }
 
@@ -33,16 +31,17 @@ export function createKnownProductsReader({ build, dialect }: Database, variants
   );
   const variantsWithSku = sql<Owner>`select sku, product_id as id from product_variants
     where sku in (${placeholders})`.compile(build);
-  const bySku = buildLookups('sku');
-  const byExternalId = buildLookups('external_id');
+  const bySku = buildLookups(sql`sku in (${placeholders})`);
+  const byExternalId = buildLookups(sql`external_id in (${placeholders})`);
+  const byVariants = buildLookups(
+    sql`id in (select product_id from product_variants where sku in (${placeholders}))`,
+  );
 
-  /** The products that have one of many values in a column: to be read, or also to be locked. */
-  function buildLookups(column: 'sku' | 'external_id') {
+  /** The products that have one of many values: to be read, or also to be locked. */
+  function buildLookups(condition: RawBuilder<unknown>) {
     const buildLookup = (lock: boolean) =>
-      sql<Found>`select ${buildLockedColumns(dialect)}, sku, external_id, variant_count from products
-        where ${sql.ref(column)} in (${placeholders}) order by id ${lock ? dialect.forUpdate : sql``}`.compile(
-        build,
-      );
+      sql<Found>`select ${buildLockedColumns(dialect)}, variant_count from products
+        where ${condition} order by id ${lock ? dialect.forUpdate : sql``}`.compile(build);
     return { read: buildLookup(false), lock: buildLookup(true) };
   }
 
@@ -59,18 +58,20 @@ export function createKnownProductsReader({ build, dialect }: Database, variants
         for (const row of await session.all<Found>({ ...query, parameters })) {
           const entry = byId.get(row.id) ?? (await readEntry(session, row));
           byId.set(row.id, entry);
-          if (row.sku !== null) entries.set(row.sku, entry);
-          if (row.external_id !== null) entries.set(toExternalKey(row.external_id), entry);
+          for (const key of getKeys(entry)) entries.set(key, entry);
         }
       }
     };
-    const [skus, externalIds] = [new Set<string>(), new Set<string>()];
-    for (const { row } of records) {
+    const [skus, externalIds, ofVariants] = [new Set<string>(), new Set<string>(), new Set<string>()];
+    for (const record of records) {
+      const { row, variantSkus } = record;
       if (row.sku !== null) skus.add(row.sku);
       if (row.external_id !== null) externalIds.add(row.external_id);
+      if (isNamedByVariants(record)) for (const sku of variantSkus) ofVariants.add(sku);
     }
     await find(bySku[mode], skus);
     await find(byExternalId[mode], externalIds);
+    await find(byVariants[mode], ofVariants);
     return entries;
   }
 

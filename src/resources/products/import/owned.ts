@@ -7,9 +7,16 @@ import type { PreparedRecord } from './prepared.ts';
 /** What identifies the product that a record means: its sku, and what another system calls it. No sku holds U+0000. */
 export const toExternalKey = (externalId: string): string => `\0${externalId}`;
 
+/** What identifies the product of a record with neither: the skus of its variants. */
+export const toVariantKey = (sku: string): string => `\0\0${sku}`;
+
+/** Whether nothing but its variants says which product a record means. */
+export const isNamedByVariants = ({ row: { sku, external_id } }: PreparedRecord): boolean =>
+  sku === null && external_id === null;
+
 /** What is known when the planning begins. Used up. */
 export interface Owned {
-  /** The products that exist, by sku and by `toExternalKey`. */
+  /** The products that exist, by sku, by `toExternalKey`, and by `toVariantKey` of each variant. */
   readonly byKey: Map<string, Entry>;
   /** Which product has a sku as its own, or as that of a variant. */
   readonly skuOwners: Map<string, { readonly productId: number; readonly isVariant: boolean }>;
@@ -32,12 +39,22 @@ export function createOwnership({ byKey, skuOwners }: Owned) {
     if (isOther) refuse(sku, owner.isVariant, `product ${owner.productId}`);
   }
 
+  function findByVariants(skus: readonly string[]): Entry | undefined {
+    const [first, second] = new Set(skus.flatMap(sku => byKey.get(toVariantKey(sku)) ?? []));
+    if (first === undefined || second === undefined) return first;
+    const problem = `have skus of several products, ${describeEntry(first)} and ${describeEntry(second)} among them`;
+    throw createFieldError('variants', 'duplicate', problem);
+  }
+
   return {
     /**
      * The product that a record means; undefined for a new one.
-     * @throws HttpError when the sku is that of one product and the external id that of another
+     * @throws HttpError when the sku is that of one product and the external id that of another, or where there are only
+     * skus of variants, and these are of several products
      */
-    find({ row: { sku, external_id } }: PreparedRecord): Entry | undefined {
+    find(record: PreparedRecord): Entry | undefined {
+      if (isNamedByVariants(record)) return findByVariants(record.variantSkus);
+      const { sku, external_id } = record.row;
       const first = sku === null ? undefined : byKey.get(sku);
       const second = external_id === null ? undefined : byKey.get(toExternalKey(external_id));
       if (first === undefined || second === undefined || first === second) return first ?? second;
@@ -79,10 +96,11 @@ const getIdentity = ({ fields, prepared }: Merged) => ({
   externalId: fields === undefined ? (prepared?.row.external_id ?? null) : fields.externalId,
 });
 
-function getKeys(entry: Merged): string[] {
+export function getKeys(entry: Merged): string[] {
   const { sku, externalId } = getIdentity(entry);
   const keys = sku === null ? [] : [sku];
   if (externalId !== null) keys.push(toExternalKey(externalId));
+  for (const { fields } of entry.slots ?? []) if (fields.sku !== null) keys.push(toVariantKey(fields.sku));
   return keys;
 }
 

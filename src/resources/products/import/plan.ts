@@ -43,7 +43,8 @@ export interface Known extends Owned {
 
 /**
  * Takes the records one after another, so that of two with one sku the later has the last word. A record whose sku no
- * product has is the product that its external id names, if there is one.
+ * product has is the product that its external id names, if there is one; a record with neither is the one that has its
+ * variants' skus.
  */
 export function planAgainst({ requireFit, ...known }: Known, records: readonly PreparedRecord[]): ImportPlan {
   const created: Entry[] = [];

@@ -13,6 +13,7 @@ import { splitPeriod } from '../dates.ts';
 import { collectImages, leaveOutDisabled } from '../draft.ts';
 import type { Draft, Drafting, Place, Row, Stock, Variant } from '../preset.ts';
 import { readSalePrices } from '../prices.ts';
+import { foldRows, keepOthers, readAgreed } from '../rows.ts';
 import { readCategories } from './categories.ts';
 
 export const feedColumns = {
@@ -33,6 +34,11 @@ export const feedColumns = {
   moreImages: ['additional_image_link', 'additional_image_links'],
   shippingWeight: ['shipping_weight', 'product_weight'],
 } as const;
+
+/** What a product has one value of, and each of its rows may say. */
+const ofProduct = ['description', 'brand', 'productType', 'googleCategory', 'facebookCategory'];
+
+const repeatedId = 'rows that repeat an id were read once: its first row counts';
 
 /** What variants of a group may differ in. */
 const optionColumns = [
@@ -55,33 +61,36 @@ export function getFeedPlace(row: Row): Place {
 
 export function draftFeedProduct(all: readonly Row[], drafting: Drafting): Draft {
   const { rows, isArchived } = leaveOutHidden(all, drafting);
-  const [first] = rows;
+  const [first, ...others] = rows;
   if (first === undefined) throw new Error('a product without rows');
+  const product = foldRows(first, others);
   const attributes = createAttributeSet(drafting, decodePlainText);
   const group = first.text('group');
   const differing = findDifferingColumns(all);
   const isGroup = group !== '' && (all.length > 1 || differing.length > 0);
   const variants = isGroup ? readVariants(rows, differing, drafting, attributes) : [];
   const own = isGroup ? {} : readSoldFields(first, drafting, attributes);
+  if (!isGroup) for (const _ of others) drafting.note(repeatedId);
   addRest(
     attributes,
     { own: rows },
     drafting,
     first.columns.rest.filter(column => !isGroup || !differing.includes(column)),
   );
-  const [category, categories] = readCategories(first, drafting, attributes);
+  const [category, categories] = readCategories(product, drafting, attributes);
+  keepOthers(attributes, rows, ofProduct);
   return {
     fields: {
       ...{ ...own, image: undefined },
       externalId: group === '' ? first.text('id') : group,
       name: isGroup ? findCommonTitle(all.map(readTitle)) : readTitle(first),
-      description: first.text('description'),
-      brand: decodePlainText(first.text('brand')),
-      mpn: first.text('mpn'),
+      description: product.text('description'),
+      brand: decodePlainText(product.text('brand')),
+      mpn: readAgreed(rows, 'mpn', attributes),
       category,
       categories,
-      tags: readTags(first, drafting),
-      status: isArchived ? 'archived' : readStatus(first),
+      tags: readTags(rows, drafting),
+      status: isArchived ? 'archived' : readStatus(product),
     },
     variants,
     images: collectImages(rows.flatMap(row => readImages(row, drafting)).map(url => ({ url }))),
@@ -179,11 +188,10 @@ function readNumberedCells(row: Row, columns: RegExp): string[] {
   return row.columns.all.filter(column => columns.test(column)).map(column => row.cell(column));
 }
 
-function readTags(row: Row, drafting: Drafting): string[] | undefined {
-  const tags = readNumberedCells(row, /^product_tags\[\d\d?\]$/i).flatMap(text =>
-    parseTags(decodePlainText(text), ',', drafting),
-  );
-  return tags.length === 0 ? undefined : [...new Set(tags)];
+function readTags(rows: readonly Row[], drafting: Drafting): string[] | undefined {
+  const cells = rows.flatMap(row => readNumberedCells(row, /^product_tags\[\d\d?\]$/i));
+  const tags = parseTags(cells.map(decodePlainText), ',', drafting);
+  return tags.length === 0 ? undefined : tags;
 }
 
 const hidden = /^(?:archived|hidden|staging|draft)$/i;

@@ -17,6 +17,7 @@ import {
 import { collectImages, groupedLeftOut, leaveOutDisabled } from '../draft.ts';
 import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from '../preset.ts';
 import { readSalePrices } from '../prices.ts';
+import { foldRows, keepOthers, readDescription } from '../rows.ts';
 import { translateColumns } from './columns.ts';
 
 export const woocommerce: Preset = {
@@ -71,26 +72,36 @@ export const woocommerce: Preset = {
     const options = described.map(({ name }) => name).filter(name => named.has(name));
     for (const { name, values } of described) if (!named.has(name)) attributes.add(name, values);
     const variants = variations.map(row => readVariant(row, options, drafting, attributes));
-    const images = [parent, ...variations].flatMap(row => parseAddresses(row.text('images'), drafting));
-    const description = restoreLineEnds(parent.text('description'));
-    const short = restoreLineEnds(parent.text('short'));
-    if (description !== '') attributes.addAsItIs('Short description', short);
-    const [category, ...categories] = keepDeepestPaths(
-      splitList(decodePlainText(parent.text('categories')), ',').map(path => parsePath(path, '>', drafting)),
+    const own = [parent, ...variations] as const;
+    const product = foldRows(parent, variations);
+    const images = own.flatMap(row => parseAddresses(row.text('images'), drafting));
+    const description = readDescription(
+      own,
+      attributes,
+      ['Description', 'Short description'],
+      restoreLineEnds,
     );
-    const [brand, ...brands] = splitList(decodePlainText(parent.text('brands')), ',');
+    const [category, ...categories] = keepDeepestPaths(
+      splitList(decodePlainText(product.text('categories')), ',').map(path => parsePath(path, '>', drafting)),
+    );
+    const [brand, ...brands] = splitList(decodePlainText(product.text('brands')), ',');
     attributes.add('Brands', brands);
+    keepOthers(attributes, own, ['categories', 'brands']);
     addRest(attributes, { own: [parent], others: variations }, drafting);
     return {
       fields: {
         ...{ ...readSoldFields(parent, drafting, attributes), image: undefined },
         externalId: parent.text('id'),
         name: decodePlainText(parent.text('name')),
-        description: description === '' ? short : description,
+        description,
         brand,
         category,
         categories,
-        tags: parseTags(decodePlainText(parent.text('tags')), ',', drafting),
+        tags: parseTags(
+          own.map(row => decodePlainText(row.text('tags'))),
+          ',',
+          drafting,
+        ),
         status: isArchived ? 'archived' : readStatus(parent),
         ...(variants.length > 0 ? { stock: undefined, price: undefined } : {}),
       },
