@@ -145,6 +145,20 @@ describeOnDatabases('connections on %s', kind => {
       });
     expect((await request(mebibyte)).status).toBe(201);
     expect((await request(mebibyte + 1)).status).toBe(413);
+    // The same where the length is known at the end only.
+    const sent = (...sizes: number[]) => {
+      const total = sizes.reduce((sum, size) => sum + size, 0);
+      const text = padded(total);
+      const ends = sizes.map((_, index) => sizes.slice(0, index + 1).reduce((sum, size) => sum + size, 0));
+      const chunks = ends.map((end, index) => chunk(text.slice(ends[index - 1] ?? 0, end)));
+      return send(service.url, [head('Transfer-Encoding: chunked'), ...chunks, '0\r\n\r\n']);
+    };
+    expect((await sent(mebibyte)).status).toBe(201);
+    expect((await sent(mebibyte - 100, 100)).status).toBe(201);
+    await writesNothing(service, async () => {
+      expect((await sent(mebibyte + 1)).status).toBe(413);
+      expect((await sent(mebibyte, 1)).status).toBe(413);
+    });
     const parts = [
       head('Transfer-Encoding: chunked'),
       chunk(lamp.slice(0, 10)),

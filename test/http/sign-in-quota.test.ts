@@ -81,6 +81,21 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     await fail(perPair, email, guesser);
     expect(await statusOf(signIn(email, 'wrong', guesser))).toBe(429);
   });
+  test('a success between failures takes back no more than itself', async () => {
+    const email = emailOf('user');
+    expect(await statusOf(signIn(email, password, home))).toBe(200);
+    await fail(perKnownPair, email, home);
+    for (const wait of [1, 2, 4]) {
+      // Within the time in which none is forgiven.
+      const refused = await signIn(email, password, home);
+      expect([refused.status, waitOf(refused)]).toEqual([429, wait]);
+      service.clock.advance(wait * 1000);
+      const succeeded = await signIn(email, password, home);
+      expect(quotaOf(succeeded)).toEqual([200, perKnownPair, 0, 300]);
+      await fail(1, email, home);
+    }
+  });
+
   /** One more failure, and what the next has to wait for. */
   async function failedThenRefused(email: string): Promise<number> {
     await fail(1, email, guesser);

@@ -3,6 +3,7 @@
  * with the service, so that a request which is answered meanwhile has had a turn of it.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createTurns } from '../../src/http/request/turns.ts';
 import { call } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -56,6 +57,32 @@ test('the document, made when it is first requested', async () => {
   expect(first).toBeGreaterThan(5);
   expect(await (await fetch(`${fresh.url}/openapi.json`)).text()).toBe(second);
   await fresh.stop();
+});
+
+test('those that come while others wait are served after them, unless they are urgent', async () => {
+  const turns = createTurns();
+  const served: string[] = [];
+  const enter = (name: string, isUrgent = false) =>
+    turns.enter(isUrgent, () => {
+      served.push(name);
+      return new Response();
+    });
+  const first = turns.enter(false, () => {
+    const end = performance.now() + 20;
+    while (performance.now() < end);
+    return new Response();
+  });
+  // More than are looked at in one turn, each of which takes no time at all.
+  const waiting = Array.from({ length: 200 }, (_, index) => `waiting ${index}`);
+  const entered = waiting.map(name => enter(name));
+  expect([served.length, enter('urgent', true) instanceof Response]).toEqual([0, true]);
+  await new Promise(resolve => setImmediate(resolve));
+  const some = served.length;
+  entered.push(enter('late'), enter('urgent and late', true));
+  await Promise.all([first, ...entered]);
+  expect(some).toBeLessThan(waiting.length);
+  expect(served.filter(name => !name.startsWith('urgent'))).toEqual([...waiting, 'late']);
+  expect(served.indexOf('urgent and late')).toBe(some);
 });
 
 test('requests that come at once: /health passes those that wait, and all are answered', async () => {

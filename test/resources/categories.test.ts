@@ -153,6 +153,9 @@ describeOnDatabases('categories on %s', kind => {
       const body = { parentId: target?.id };
       await play(service, { ...move, name: 'cycle', path: `${path}/${first?.id}`, body, problems: cycle });
     }
+    // A name that begins alike is not below.
+    const [short, long] = [await add('Begins'), await add('Begins alike')];
+    expect((await change(short.id, { parentId: long.id })).status).toBe(200);
     const eleventh = { name: 'Eleventh', parentId: tenth?.id };
     await play(service, { ...move, name: '11', method: 'POST', path, body: eleventh, problems: deep });
     const [top] = await chain(2);

@@ -1,10 +1,11 @@
 /** What goes with what it belongs to: each has an event of its own, ratings follow, and many hold nobody up. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
+import { createSearchCheck } from '../../src/cli/check/search.ts';
 import { addProduct, pathOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
-import { userIdOf } from '../support/people.ts';
+import { addPerson, userIdOf } from '../support/people.ts';
 import { password, signIn, startTestService, type TestService } from '../support/service.ts';
 
 interface Event {
@@ -104,6 +105,33 @@ describeOnDatabases('what is deleted with something on %s', kind => {
       const { body } = await call(service, { path: pathOf(product), as: 'user' });
       expect(body.rating).toEqual({ average: 4, count: 1 });
     }
+  });
+
+  test('what a user is found by, and nothing of those who stay', async () => {
+    const [gone, stays] = [
+      await addPerson(service, 'user', { name: 'Zephyrine Gone' }),
+      await addPerson(service, 'user', { name: 'Zephyrine Staying' }),
+    ];
+    const replica = await service.replica();
+    const found = async (query: string) => {
+      const pages = [service, replica].map(async of => {
+        const { body } = await call(of, { path: `/v1/search?q=${query}&type=user`, as: 'admin' });
+        return [
+          body.meta.total,
+          body.data.map(({ id }: { id: number }) => id).sort((a: number, b: number) => a - b),
+        ];
+      });
+      const [page, other] = await Promise.all(pages);
+      expect(page).toEqual(other);
+      return page;
+    };
+    expect(await found('zephyrine')).toEqual([2, [gone.id, stays.id]]);
+    await remove(gone.path);
+    expect(await found('zephyrine')).toEqual([1, [stays.id]]);
+    expect((await found(encodeURIComponent(gone.email)))?.[1]).not.toContain(gone.id);
+    // What `catalog check` says of the index; other tests write rows of products that are not in it.
+    const wrong = await createSearchCheck(service.database).find(service.database.read);
+    expect(wrong.filter(line => !line.startsWith('product '))).toEqual([]);
   });
 
   test('thousands of them, in one transaction that lets others have their turn', async () => {

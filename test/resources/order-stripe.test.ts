@@ -4,10 +4,13 @@ import { toStripeAmount } from '../../src/ports/stripe.ts';
 import { contentsOf, writesNothing } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { eventsOf } from '../support/events.ts';
+import { call } from '../support/http.ts';
 import { act, halType, placeOrder, readOrder } from '../support/orders.ts';
-import { startTestService } from '../support/service.ts';
+import { emailOf, signIn, startTestService } from '../support/service.ts';
 import { fakeStripe, type Mood, report } from '../support/stripe.ts';
 import { stripeOrdersOn } from '../support/stripe-orders.ts';
+
+const hour = 3_600_000;
 
 const unreachable: [mood: Mood, status: number, error: string][] = [
   ['broken', 503, 'PAYMENT_UNAVAILABLE'],
@@ -67,6 +70,45 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     const responses = await Promise.all(Array.from({ length: 8 }, () => act(on.service, placed, 'payment')));
     expect(new Set(responses.map(({ status, body }) => `${status} ${body.payment?.reference}`)).size).toBe(1);
     expect(await statusOf(placed)).toBe('PENDING');
+  });
+
+  test('of two that open another payment each, since an hour has begun between them, one counts', async () => {
+    const stripe = fakeStripe();
+    await using service = await startTestService(kind, stripe.settings);
+    const placed = await placeOrder(service);
+    const path = `${placed.path}/payment`;
+    stripe.mood = 'slow';
+    const arrived = async (count: number) => {
+      while (stripe.asked.length < count) await new Promise(resolve => setImmediate(resolve));
+    };
+    const pay = async (count: number) => {
+      // The token of the hour before has expired.
+      const token = await signIn(service.url, emailOf('user'));
+      const headers = { Authorization: `Bearer ${token}` };
+      const paying = call(service, { method: 'POST', path, headers });
+      await arrived(count);
+      return { paying, headers };
+    };
+    const early = await pay(1);
+    service.clock.advance(hour);
+    const late = await pay(2);
+    stripe.mood = 'well';
+    stripe.release();
+    const responses = await Promise.all([early.paying, late.paying]);
+    expect(stripe.intents.size).toBe(2);
+    const [opened, refused] = responses.toSorted((a, b) => a.status - b.status);
+    expect([opened?.status, opened?.body.payment.status]).toEqual([200, 'pending']);
+    expect([refused?.status, refused?.body.error]).toEqual([503, 'PAYMENT_UNAVAILABLE']);
+    expect(refused?.headers.get('Retry-After')).toBe('5');
+    const again = await call(service, { method: 'POST', path, headers: late.headers });
+    expect([again.status, again.body.payment]).toEqual([200, opened?.body.payment]);
+    // The customer who has it confirms it, and the report finds it.
+    const intent = stripe.intents.get(opened?.body.payment.reference);
+    stripe.pay(intent?.id ?? '');
+    await report(service, { ...intent, status: 'succeeded', amount_received: intent?.amount ?? 0 });
+    const order = await call(service, { path: placed.path, headers: late.headers });
+    expect([order.body.status, stripe.refunds]).toEqual(['PAID', []]);
+    await stripe.stop();
   });
 
   test('a repetition with Idempotency-Key gets the first response, even when the order is paid by now', async () => {

@@ -1,5 +1,6 @@
 /** What orders do to stock: they reserve, take and give back, exactly. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createReservationsCheck } from '../../src/cli/check/stock.ts';
 import { pathOf, read } from '../support/catalog.ts';
 import { unchanged } from '../support/contents.ts';
 import { describeOnDatabases } from '../support/databases.ts';
@@ -35,6 +36,49 @@ describeOnDatabases('stock on %s', kind => {
     expect((await act(service, cancelled, 'cancel')).body.error).toBe('ORDER_ALREADY_CANCELLED');
     expect((await act(service, paid, 'payment')).body.error).toBe('ORDER_ALREADY_PAID');
     expect(await shownOf(service, lamp)).toEqual({ onHand: 3, reserved: 0, available: true });
+  });
+
+  test('an order that is paid or cancelled has nothing reserved any more, and an open one what it was placed with', async () => {
+    const lamp = await addStocked(service, 9);
+    const { build, read } = service.database;
+    const reservedBy = async ({ id }: { id: number }) => {
+      const items = build.selectFrom('order_items').select('reserved').where('order_id', '=', id);
+      return (await read.all(items.compile())).map(({ reserved }) => reserved);
+    };
+    const [open, paid, cancelled] = [
+      await ordered(service, [lamp, 2], [await addStocked(service, 3), 1]),
+      await ordered(service, [lamp, 3]),
+      await ordered(service, [lamp, 4]),
+    ];
+    expect((await act(service, paid, 'payment')).status).toBe(200);
+    expect((await act(service, cancelled, 'cancel')).status).toBe(200);
+    expect([await reservedBy(open), await reservedBy(paid), await reservedBy(cancelled)]).toEqual([
+      [2, 1],
+      [0],
+      [0],
+    ]);
+    // What `catalog check` says of it.
+    expect(await createReservationsCheck(service.database).find(read)).toEqual([]);
+  });
+
+  test('where more is reserved than there is, pieces can come, and none can go', async () => {
+    const lamp = await addStocked(service, 1, { backorder: true });
+    await ordered(service, [lamp, 4]);
+    expect((await patch(lamp, { stock: { tracked: true, onHand: 1, backorder: false } })).status).toBe(200);
+    const adjusted = async (delta: number) =>
+      (await adjust(service, [{ productId: lamp.id, delta, reason: 'count' }])).status;
+    expect([await adjusted(1), await adjusted(-1), await adjusted(4)]).toEqual([200, 422, 200]);
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 6, reserved: 4, available: true });
+  });
+
+  test('what is paid while nothing is counted is not owed when it is counted again', async () => {
+    const lamp = await addStocked(service, 1, { backorder: true });
+    const placed = await ordered(service, [lamp, 3]);
+    expect((await patch(lamp, { stock: { tracked: false } })).status).toBe(200);
+    expect((await act(service, placed, 'payment')).status).toBe(200);
+    expect((await patch(lamp, { stock: { tracked: true } })).status).toBe(200);
+    expect((await adjust(service, [{ productId: lamp.id, delta: 5, reason: 'count' }])).status).toBe(200);
+    expect(await shownOf(service, lamp)).toEqual({ onHand: 5, reserved: 0, available: true });
   });
 
   test('every change of stock is an event of the product, by who has made it', async () => {

@@ -5,10 +5,10 @@ import type { Entry } from './entry.ts';
 import type { PreparedRecord } from './prepared.ts';
 
 /** What identifies the product that a record means: its sku, and what another system calls it. No sku holds U+0000. */
-export const toExternalKey = (externalId: string): string => `\0${externalId}`;
+const toExternalKey = (externalId: string): string => `\0${externalId}`;
 
 /** What identifies the product of a record with neither: the skus of its variants. */
-export const toVariantKey = (sku: string): string => `\0\0${sku}`;
+const toVariantKey = (sku: string): string => `\0\0${sku}`;
 
 /** Whether nothing but its variants says which product a record means. */
 export const isNamedByVariants = ({ row: { sku, external_id } }: PreparedRecord): boolean =>
