@@ -30,13 +30,14 @@ Writes all products, ordered by id, as they are at one moment; the service may b
                        stands before text that a spreadsheet would evaluate: what begins with = + - @, a tab or a
                        line end, also after a semicolon, tab or line end inside a cell
 
-catalog import reads all formats, and an import of an export changes nothing, unless there are products with neither sku
-nor externalId, nor a variant with a sku: those are created again each time, and how many there are is reported on
-standard error. id, createdAt, updatedAt, rating and what the service makes of the rest are for other readers: import
-leaves them out, and takes the apostrophes back. NDJSON and JSON have each product as the service shows it, with its variants in variants, and in
-basePrice the price of its own, for variants without one. CSV has a column for each attribute (attributes.colour) and
-JSON in the cells of options, variants, and images with a text. In CSV an empty cell stands for no value, so an empty
-description comes back as none, and a product without currency gets the default one.
+catalog import reads all formats, and an import of an export changes nothing, unless there are products with neither
+sku nor externalId, nor a variant with a sku: those are created again each time, and how many there are is reported
+on standard error. id, createdAt, updatedAt, rating and what the service makes of the rest are for other readers:
+import leaves them out, and takes the apostrophes back. NDJSON and JSON have each product as the service shows it,
+with its variants in variants, and in basePrice the price of its own, for variants without one. CSV has a column for
+each attribute (attributes.colour) and JSON in the cells of options, variants, and images with a text. In CSV an
+empty cell stands for no value, so an empty description comes back as none, and a product without currency gets the
+default one.
 
 Exit status: 0 done; 1 the export failed, and no file was written; 2 the command line is wrong.`;
 

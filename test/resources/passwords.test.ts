@@ -245,7 +245,7 @@ describeOnDatabases('tokens of mails over time on %s', kind => {
     });
     const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example' };
     for (const [service, link, shop] of [
-      [plain, 'http://localhost:0/password-reset?token=', 'Catalog'],
+      [plain, `http://localhost:${new URL(plain.url).port}/password-reset?token=`, 'Catalog'],
       [base, 'https://api.shop.example/catalog/password-reset?token=', 'api.shop.example'],
       [own, 'https://shop.example/account/password?lang=en&token=', 'Catalog'],
     ] as const) {
