@@ -60,7 +60,11 @@ test('new resources are served, described and tested', async () => {
   await succeed(bun, 'scripts/new.ts', 'resource', 'boxes');
   await succeed(bun, 'scripts/new.ts', 'resource', 'shelves', 'shelf');
   await expectRefused('notes', 1, 'new: "notes" is taken: there is a folder src/resources/notes\n');
-  await expectRefused('drawers box', 1, 'new: "box" is taken: src/resources/stores.ts has a name createBoxStore\n');
+  await expectRefused(
+    'drawers box',
+    1,
+    'new: "box" is taken: src/resources/stores.ts has a name createBoxStore\n',
+  );
   await run('node_modules/.bin/biome', 'check', '--write', 'src', 'test');
   await succeed(bun, 'scripts/openapi.ts');
   const [, , , , contract] = await Promise.all([
