@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandEnvironments } from '../scripts/install.mjs';
 import { formatCsvHeader, formatCsvRow } from '../src/files/write.ts';
 import type { ProductFields } from '../src/resources/products/schema.ts';
 import { productNumber } from './catalog-data.ts';
@@ -137,9 +138,10 @@ async function writeCsv(file: string, records: number, of: (number: number) => P
 /** Runs a command of the service to its end. */
 async function command(parameters: readonly string[], settings: Readonly<Record<string, string>>) {
   const began = performance.now();
+  const own = parameters[0] === 'import' ? commandEnvironments.import : {};
   const child = Bun.spawn([process.execPath, 'src/main.ts', ...parameters], {
     cwd: root,
-    env: { PATH: process.env.PATH, ...shipped, ...settings },
+    env: { PATH: process.env.PATH, ...own, ...shipped, ...settings },
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',

@@ -2,7 +2,7 @@
 import { openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { serviceEnvironment } from '../scripts/install.mjs';
+import { commandEnvironments } from '../scripts/install.mjs';
 
 export interface RunningServer {
   readonly port: number;
@@ -35,7 +35,7 @@ export function startService(
   settings: Readonly<Record<string, string>>,
   errors: string,
 ): Promise<RunningServer> {
-  return start([...serviceCommand], '/ready', { ...serviceEnvironment, ...shipped, ...settings }, errors);
+  return start([...serviceCommand], '/ready', { ...commandEnvironments.serve, ...shipped, ...settings }, errors);
 }
 
 export function startBareNode(body: string, errors: string): Promise<RunningServer> {

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { bunBinary, ensureInstalled, isInstalled, root, serviceEnvironment } from './install.mjs';
+import { bunBinary, commandEnvironments, ensureInstalled, isInstalled, root } from './install.mjs';
 import { bunArguments, environmentIn } from './settings.mjs';
 
 const parentCheckMs = 250;
@@ -19,7 +19,7 @@ ensureInstalled('production');
 const child = spawn(bunBinary(), [...bunArguments, join(root, 'src', 'main.ts'), ...process.argv.slice(2)], {
   stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
   env: {
-    ...(process.argv[2] === 'serve' ? serviceEnvironment : {}),
+    ...commandEnvironments[process.argv[2]],
     ...environmentIn('.'),
     CATALOG_PARENT_PIPE: '3',
   },

@@ -1,2 +1,2 @@
 /** Types of install.mjs, for what imports it and is checked. */
-export const serviceEnvironment: Readonly<Record<string, string>>;
+export const commandEnvironments: Readonly<Record<'serve' | 'import', Readonly<Record<string, string>>>>;

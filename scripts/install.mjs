@@ -11,10 +11,14 @@ import { runLocked } from './lock.mjs';
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * Settings of Bun for a service, which no file of the project can make. Memory that was freed is kept for what comes
- * next: otherwise it is given back to the system and taken again, page by page, for each list that is made.
+ * Settings of Bun for the commands that need some, which no file of the project can make. A service keeps memory that was
+ * freed for what comes next: otherwise it is given back to the system and taken again, page by page, for each list that is
+ * made. An import collects garbage as on a machine of 300 MB, which takes it no longer.
  */
-export const serviceEnvironment = { MIMALLOC_PURGE_DELAY: '-1' };
+export const commandEnvironments = {
+  serve: { MIMALLOC_PURGE_DELAY: '-1' },
+  import: { BUN_JSC_forceRAMSize: '300000000' },
+};
 
 /** @param {'production' | 'development'} mode what the caller needs; development includes production */
 export function ensureInstalled(mode) {

@@ -37,7 +37,8 @@ export interface StopRequest {
 }
 
 const smallest = 200;
-const largest = 6000;
+/** Twice a chunk of records: larger batches hold more memory, and are not faster. */
+const largest = 2000;
 
 /**
  * Writes the records of a source, to its end.
@@ -128,11 +129,21 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     addWords(records.length);
     position = end;
     report(position + 1);
-    if (batch.length === 0) await commit(position);
+    if (batch.length > 0 && hasRoomFor(records)) continue;
+    await commit(position);
+    weight = 0;
   }
   await commit(position);
   return true;
+
+  /** Whether the batch can take another such chunk: of one that two batches share, the words are collected again. */
+  function hasRoomFor(records: readonly PreparedRecord[]): boolean {
+    return run.batchSize !== undefined || weight + countRows(records) <= size;
+  }
 }
+
+const countRows = (records: readonly PreparedRecord[]): number =>
+  records.reduce((rows, { variantCount }) => rows + 1 + variantCount, 0);
 
 /** The next chunk, or undefined when the import is to stop: also while a stream has nothing to read. */
 function readNextOrStop(

@@ -14,7 +14,7 @@ export type ThreadMessage =
   | { readonly kind: 'failed'; readonly message: string };
 
 /** Chunks that may wait to be written; each holds up to a MiB of records. */
-const ahead = 3;
+const ahead = 2;
 
 /** Bytes of a file that is read in the thread that writes. */
 const small = 64 * 1024;

@@ -5,9 +5,6 @@ import { toColumns } from './columns.ts';
 import { openRecords, type RecordsRequest } from './records.ts';
 import type { ThreadMessage } from './thread.ts';
 
-/** Chunks after which the heap is collected: left to itself it grows to several times what a chunk needs. */
-const collectEvery = 4;
-
 /** Counts what the other thread has requested. */
 function demand(from: MessagePort) {
   let wanted = 0;
@@ -27,11 +24,11 @@ async function send(to: MessagePort, request: RecordsRequest): Promise<void> {
   const wanted = demand(to);
   const { totalBytes, chunks } = await openRecords(request);
   report({ kind: 'opened', totalBytes });
-  let sent = 0;
   for await (const { records, ...rest } of chunks) {
     await wanted();
     report({ kind: 'chunk', columns: toColumns(records), rest });
-    if (++sent % collectEvery === 0) fullGC();
+    // Left to itself the heap grows to several times what a chunk needs.
+    fullGC();
   }
   report({ kind: 'end' });
 }

@@ -9,7 +9,7 @@ import type { BatchWriter } from './run.ts';
 
 const uniqueAttempts = 5;
 /** Records after which the heap is collected: left to itself it grows to several times what a batch needs. */
-const collectEvery = 4500;
+const collectEvery = 2000;
 
 /** Writes batches, each in a transaction of its own. */
 export async function createBatchWriter(load: BulkLoad): Promise<BatchWriter> {
