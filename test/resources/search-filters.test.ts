@@ -1,6 +1,6 @@
 /** Filters, sorts and facets of searches: those of lists of products. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct } from '../support/catalog.ts';
+import { addProduct, awaitNames } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { play } from '../support/scenario.ts';
@@ -152,6 +152,7 @@ describeOnDatabases('searches with filters on %s', kind => {
   test('words, categories and products are suggested while somebody types', async () => {
     const suggest = async (query: string) =>
       (await call(service, { path: `/v1/search/suggest?q=${query}`, as: 'user' })).body;
+    await awaitNames(service);
     const lamps = await suggest('la');
     // Those of categories are suggested as categories.
     expect(lamps.words).toEqual(['lamp']);

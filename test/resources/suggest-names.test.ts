@@ -1,6 +1,6 @@
 /** Suggestions have the words that were typed before forms of them and words like them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct } from '../support/catalog.ts';
+import { addProduct, awaitNames } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -27,6 +27,7 @@ describeOnDatabases('suggestions of words and their forms on %s', kind => {
   beforeAll(async () => {
     service = await startTestService(kind);
     for (const product of shop) await addProduct(service, product);
+    await awaitNames(service);
   });
   afterAll(() => service.stop());
 

@@ -1,6 +1,6 @@
 /** Which products are suggested to somebody who is still typing, through the front door. */
 import { expect, test } from 'bun:test';
-import { addProduct, pathOf } from '../support/catalog.ts';
+import { addProduct, awaitNames, pathOf } from '../support/catalog.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -37,6 +37,7 @@ describeOnDatabases('suggestions on %s', kind => {
       const path = `/v1/search/suggest?q=${encodeURIComponent(query)}`;
       return (await call(service, { path, as: 'user' })).body.words;
     };
+    await awaitNames(service);
     expect(await words('cand')).toEqual(['candle']);
     expect(await words('led b')).toEqual(['led bulb', 'led blanket']);
     // No name has both: words of descriptions, of the products that have the others.
@@ -53,8 +54,10 @@ describeOnDatabases('suggestions on %s', kind => {
     const expectWords = async (expected: readonly string[]) => {
       expect(await words(service)).toEqual([...expected]);
       const replica = await service.replica();
+      await awaitNames(replica);
       expect(await words(replica)).toEqual([...expected]);
     };
+    await awaitNames(service);
     await expectWords(['shirt']);
     await call(service, { method: 'PATCH', path: pathOf(shirt), as: 'editor', body: { name: 'Oak shirt' } });
     await expectWords(['shirt']);

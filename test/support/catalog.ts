@@ -90,3 +90,19 @@ export const pathOf = (product: Pick<Product, 'id'>) => `/v1/products/${product.
 export function read(service: TestService, product: Pick<Product, 'id'>): Promise<Received> {
   return call(service, { path: pathOf(product), as: 'user' });
 }
+
+/**
+ * Ends when suggestions come from the names in memory: a service waits half a second at most for these to be read, and takes
+ * the index meanwhile, which has pieces of codes as well. Told by a product of its own.
+ */
+export async function awaitNames(service: TestService): Promise<void> {
+  const probe = { name: 'Quxnames', sku: 'X-QUX-1' };
+  const { body } = await call(service, { path: `/v1/products?sku=${probe.sku}`, as: 'user' });
+  if (body.data.length === 0) await addProduct(service, probe);
+  const deadline = performance.now() + 30_000;
+  for (;;) {
+    const { body } = await call(service, { path: '/v1/search/suggest?q=qux', as: 'user' });
+    if (body.words.join() === 'quxnames') return;
+    if (performance.now() > deadline) throw new Error(`no names were read: ${JSON.stringify(body)}`);
+  }
+}
