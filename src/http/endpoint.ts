@@ -215,11 +215,12 @@ export function getOfferedTypes(endpoint: Endpoint, usual: readonly string[]): r
   return types.length === 0 ? usual : [...new Set(types)];
 }
 
-/** Whether a request carries the body that its operation takes; only an optional one may be missing. */
+/**
+ * Whether a request has the body that its operation takes; only an optional one may be missing. Content-Type says
+ * nothing of it (RFC 9112 §6): many clients send that with each request.
+ */
 export function hasBody(body: BodySpec, headers: Headers): boolean {
   if (body.kind !== 'json' || body.optional !== true) return true;
   const length = headers.get('content-length');
-  return (
-    headers.has('content-type') || headers.has('transfer-encoding') || (length !== null && length !== '0')
-  );
+  return headers.has('transfer-encoding') || (length !== null && length !== '0');
 }

@@ -40,7 +40,8 @@ export function createNegotiate(): Negotiate {
   return {
     mediaType(accept, offered) {
       const first = offered[0];
-      if (accept === null || accept === '*/*' || accept === first) return first;
+      // An empty value names none, which RFC 9110 §12.5.1 allows and some clients send for no preference.
+      if (accept === null || accept === '' || accept === '*/*' || accept === first) return first;
       const key = `${offered.join()} ${accept}`;
       const known = mediaTypes.get(key);
       if (known !== undefined) return known.mediaType;

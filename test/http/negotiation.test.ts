@@ -16,6 +16,7 @@ const problem = 'application/problem+json';
 
 const accepts: [accept: string | undefined, status: number][] = [
   [undefined, 200],
+  ['', 200],
   ['*/*', 200],
   [json, 200],
   ['application/*', 200],

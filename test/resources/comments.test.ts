@@ -28,6 +28,22 @@ describeOnDatabases('comments on %s', kind => {
   const comment = (path: string, by: Person = writer, text = 'Nice.') =>
     call(service, { method: 'POST', path, headers: by.headers, body: { body: text } });
 
+  test('those on all posts are one list, by post, author and time', async () => {
+    const [one, other] = [await addPost(), await addPost()];
+    const reader = await addPerson(service, 'user', { name: 'Bo Summer' });
+    const made = [await comment(one.path), await comment(other.path, reader), await comment(other.path)];
+    const [first, second, third] = made.map(({ body }) => body.id);
+    const list = async (query: string): Promise<number[]> => {
+      const { body } = await call(service, { path: `/v1/comments?${query}`, as: 'user' });
+      return body.data.map(({ id }: { id: number }) => id);
+    };
+    expect((await list('sort=id&order=desc&limit=3')).slice(0, 3)).toEqual([third, second, first]);
+    expect(await list(`postId=${one.id}`)).toEqual([first]);
+    expect(await list(`postId=${other.id}&sort=createdAt&order=desc`)).toEqual([third, second]);
+    expect(await list(`author=${reader.id}`)).toEqual([second]);
+    expect(await list(`author=${reader.id}&postId=${one.id}`)).toEqual([]);
+  });
+
   test('refuses what is no comment', async () => {
     const { path } = await addPost();
     const cases: [body: unknown, problems: [string, string][]][] = [

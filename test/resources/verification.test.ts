@@ -6,6 +6,7 @@ import { eventsOf } from '../support/events.ts';
 import { call } from '../support/http.ts';
 import { mailsOf, mailTo, tokenIn } from '../support/mails.ts';
 import { addPerson, type Person } from '../support/people.ts';
+import { send } from '../support/raw.ts';
 import { play } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -59,6 +60,19 @@ describeOnDatabases('verification on %s', kind => {
     expect([done.status, done.body.verifiedAt]).toEqual([200, nowOf(service)]);
     const used = { ...request('/v1/auth/verify', { token }), status: 400, error: 'INVALID_TOKEN' };
     await play(service, used);
+  });
+
+  test.each([
+    ['application/json', 'Content-Length: 0\r\n\r\n'],
+    ['text/plain', 'Content-Length: 0\r\n\r\n'],
+    ['text/plain', '\r\n'],
+    ['application/json', 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+  ])('no body is no body, whatever Content-Type says: %s, %j', async (type, rest) => {
+    const { me } = await unverified(service);
+    const { Authorization } = (await addPerson(service, 'admin')).headers;
+    const head = `POST ${me.path}/verify HTTP/1.1\r\nHost: x\r\nAuthorization: ${Authorization}\r\nContent-Type: ${type}\r\n`;
+    expect((await send(service.url, [head + rest])).status).toBe(200);
+    expect((await call(service, { path: me.path, as: 'admin' })).body.verifiedAt).toBe(nowOf(service));
   });
 
   test('anyone who opens the mail confirms without signing in, once', async () => {

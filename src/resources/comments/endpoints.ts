@@ -58,6 +58,16 @@ export function createCommentEndpoints(
         return comments.insert(session, author, { post_id: id, ...body }, cause());
       },
     }),
+    authored.list({
+      path: '/comments',
+      operationId: 'listAllComments',
+      summary: 'List the comments on all posts',
+      query: schema.listAllComments,
+      requested({ query }) {
+        const { postId, author } = query;
+        return { query, conditions: createEqualConditions({ post_id: postId, user_id: author }) };
+      },
+    }),
     ...authored.single(description),
   ];
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
-import { identifier, text, timestamp } from '../../http/schema.ts';
+import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
 import { author } from '../authored/schema.ts';
 
 const body = text(5000).meta({ examples: ['See you there.'] });
@@ -30,3 +30,9 @@ export const patchComment = writeComment.partial().meta({ id: 'PatchComment' });
 export const commentPage = buildPageSchemas(comment, commentHal, 'comments', 'CommentList');
 export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
 export const listComments = z.object(listParameters(sortColumns));
+
+export const listAllComments = z.object({
+  postId: idFilter('Only comments on the post with this id.'),
+  author: idFilter('Only comments by the user with this id.'),
+  ...listParameters(sortColumns),
+});

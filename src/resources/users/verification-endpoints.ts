@@ -43,7 +43,7 @@ export function createVerificationEndpoints(
       operationId: 'verifyUser',
       summary: 'Confirm the e-mail address of a user',
       description:
-        'The user sends the token of the mail; an administrator needs none, and a body is not looked at. An address that is confirmed already stays so. The token of the mail to `pendingEmail` makes that the address, and ends all sessions.',
+        'The user sends the token of the mail; an administrator needs none. An address that is confirmed already stays so. The token of the mail to `pendingEmail` makes that the address, and ends all sessions.',
       tag,
       access: allow.everyone('users:write'),
       params: byId,

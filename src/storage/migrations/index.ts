@@ -34,6 +34,7 @@ import { shortDocuments } from './0031-short-documents.ts';
 import { fewerIndexes } from './0032-expand-fewer-indexes.ts';
 import { partsOfWords } from './0033-expand-parts-of-words.ts';
 import { inches } from './0034-expand-inches.ts';
+import { commentsByCreatedAt } from './0035-expand-comments-by-created-at.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -71,4 +72,5 @@ export const migrations: readonly Migration[] = [
   fewerIndexes,
   partsOfWords,
   inches,
+  commentsByCreatedAt,
 ];
