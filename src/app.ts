@@ -170,8 +170,6 @@ export function createApp(options: AppOptions): App {
     type: string,
   ): Promise<Reply> {
     const bytes = await readBody(exchange, requests.getBodyLimit(body, type, config.BODY_LIMIT));
-    if (bytes.length === 0 && body.kind === 'json' && body.optional === true)
-      return endpoint.handle(exchange);
     const contentType = exchange.request.headers.get('content-type') ?? '';
     exchange.body = requests.parseBody(body, { type, contentType, strict: exchange.strict }, bytes, value => {
       if (exchange.strict) refuseUnknownMembers(endpoint, body, type, value);

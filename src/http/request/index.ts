@@ -183,6 +183,7 @@ export function parseBody(
   if (body.kind === 'raw') return bytes;
   if (body.kind === 'upload' && type !== json)
     return parseUpload(body, type, contentType, bytes, check, inspect);
+  if (body.kind === 'json' && body.optional === true && bytes.length === 0) return undefined;
   const value = parseJson(bytes);
   inspect(value);
   if (body.kind === 'json') return check(body.schema, value);
