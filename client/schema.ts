@@ -387,7 +387,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm the e-mail address of a user
-         * @description The user sends the token of the mail; an administrator needs none, and a body is not looked at. An address that is confirmed already stays so. The token of the mail to `pendingEmail` makes that the address, and ends all sessions.
+         * @description The user sends the token of the mail; an administrator needs none. An address that is confirmed already stays so. The token of the mail to `pendingEmail` makes that the address, and ends all sessions.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `users:write`.
          */
@@ -1049,7 +1049,7 @@ export interface paths {
         put?: never;
         /**
          * Place an order
-         * @description Names and prices are those of the moment the order is placed. All products must have one currency, and none may be named twice, but in different variants; a product that has variants is ordered by one of them. What is in stock and tracked is reserved for the order until it is paid or cancelled; where there is not enough of all of it, nothing is ordered.
+         * @description Names and prices are those of the moment the order is placed; each line costs price × quantity, rounded half up to the minor unit of the currency, and the order the sum of its lines. All products must have one currency, and none may be named twice, but in different variants; a product that has variants is ordered by one of them. What is in stock and tracked is reserved for the order until it is paid or cancelled; where there is not enough of all of it, nothing is ordered.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `orders:write`.
          */
@@ -1766,6 +1766,34 @@ export interface paths {
          *     Access: the roles admin, editor, user.
          */
         post: operations["createComment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/comments": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the comments on all posts
+         * @description Access: the roles admin, editor, user; API keys with the scope `content:read`.
+         */
+        get: operations["listAllComments"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2691,7 +2719,7 @@ export interface components {
              */
             name: string;
             /** @description What the key may be used for. */
-            scopes: ("products:read" | "products:write" | "reviews:read" | "reviews:write" | "users:read" | "users:write" | "orders:read" | "orders:write" | "invoices:read" | "invoices:write" | "content:read" | "content:write" | "search:read" | "data:read" | "events:read")[];
+            scopes: components["schemas"]["Scope"][];
             /**
              * Format: int32
              * @description Requests per window of the quota; null: the usual limit.
@@ -2752,9 +2780,7 @@ export interface components {
         ApiKeyList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["ApiKey"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -2772,45 +2798,7 @@ export interface components {
          *       "key": "ck_9fJ2mQe7TzL4wXb1RkVn8sYpHc5Ud0GaEoKi6Nt3MjB"
          *     }
          */
-        ApiKeyWithSecret: {
-            /**
-             * Format: int32
-             * @description Its id, given by the service.
-             */
-            id: number;
-            /**
-             * @description What the key is for.
-             * @example Price import
-             */
-            name: string;
-            /** @description What the key may be used for. */
-            scopes: ("products:read" | "products:write" | "reviews:read" | "reviews:write" | "users:read" | "users:write" | "orders:read" | "orders:write" | "invoices:read" | "invoices:write" | "content:read" | "content:write" | "search:read" | "data:read" | "events:read")[];
-            /**
-             * Format: int32
-             * @description Requests per window of the quota; null: the usual limit.
-             * @example 20000
-             */
-            rateLimit: number | null;
-            /**
-             * @description The first characters of the key, to recognise it by.
-             * @example ck_9fJ2mQ
-             */
-            prefix: string;
-            /**
-             * Format: date-time
-             * @description After when it is no longer valid; null for never.
-             */
-            expiresAt: string | null;
-            /**
-             * Format: date-time
-             * @description To the minute.
-             */
-            lastUsedAt: string | null;
-            /**
-             * Format: date-time
-             * @description When it was made, in UTC.
-             */
-            createdAt: string;
+        ApiKeyWithSecret: components["schemas"]["ApiKey"] & {
             /**
              * @description Shown this once only: store it now.
              * @example ck_9fJ2mQe7TzL4wXb1RkVn8sYpHc5Ud0GaEoKi6Nt3MjB
@@ -3014,9 +3002,7 @@ export interface components {
         ArticleList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Article"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -3077,7 +3063,6 @@ export interface components {
          *     }
          */
         ArticleListHal: {
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
@@ -3200,64 +3185,7 @@ export interface components {
          *       "_embedded": {}
          *     }
          */
-        AttributeHal: {
-            /**
-             * Format: int32
-             * @description Its id, given by the service.
-             */
-            id: number;
-            /**
-             * @description The member of products’ `attributes` that it is about; unique.
-             * @example watt
-             */
-            key: string;
-            /**
-             * @description What people call it.
-             * @example Power
-             */
-            label: string;
-            /**
-             * @description What values it takes.
-             * @enum {string}
-             */
-            type: "text" | "number" | "boolean" | "date" | "choice";
-            /**
-             * @description What numbers are measured in.
-             * @example W
-             */
-            unit: string | null;
-            /**
-             * @description The values that the type `choice` takes, in the order they are offered; empty for other types.
-             * @example [
-             *       "red",
-             *       "green",
-             *       "blue"
-             *     ]
-             */
-            choices: string[];
-            /** @description Whether lists are filtered by it (`?attr.colour=red`). */
-            filterable: boolean;
-            /** @description Whether it is a facet of lists (`?facets=attr.colour`). */
-            facet: boolean;
-            /** @description Whether every product must have it. */
-            required: boolean;
-            /**
-             * @description Paths of categories whose products must have it, as those of all categories below.
-             * @example [
-             *       "bulbs"
-             *     ]
-             */
-            requiredIn: string[];
-            /**
-             * Format: date-time
-             * @description When it was made, in UTC.
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When it was last changed, in UTC.
-             */
-            updatedAt: string;
+        AttributeHal: components["schemas"]["Attribute"] & {
             /** @description Where to go from here, by relation. */
             _links: {
                 /** @description This resource itself. */
@@ -3307,9 +3235,7 @@ export interface components {
         AttributeList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Attribute"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -3372,7 +3298,6 @@ export interface components {
          *     }
          */
         AttributeListHal: {
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
@@ -3569,63 +3494,7 @@ export interface components {
          *       "_embedded": {}
          *     }
          */
-        CategoryHal: {
-            /**
-             * Format: int32
-             * @description Its id, given by the service.
-             */
-            id: number;
-            /** @description Unique among the categories of one parent; without a `>` that stands by itself. */
-            name: string;
-            /**
-             * @description Its name for addresses, unique. Made from the name when it is not given.
-             * @example tables
-             */
-            slug: string;
-            /**
-             * @description The names from the highest category down to this one, joined by ` > `. Read-only.
-             * @example Furniture > Tables
-             */
-            path: string;
-            /**
-             * Format: int32
-             * @description The category it is directly below; null for those that are below none.
-             * @example null
-             */
-            parentId: number | null;
-            /**
-             * Format: int32
-             * @description Its place among those of one parent, lowest first. After the last when it is not given.
-             */
-            position: number;
-            /** @description A text for those who look at it. */
-            description: string | null;
-            /**
-             * Format: int32
-             * @description The image it is shown with: the id of one that a product has. Null once that product has it no more.
-             * @example null
-             */
-            imageId: number | null;
-            /**
-             * @description The address of that image. Read-only.
-             * @example null
-             */
-            image: string | null;
-            /**
-             * Format: int64
-             * @description The products in it and in all categories below it, each counted once. Read-only.
-             */
-            productCount: number;
-            /**
-             * Format: date-time
-             * @description When it was made, in UTC.
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When it was last changed, in UTC.
-             */
-            updatedAt: string;
+        CategoryHal: components["schemas"]["Category"] & {
             /** @description Where to go from here, by relation. */
             _links: {
                 /** @description This resource itself. */
@@ -3681,9 +3550,7 @@ export interface components {
         CategoryList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Category"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -3752,7 +3619,6 @@ export interface components {
          *     }
          */
         CategoryListHal: {
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
@@ -3863,34 +3729,7 @@ export interface components {
          *       "_embedded": {}
          *     }
          */
-        CommentHal: {
-            /**
-             * Format: int32
-             * @description Its id, given by the service.
-             */
-            id: number;
-            /**
-             * Format: int32
-             * @description The post it belongs to.
-             */
-            postId: number;
-            /**
-             * @description The text.
-             * @example See you there.
-             */
-            body: string;
-            /** @description Who wrote it. */
-            author: components["schemas"]["Author"];
-            /**
-             * Format: date-time
-             * @description When it was made, in UTC.
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When it was last changed, in UTC.
-             */
-            updatedAt: string;
+        CommentHal: components["schemas"]["Comment"] & {
             /** @description Where to go from here, by relation. */
             _links: {
                 /** @description This resource itself. */
@@ -3929,8 +3768,8 @@ export interface components {
          *         "lastPage": 1
          *       },
          *       "links": {
-         *         "first": "https://shop.example/v1/posts/1/comments?page=1",
-         *         "last": "https://shop.example/v1/posts/1/comments?page=1",
+         *         "first": "https://shop.example/v1/comments?page=1",
+         *         "last": "https://shop.example/v1/comments?page=1",
          *         "prev": null,
          *         "next": null
          *       }
@@ -3939,9 +3778,7 @@ export interface components {
         CommentList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Comment"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -3954,13 +3791,13 @@ export interface components {
          *       },
          *       "_links": {
          *         "self": {
-         *           "href": "https://shop.example/v1/posts/1/comments"
+         *           "href": "https://shop.example/v1/comments"
          *         },
          *         "first": {
-         *           "href": "https://shop.example/v1/posts/1/comments?page=1"
+         *           "href": "https://shop.example/v1/comments?page=1"
          *         },
          *         "last": {
-         *           "href": "https://shop.example/v1/posts/1/comments?page=1"
+         *           "href": "https://shop.example/v1/comments?page=1"
          *         }
          *       },
          *       "_embedded": {
@@ -4001,7 +3838,6 @@ export interface components {
          *     }
          */
         CommentListHal: {
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
@@ -4032,7 +3868,7 @@ export interface components {
              */
             name: string;
             /** @description What the key may be used for. */
-            scopes: ("products:read" | "products:write" | "reviews:read" | "reviews:write" | "users:read" | "users:write" | "orders:read" | "orders:write" | "invoices:read" | "invoices:write" | "content:read" | "content:write" | "search:read" | "data:read" | "events:read")[];
+            scopes: components["schemas"]["Scope"][];
             /**
              * Format: date-time
              * @description After when it is no longer valid; null for never.
@@ -4111,7 +3947,7 @@ export interface components {
          */
         CreateImageLink: {
             /**
-             * @description Not fetched.
+             * @description Not fetched. Without user name and password.
              * @example https://images.example/lamp.jpg
              */
             url: string;
@@ -4215,22 +4051,7 @@ export interface components {
                 [key: string]: string | number | boolean | string[];
             } | null;
             /** @description What its variants differ in: up to 5 names, each with its values. */
-            options?: {
-                /**
-                 * @description As variants name it.
-                 * @example Size
-                 */
-                name: string;
-                /**
-                 * @description Those that variants may have.
-                 * @example [
-                 *       "S",
-                 *       "M",
-                 *       "L"
-                 *     ]
-                 */
-                values: string[];
-            }[] | null;
+            options?: components["schemas"]["Option"][] | null;
             /** @description In their order: links, or images it has, by id or url. Those left out are removed. */
             images?: {
                 /**
@@ -4239,7 +4060,7 @@ export interface components {
                  */
                 id?: number | null;
                 /**
-                 * @description Not fetched. May be left out where id names an image.
+                 * @description Not fetched. Without user name and password. May be left out where id names an image.
                  * @example https://images.example/lamp.jpg
                  */
                 url?: string | null;
@@ -4382,6 +4203,7 @@ export interface components {
          *         "reviews": "https://shop.example/v1/products",
          *         "articles": "https://shop.example/v1/products",
          *         "posts": "https://shop.example/v1/products",
+         *         "comments": "https://shop.example/v1/products",
          *         "suggest": "https://shop.example/v1/products",
          *         "search": "https://shop.example/v1/products",
          *         "synonyms": "https://shop.example/v1/products",
@@ -4465,6 +4287,11 @@ export interface components {
                  * @description The address of this collection.
                  */
                 posts: string;
+                /**
+                 * Format: uri
+                 * @description The address of this collection.
+                 */
+                comments: string;
                 /**
                  * Format: uri
                  * @description The address of this collection.
@@ -4583,7 +4410,7 @@ export interface components {
         ErrorDetail: {
             /** @description The field, as in `items.0.quantity`; `body` for the whole body. */
             field: string;
-            /** @description A JSON Pointer into the body (RFC 6901), or the name of a parameter after `#/`. */
+            /** @description A JSON Pointer into the body as a URI fragment (RFC 6901 section 6), or the name of a parameter after `#/`. */
             pointer: string;
             /** @description The rule that is broken: a word of JSON Schema where it has one. */
             code: string;
@@ -4700,9 +4527,7 @@ export interface components {
         EventList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Event"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -4986,29 +4811,8 @@ export interface components {
              * @description The user who ordered.
              */
             customerId: number;
-            /** @description As it was set when the invoice was issued. */
-            seller: {
-                /**
-                 * @description The name it goes by.
-                 * @example Catalog
-                 */
-                name: string;
-                /** @description Line by line. */
-                address: string[];
-            };
-            /** @description As it was when the order was placed; this is where the invoice is sent. */
-            customer: {
-                /**
-                 * @description The name it goes by.
-                 * @example Ada Winter
-                 */
-                name: string;
-                /**
-                 * Format: email
-                 * @description The e-mail address, unique without regard to case.
-                 */
-                email: string;
-            };
+            seller: components["schemas"]["Seller"];
+            customer: components["schemas"]["InvoiceCustomer"];
             /**
              * @description ISO 4217.
              * @example EUR
@@ -5017,7 +4821,7 @@ export interface components {
             /** @description What was ordered, line by line. */
             items: components["schemas"]["OrderItem"][];
             /**
-             * @description The sum of the items, in major units of the currency.
+             * @description The sum of the totals of the items, in major units of the currency.
              * @example 159
              */
             total: number;
@@ -5057,6 +4861,25 @@ export interface components {
                 /** @description Sends it by mail. */
                 send?: components["schemas"]["Link"];
             };
+        };
+        /**
+         * @description As it was when the order was placed; this is where the invoice is sent.
+         * @example {
+         *       "name": "Ada Winter",
+         *       "email": "ada@shop.example"
+         *     }
+         */
+        InvoiceCustomer: {
+            /**
+             * @description The name it goes by.
+             * @example Ada Winter
+             */
+            name: string;
+            /**
+             * Format: email
+             * @description The e-mail address, unique without regard to case.
+             */
+            email: string;
         };
         /**
          * @example {
@@ -5140,36 +4963,15 @@ export interface components {
              * @description The user who ordered.
              */
             customerId: number;
-            /** @description As it was set when the invoice was issued. */
-            seller: {
-                /**
-                 * @description The name it goes by.
-                 * @example Catalog
-                 */
-                name: string;
-                /** @description Line by line. */
-                address: string[];
-            };
-            /** @description As it was when the order was placed; this is where the invoice is sent. */
-            customer: {
-                /**
-                 * @description The name it goes by.
-                 * @example Ada Winter
-                 */
-                name: string;
-                /**
-                 * Format: email
-                 * @description The e-mail address, unique without regard to case.
-                 */
-                email: string;
-            };
+            seller: components["schemas"]["Seller"];
+            customer: components["schemas"]["InvoiceCustomer"];
             /**
              * @description ISO 4217.
              * @example EUR
              */
             currency: string;
             /**
-             * @description The sum of the items, in major units of the currency.
+             * @description The sum of the totals of the items, in major units of the currency.
              * @example 159
              */
             total: number;
@@ -5295,7 +5097,6 @@ export interface components {
          *     }
          */
         InvoiceHalList: {
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
@@ -5378,9 +5179,7 @@ export interface components {
         InvoiceList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Invoice"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -5563,6 +5362,15 @@ export interface components {
          */
         MethodNotAllowedCode: "METHOD_NOT_ALLOWED";
         /**
+         * @description How many values a facet has beyond the 100 that are shown; absent where it has none.
+         * @example {
+         *       "brand": 12
+         *     }
+         */
+        MoreValues: {
+            [key: string]: number;
+        };
+        /**
          * @example {
          *       "delta": 12,
          *       "reason": "delivery 4711"
@@ -5686,47 +5494,7 @@ export interface components {
          *       "_embedded": {}
          *     }
          */
-        NotificationHal: {
-            /**
-             * Format: int32
-             * @description Its id, given by the service.
-             */
-            id: number;
-            /**
-             * @description The type of the event it is about.
-             * @example order.paid
-             */
-            type: string;
-            /**
-             * @description What happened, for people.
-             * @example Order 12 has been paid.
-             */
-            message: string;
-            /**
-             * @description The kind of resource it is about.
-             * @example order
-             */
-            resource: string;
-            /**
-             * Format: int32
-             * @description The id of what it is about.
-             */
-            resourceId: number;
-            /**
-             * @description Whether it was read.
-             * @example true
-             */
-            read: boolean;
-            /**
-             * Format: date-time
-             * @description When it was read; null while it was not.
-             */
-            readAt: string | null;
-            /**
-             * Format: date-time
-             * @description When the event happened.
-             */
-            createdAt: string;
+        NotificationHal: components["schemas"]["Notification"] & {
             /** @description Where to go from here, by relation. */
             _links: {
                 /** @description This resource itself. */
@@ -5770,9 +5538,7 @@ export interface components {
         NotificationList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Notification"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -5823,7 +5589,6 @@ export interface components {
          *     }
          */
         NotificationListHal: {
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
@@ -5835,6 +5600,32 @@ export interface components {
         };
         /** @example {} */
         OpenApiDocument: Record<string, never>;
+        /**
+         * @example {
+         *       "name": "Size",
+         *       "values": [
+         *         "S",
+         *         "M",
+         *         "L"
+         *       ]
+         *     }
+         */
+        Option: {
+            /**
+             * @description As variants name it.
+             * @example Size
+             */
+            name: string;
+            /**
+             * @description Those that variants may have.
+             * @example [
+             *       "S",
+             *       "M",
+             *       "L"
+             *     ]
+             */
+            values: string[];
+        };
         /**
          * @example {
          *       "id": 1,
@@ -5893,7 +5684,7 @@ export interface components {
              */
             status: "PENDING" | "PAID" | "CANCELLED";
             /**
-             * @description The sum of the items, in major units of the currency.
+             * @description The sum of the totals of the items, in major units of the currency.
              * @example 159
              */
             total: number;
@@ -5936,19 +5727,8 @@ export interface components {
              * @example null
              */
             cancelledAt: string | null;
-            /** @description cancel and pay stand here only while they are possible and permitted to the caller. */
-            _links: {
-                /** @description This resource itself. */
-                self: components["schemas"]["Link"];
-                /** @description What was ordered, line by line. */
-                items: components["schemas"]["Link"];
-                /** @description Who ordered. */
-                customer?: components["schemas"]["Link"];
-                /** @description Cancels it; there while that is possible. */
-                cancel?: components["schemas"]["Link"];
-                /** @description Pays it; there while that is possible. */
-                pay?: components["schemas"]["Link"];
-            };
+            /** @description Where to go from here, by relation. */
+            _links: components["schemas"]["OrderLinks"];
         };
         /**
          * @example {
@@ -6024,7 +5804,7 @@ export interface components {
              */
             status: "PENDING" | "PAID" | "CANCELLED";
             /**
-             * @description The sum of the items, in major units of the currency.
+             * @description The sum of the totals of the items, in major units of the currency.
              * @example 159
              */
             total: number;
@@ -6065,19 +5845,8 @@ export interface components {
              * @example null
              */
             cancelledAt: string | null;
-            /** @description cancel and pay stand here only while they are possible and permitted to the caller. */
-            _links: {
-                /** @description This resource itself. */
-                self: components["schemas"]["Link"];
-                /** @description What was ordered, line by line. */
-                items: components["schemas"]["Link"];
-                /** @description Who ordered. */
-                customer?: components["schemas"]["Link"];
-                /** @description Cancels it; there while that is possible. */
-                cancel?: components["schemas"]["Link"];
-                /** @description Pays it; there while that is possible. */
-                pay?: components["schemas"]["Link"];
-            };
+            /** @description Where to go from here, by relation. */
+            _links: components["schemas"]["OrderLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description Absent when the customer is no longer there. */
@@ -6188,7 +5957,6 @@ export interface components {
          *     }
          */
         OrderHalList: {
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
@@ -6252,12 +6020,12 @@ export interface components {
              */
             quantity: number;
             /**
-             * @description What one cost when it was ordered, in major units.
+             * @description What one cost when it was ordered, in major units: the price as it was, which may have more decimals than amounts of the currency.
              * @example 79.5
              */
             unitPrice: number;
             /**
-             * @description quantity × unitPrice, exact to the minor unit.
+             * @description quantity × unitPrice, calculated exactly and then rounded once, half up, to the minor unit of the currency.
              * @example 159
              */
             total: number;
@@ -6280,56 +6048,7 @@ export interface components {
          *       }
          *     }
          */
-        OrderItemHal: {
-            /**
-             * Format: int32
-             * @description Its id, given by the service.
-             */
-            id: number;
-            /**
-             * Format: int32
-             * @description The product may be gone by now: what it was is kept here.
-             */
-            productId: number;
-            /**
-             * Format: int32
-             * @description Null where the product has no variants.
-             * @example null
-             */
-            variantId: number | null;
-            /**
-             * @description The name it goes by.
-             * @example Walnut desk lamp
-             */
-            name: string;
-            /**
-             * @description The article number of the shop.
-             * @example LAMP-0001
-             */
-            sku: string | null;
-            /**
-             * @description Those of the variant, as they were: `{"Size": "M"}`.
-             * @example null
-             */
-            options: {
-                [key: string]: string;
-            } | null;
-            /**
-             * Format: int32
-             * @description How many of it.
-             * @example 2
-             */
-            quantity: number;
-            /**
-             * @description What one cost when it was ordered, in major units.
-             * @example 79.5
-             */
-            unitPrice: number;
-            /**
-             * @description quantity × unitPrice, exact to the minor unit.
-             * @example 159
-             */
-            total: number;
+        OrderItemHal: components["schemas"]["OrderItem"] & {
             /** @description Where to go from here, by relation. */
             _links: {
                 /** @description This resource itself. */
@@ -6378,7 +6097,6 @@ export interface components {
          *     }
          */
         OrderItemHalList: {
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
@@ -6420,10 +6138,40 @@ export interface components {
         OrderItemList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["OrderItem"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
+        };
+        /**
+         * @description cancel and pay stand here only while they are possible and permitted to the caller.
+         * @example {
+         *       "self": {
+         *         "href": "https://shop.example/v1/orders/1"
+         *       },
+         *       "items": {
+         *         "href": "https://shop.example/v1/orders/1"
+         *       },
+         *       "customer": {
+         *         "href": "https://shop.example/v1/orders/1"
+         *       },
+         *       "cancel": {
+         *         "href": "https://shop.example/v1/orders/1"
+         *       },
+         *       "pay": {
+         *         "href": "https://shop.example/v1/orders/1"
+         *       }
+         *     }
+         */
+        OrderLinks: {
+            /** @description This resource itself. */
+            self: components["schemas"]["Link"];
+            /** @description What was ordered, line by line. */
+            items: components["schemas"]["Link"];
+            /** @description Who ordered. */
+            customer?: components["schemas"]["Link"];
+            /** @description Cancels it; there while that is possible. */
+            cancel?: components["schemas"]["Link"];
+            /** @description Pays it; there while that is possible. */
+            pay?: components["schemas"]["Link"];
         };
         /**
          * @example {
@@ -6490,9 +6238,7 @@ export interface components {
         OrderList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Order"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -6547,74 +6293,7 @@ export interface components {
          *       }
          *     }
          */
-        OrderWithPayment: {
-            /**
-             * Format: int32
-             * @description Its id, given by the service.
-             */
-            id: number;
-            /**
-             * @description The state it is in.
-             * @enum {string}
-             */
-            status: "PENDING" | "PAID" | "CANCELLED";
-            /**
-             * @description The sum of the items, in major units of the currency.
-             * @example 159
-             */
-            total: number;
-            /**
-             * @description ISO 4217; the same for all items.
-             * @example EUR
-             */
-            currency: string;
-            /**
-             * Format: int32
-             * @description The user who ordered.
-             */
-            customerId: number;
-            /** @description What was ordered, line by line. */
-            items: components["schemas"]["OrderItem"][];
-            /**
-             * Format: int64
-             * @description One more with each change.
-             */
-            version: number;
-            /**
-             * Format: date-time
-             * @description When it was made, in UTC.
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When it was last changed, in UTC.
-             */
-            updatedAt: string;
-            /**
-             * Format: date-time
-             * @description When it was paid; null while it is not.
-             * @example null
-             */
-            paidAt: string | null;
-            /**
-             * Format: date-time
-             * @description When it was cancelled; null while it is not.
-             * @example null
-             */
-            cancelledAt: string | null;
-            /** @description cancel and pay stand here only while they are possible and permitted to the caller. */
-            _links: {
-                /** @description This resource itself. */
-                self: components["schemas"]["Link"];
-                /** @description What was ordered, line by line. */
-                items: components["schemas"]["Link"];
-                /** @description Who ordered. */
-                customer?: components["schemas"]["Link"];
-                /** @description Cancels it; there while that is possible. */
-                cancel?: components["schemas"]["Link"];
-                /** @description Pays it; there while that is possible. */
-                pay?: components["schemas"]["Link"];
-            };
+        OrderWithPayment: components["schemas"]["Order"] & {
             /** @description How it was paid, or is to be paid. */
             payment: components["schemas"]["Payment"];
         };
@@ -6698,7 +6377,7 @@ export interface components {
              */
             status: "PENDING" | "PAID" | "CANCELLED";
             /**
-             * @description The sum of the items, in major units of the currency.
+             * @description The sum of the totals of the items, in major units of the currency.
              * @example 159
              */
             total: number;
@@ -6739,19 +6418,8 @@ export interface components {
              * @example null
              */
             cancelledAt: string | null;
-            /** @description cancel and pay stand here only while they are possible and permitted to the caller. */
-            _links: {
-                /** @description This resource itself. */
-                self: components["schemas"]["Link"];
-                /** @description What was ordered, line by line. */
-                items: components["schemas"]["Link"];
-                /** @description Who ordered. */
-                customer?: components["schemas"]["Link"];
-                /** @description Cancels it; there while that is possible. */
-                cancel?: components["schemas"]["Link"];
-                /** @description Pays it; there while that is possible. */
-                pay?: components["schemas"]["Link"];
-            };
+            /** @description Where to go from here, by relation. */
+            _links: components["schemas"]["OrderLinks"];
             /** @description What belongs to it, by relation (HAL). */
             _embedded: {
                 /** @description Absent when the customer is no longer there. */
@@ -7053,22 +6721,7 @@ export interface components {
                 [key: string]: string | number | boolean | string[];
             } | null;
             /** @description What its variants differ in: up to 5 names, each with its values. */
-            options?: {
-                /**
-                 * @description As variants name it.
-                 * @example Size
-                 */
-                name: string;
-                /**
-                 * @description Those that variants may have.
-                 * @example [
-                 *       "S",
-                 *       "M",
-                 *       "L"
-                 *     ]
-                 */
-                values: string[];
-            }[] | null;
+            options?: components["schemas"]["Option"][] | null;
             /** @description In their order: links, or images it has, by id or url. Those left out are removed. */
             images?: {
                 /**
@@ -7077,7 +6730,7 @@ export interface components {
                  */
                 id?: number | null;
                 /**
-                 * @description Not fetched. May be left out where id names an image.
+                 * @description Not fetched. Without user name and password. May be left out where id names an image.
                  * @example https://images.example/lamp.jpg
                  */
                 url?: string | null;
@@ -7461,9 +7114,7 @@ export interface components {
         PostList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Post"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -7523,7 +7174,6 @@ export interface components {
          *     }
          */
         PostListHal: {
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
@@ -7775,22 +7425,7 @@ export interface components {
                 [key: string]: string | number | boolean | string[];
             };
             /** @description What its variants differ in: up to 5 names, each with its values. */
-            options: {
-                /**
-                 * @description As variants name it.
-                 * @example Size
-                 */
-                name: string;
-                /**
-                 * @description Those that variants may have.
-                 * @example [
-                 *       "S",
-                 *       "M",
-                 *       "L"
-                 *     ]
-                 */
-                values: string[];
-            }[];
+            options: components["schemas"]["Option"][];
             /** @description In their order. */
             images: components["schemas"]["Image"][];
             /** @description How many pieces there are; null where nothing is counted. */
@@ -7809,6 +7444,35 @@ export interface components {
             };
             /** @description Whether it can be bought now: active, and in stock or not tracked. Read-only. */
             available: boolean;
+        };
+        /**
+         * @description How many products have each value, by facet: the most frequent first, then the smaller value.
+         * @example {
+         *       "attr.colour": [
+         *         {
+         *           "value": "red",
+         *           "count": 12
+         *         },
+         *         {
+         *           "value": "blue",
+         *           "count": 5
+         *         }
+         *       ],
+         *       "price": {
+         *         "min": 4.5,
+         *         "max": 89,
+         *         "buckets": [
+         *           {
+         *             "from": 0,
+         *             "to": 100,
+         *             "count": 17
+         *           }
+         *         ]
+         *       }
+         *     }
+         */
+        ProductFacets: {
+            [key: string]: components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
         };
         /**
          * @example {
@@ -7909,127 +7573,7 @@ export interface components {
          *       "_embedded": {}
          *     }
          */
-        ProductHal: {
-            /**
-             * Format: int32
-             * @description Its id, given by the service.
-             */
-            id: number;
-            /** @description Trimmed; not blank. */
-            name: string;
-            /** @description In major units of the currency; returned as sent. */
-            price: number;
-            /**
-             * @description The currency of the amounts (ISO 4217).
-             * @example EUR
-             */
-            currency: string | null;
-            /**
-             * @description The state it is in.
-             * @enum {string}
-             */
-            status: "active" | "archived";
-            /** @description A text for those who look at it. */
-            description: string | null;
-            /** @description Unique among products. */
-            sku: string | null;
-            /**
-             * @description The path of its main category, made when it is new: names joined by ` > `.
-             * @example Furniture > Tables
-             */
-            category: string | null;
-            /** @description Words it can be found by. */
-            tags: string[];
-            /**
-             * Format: date-time
-             * @description When it was made, in UTC.
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When it was last changed, in UTC.
-             */
-            updatedAt: string;
-            /** @description What its reviews say. Read-only. */
-            rating: {
-                /** @description To two decimals; null without reviews. */
-                average: number | null;
-                /**
-                 * Format: int64
-                 * @description How many reviews it has.
-                 */
-                count: number;
-            };
-            /**
-             * @description Who makes it. Trimmed; not blank.
-             * @example Nordlicht
-             */
-            brand: string | null;
-            /**
-             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
-             * @example 4006381333931
-             */
-            gtin: string | null;
-            /** @description The manufacturer’s part number. */
-            mpn: string | null;
-            /** @description What another system calls it. Unique among products. */
-            externalId: string | null;
-            /** @description What it has cost before, to be shown beside its price. */
-            compareAtPrice: number | null;
-            /** @description How much it weighs; null where that is not known. */
-            weight: components["schemas"]["Weight"] | null;
-            /** @description The paths of further categories, without its main one. */
-            categories: string[];
-            /**
-             * @description Up to 100 values under keys of your own: text, a number, true or false, or several texts.
-             * @example {
-             *       "colour": "walnut",
-             *       "watt": 12.5,
-             *       "dimmable": true,
-             *       "materials": [
-             *         "walnut",
-             *         "steel"
-             *       ]
-             *     }
-             */
-            attributes: {
-                [key: string]: string | number | boolean | string[];
-            };
-            /** @description What its variants differ in: up to 5 names, each with its values. */
-            options: {
-                /**
-                 * @description As variants name it.
-                 * @example Size
-                 */
-                name: string;
-                /**
-                 * @description Those that variants may have.
-                 * @example [
-                 *       "S",
-                 *       "M",
-                 *       "L"
-                 *     ]
-                 */
-                values: string[];
-            }[];
-            /** @description In their order. */
-            images: components["schemas"]["Image"][];
-            /** @description How many pieces there are; null where nothing is counted. */
-            stock: components["schemas"]["Stock"] | null;
-            /**
-             * Format: int64
-             * @description How many variants it has. Read-only.
-             */
-            variantCount: number;
-            /** @description The lowest and the highest price of its variants, or its own. Read-only. */
-            priceRange: {
-                /** @description The lowest price; the one it has as its price. */
-                min: number;
-                /** @description The highest price. */
-                max: number;
-            };
-            /** @description Whether it can be bought now: active, and in stock or not tracked. Read-only. */
-            available: boolean;
+        ProductHal: components["schemas"]["Product"] & {
             /** @description Where to go from here, by relation. */
             _links: {
                 /** @description This resource itself. */
@@ -8139,50 +7683,7 @@ export interface components {
          *       "_embedded": {}
          *     }
          */
-        ProductImageHal: {
-            /**
-             * Format: int32
-             * @description Its id, given by the service.
-             */
-            id: number;
-            /**
-             * Format: int32
-             * @description The product it is about.
-             */
-            productId: number;
-            /**
-             * @description A link as it was sent, or the address of an upload here.
-             * @example https://images.example/lamp.jpg
-             */
-            url: string;
-            /** @description What the image shows, for those who do not see it. */
-            alt: string | null;
-            /**
-             * Format: int64
-             * @description Null for links.
-             */
-            width: number | null;
-            /**
-             * Format: int64
-             * @description Null for links.
-             */
-            height: number | null;
-            /**
-             * @description What to show until it is loaded; null for links.
-             * @example #8a6f52
-             */
-            colour: string | null;
-            /**
-             * @description The media type; null for links.
-             * @example image/jpeg
-             */
-            type: string | null;
-            /**
-             * Format: int32
-             * @description Its place among the images of the product, from 0.
-             * @example 0
-             */
-            position: number;
+        ProductImageHal: components["schemas"]["ProductImage"] & {
             /** @description Where to go from here, by relation. */
             _links: {
                 /** @description This resource itself. */
@@ -8231,9 +7732,7 @@ export interface components {
         ProductImageList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["ProductImage"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -8293,7 +7792,6 @@ export interface components {
          *     }
          */
         ProductImageListHal: {
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
@@ -8424,131 +7922,7 @@ export interface components {
         ProductList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Product"][];
-            /** @description Which part of the list this is. */
-            meta: {
-                /**
-                 * Format: int32
-                 * @description The number of this page, from 1.
-                 */
-                currentPage: number;
-                /**
-                 * Format: int32
-                 * @description How many items a page has at most.
-                 * @example 20
-                 */
-                perPage: number;
-                /**
-                 * Format: int64
-                 * @description How many there are in all, exactly.
-                 * @example 1
-                 */
-                total: number;
-                /**
-                 * Format: int64
-                 * @description The number of the last page.
-                 */
-                lastPage: number;
-                /**
-                 * @description How many products have each value, by facet: the most frequent first, then the smaller value.
-                 * @example {
-                 *       "attr.colour": [
-                 *         {
-                 *           "value": "red",
-                 *           "count": 12
-                 *         },
-                 *         {
-                 *           "value": "blue",
-                 *           "count": 5
-                 *         }
-                 *       ],
-                 *       "price": {
-                 *         "min": 4.5,
-                 *         "max": 89,
-                 *         "buckets": [
-                 *           {
-                 *             "from": 0,
-                 *             "to": 100,
-                 *             "count": 17
-                 *           }
-                 *         ]
-                 *       }
-                 *     }
-                 */
-                facets?: {
-                    [key: string]: components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
-                };
-                /**
-                 * @description How many values a facet has beyond the 100 that are shown; absent where it has none.
-                 * @example {
-                 *       "brand": 12
-                 *     }
-                 */
-                moreValues?: {
-                    [key: string]: number;
-                };
-            } | {
-                /**
-                 * Format: int32
-                 * @description How many items a page has at most.
-                 * @example 20
-                 */
-                perPage: number;
-                /**
-                 * @description Where to go on; null at the end.
-                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
-                 */
-                nextCursor: string | null;
-                /**
-                 * @description Where to go back to; null at the start.
-                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
-                 */
-                prevCursor: string | null;
-                /**
-                 * Format: int64
-                 * @description How many there are in all, exactly.
-                 * @example 1
-                 */
-                total?: number;
-                /**
-                 * @description How many products have each value, by facet: the most frequent first, then the smaller value.
-                 * @example {
-                 *       "attr.colour": [
-                 *         {
-                 *           "value": "red",
-                 *           "count": 12
-                 *         },
-                 *         {
-                 *           "value": "blue",
-                 *           "count": 5
-                 *         }
-                 *       ],
-                 *       "price": {
-                 *         "min": 4.5,
-                 *         "max": 89,
-                 *         "buckets": [
-                 *           {
-                 *             "from": 0,
-                 *             "to": 100,
-                 *             "count": 17
-                 *           }
-                 *         ]
-                 *       }
-                 *     }
-                 */
-                facets?: {
-                    [key: string]: components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
-                };
-                /**
-                 * @description How many values a facet has beyond the 100 that are shown; absent where it has none.
-                 * @example {
-                 *       "brand": 12
-                 *     }
-                 */
-                moreValues?: {
-                    [key: string]: number;
-                };
-            };
-            /** @description The addresses of other pages of the same list. */
+            meta: components["schemas"]["ProductListMeta"];
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -8700,130 +8074,7 @@ export interface components {
          *     }
          */
         ProductListHal: {
-            /** @description Which part of the list this is. */
-            meta: {
-                /**
-                 * Format: int32
-                 * @description The number of this page, from 1.
-                 */
-                currentPage: number;
-                /**
-                 * Format: int32
-                 * @description How many items a page has at most.
-                 * @example 20
-                 */
-                perPage: number;
-                /**
-                 * Format: int64
-                 * @description How many there are in all, exactly.
-                 * @example 1
-                 */
-                total: number;
-                /**
-                 * Format: int64
-                 * @description The number of the last page.
-                 */
-                lastPage: number;
-                /**
-                 * @description How many products have each value, by facet: the most frequent first, then the smaller value.
-                 * @example {
-                 *       "attr.colour": [
-                 *         {
-                 *           "value": "red",
-                 *           "count": 12
-                 *         },
-                 *         {
-                 *           "value": "blue",
-                 *           "count": 5
-                 *         }
-                 *       ],
-                 *       "price": {
-                 *         "min": 4.5,
-                 *         "max": 89,
-                 *         "buckets": [
-                 *           {
-                 *             "from": 0,
-                 *             "to": 100,
-                 *             "count": 17
-                 *           }
-                 *         ]
-                 *       }
-                 *     }
-                 */
-                facets?: {
-                    [key: string]: components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
-                };
-                /**
-                 * @description How many values a facet has beyond the 100 that are shown; absent where it has none.
-                 * @example {
-                 *       "brand": 12
-                 *     }
-                 */
-                moreValues?: {
-                    [key: string]: number;
-                };
-            } | {
-                /**
-                 * Format: int32
-                 * @description How many items a page has at most.
-                 * @example 20
-                 */
-                perPage: number;
-                /**
-                 * @description Where to go on; null at the end.
-                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
-                 */
-                nextCursor: string | null;
-                /**
-                 * @description Where to go back to; null at the start.
-                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
-                 */
-                prevCursor: string | null;
-                /**
-                 * Format: int64
-                 * @description How many there are in all, exactly.
-                 * @example 1
-                 */
-                total?: number;
-                /**
-                 * @description How many products have each value, by facet: the most frequent first, then the smaller value.
-                 * @example {
-                 *       "attr.colour": [
-                 *         {
-                 *           "value": "red",
-                 *           "count": 12
-                 *         },
-                 *         {
-                 *           "value": "blue",
-                 *           "count": 5
-                 *         }
-                 *       ],
-                 *       "price": {
-                 *         "min": 4.5,
-                 *         "max": 89,
-                 *         "buckets": [
-                 *           {
-                 *             "from": 0,
-                 *             "to": 100,
-                 *             "count": 17
-                 *           }
-                 *         ]
-                 *       }
-                 *     }
-                 */
-                facets?: {
-                    [key: string]: components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
-                };
-                /**
-                 * @description How many values a facet has beyond the 100 that are shown; absent where it has none.
-                 * @example {
-                 *       "brand": 12
-                 *     }
-                 */
-                moreValues?: {
-                    [key: string]: number;
-                };
-            };
+            meta: components["schemas"]["ProductListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
             /** @description What belongs to it, by relation (HAL). */
@@ -8831,6 +8082,92 @@ export interface components {
                 /** @description The products of this page. */
                 products: components["schemas"]["ProductHal"][];
             };
+        };
+        /**
+         * @description Which part of the list this is, and what it has.
+         * @example {
+         *       "currentPage": 1,
+         *       "perPage": 20,
+         *       "total": 1,
+         *       "lastPage": 1,
+         *       "facets": {
+         *         "attr.colour": [
+         *           {
+         *             "value": "red",
+         *             "count": 12
+         *           },
+         *           {
+         *             "value": "blue",
+         *             "count": 5
+         *           }
+         *         ],
+         *         "price": {
+         *           "min": 4.5,
+         *           "max": 89,
+         *           "buckets": [
+         *             {
+         *               "from": 0,
+         *               "to": 100,
+         *               "count": 17
+         *             }
+         *           ]
+         *         }
+         *       },
+         *       "moreValues": {
+         *         "brand": 12
+         *       }
+         *     }
+         */
+        ProductListMeta: {
+            /**
+             * Format: int32
+             * @description The number of this page, from 1.
+             */
+            currentPage: number;
+            /**
+             * Format: int32
+             * @description How many items a page has at most.
+             * @example 20
+             */
+            perPage: number;
+            /**
+             * Format: int64
+             * @description How many there are in all, exactly.
+             * @example 1
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description The number of the last page.
+             */
+            lastPage: number;
+            facets?: components["schemas"]["ProductFacets"];
+            moreValues?: components["schemas"]["MoreValues"];
+        } | {
+            /**
+             * Format: int32
+             * @description How many items a page has at most.
+             * @example 20
+             */
+            perPage: number;
+            /**
+             * @description Where to go on; null at the end.
+             * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+             */
+            nextCursor: string | null;
+            /**
+             * @description Where to go back to; null at the start.
+             * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+             */
+            prevCursor: string | null;
+            /**
+             * Format: int64
+             * @description How many there are in all, exactly.
+             * @example 1
+             */
+            total?: number;
+            facets?: components["schemas"]["ProductFacets"];
+            moreValues?: components["schemas"]["MoreValues"];
         };
         /**
          * @example {
@@ -9043,40 +8380,7 @@ export interface components {
          *       "_embedded": {}
          *     }
          */
-        ReviewHal: {
-            /**
-             * Format: int32
-             * @description Its id, given by the service.
-             */
-            id: number;
-            /**
-             * Format: int32
-             * @description The product it is about.
-             */
-            productId: number;
-            /** @description Who wrote it. */
-            author: components["schemas"]["Author"];
-            /**
-             * Format: int32
-             * @description From 1, the worst, to 5, the best.
-             * @example 5
-             */
-            rating: number;
-            /**
-             * @description The text.
-             * @example Bright, and well made.
-             */
-            body: string | null;
-            /**
-             * Format: date-time
-             * @description When it was made, in UTC.
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When it was last changed, in UTC.
-             */
-            updatedAt: string;
+        ReviewHal: components["schemas"]["Review"] & {
             /** @description Where to go from here, by relation. */
             _links: {
                 /** @description This resource itself. */
@@ -9126,9 +8430,7 @@ export interface components {
         ReviewList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Review"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -9189,7 +8491,6 @@ export interface components {
          *     }
          */
         ReviewListHal: {
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
@@ -9198,6 +8499,49 @@ export interface components {
                 /** @description The reviews of this page. */
                 reviews: components["schemas"]["ReviewHal"][];
             };
+        };
+        /**
+         * @description A right of a key.
+         * @example products:read
+         * @enum {string}
+         */
+        Scope: "products:read" | "products:write" | "reviews:read" | "reviews:write" | "users:read" | "users:write" | "orders:read" | "orders:write" | "invoices:read" | "invoices:write" | "content:read" | "content:write" | "search:read" | "data:read" | "events:read";
+        /**
+         * @description Hits of each type the caller may read, whichever type was requested; and the facets of products that were requested.
+         * @example {
+         *       "product": 1,
+         *       "article": 0,
+         *       "post": 0
+         *     }
+         */
+        SearchFacets: {
+            /**
+             * Format: int64
+             * @description How many of the results are products.
+             */
+            product?: number;
+            /**
+             * Format: int64
+             * @description How many of the results are articles.
+             */
+            article?: number;
+            /**
+             * Format: int64
+             * @description How many of the results are posts.
+             */
+            post?: number;
+            /**
+             * Format: int64
+             * @description How many of the results are orders.
+             */
+            order?: number;
+            /**
+             * Format: int64
+             * @description How many of the results are users.
+             */
+            user?: number;
+        } & {
+            [key: string]: components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
         };
         /**
          * @example {
@@ -9360,162 +8704,111 @@ export interface components {
         SearchResults: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["SearchHit"][];
-            /** @description Which part of the list this is. */
-            meta: {
-                /**
-                 * Format: int32
-                 * @description The number of this page, from 1.
-                 */
-                currentPage: number;
-                /**
-                 * Format: int32
-                 * @description How many items a page has at most.
-                 * @example 20
-                 */
-                perPage: number;
-                /**
-                 * Format: int64
-                 * @description How many there are in all, exactly.
-                 * @example 1
-                 */
-                total: number;
-                /**
-                 * Format: int64
-                 * @description The number of the last page.
-                 */
-                lastPage: number;
-                /**
-                 * @description Hits of each type the caller may read, whichever type was requested; and the facets of products that were requested.
-                 * @example {
-                 *       "product": 1,
-                 *       "article": 0,
-                 *       "post": 0
-                 *     }
-                 */
-                facets: {
-                    /**
-                     * Format: int64
-                     * @description How many of the results are products.
-                     */
-                    product?: number;
-                    /**
-                     * Format: int64
-                     * @description How many of the results are articles.
-                     */
-                    article?: number;
-                    /**
-                     * Format: int64
-                     * @description How many of the results are posts.
-                     */
-                    post?: number;
-                    /**
-                     * Format: int64
-                     * @description How many of the results are orders.
-                     */
-                    order?: number;
-                    /**
-                     * Format: int64
-                     * @description How many of the results are users.
-                     */
-                    user?: number;
-                } & {
-                    [key: string]: components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
-                };
-                /**
-                 * @description How many values a facet has beyond the 100 that are shown; absent where it has none.
-                 * @example {
-                 *       "brand": 12
-                 *     }
-                 */
-                moreValues?: {
-                    [key: string]: number;
-                };
-                /**
-                 * @description Where nothing has all the words: those that the best hit does not have.
-                 * @example [
-                 *       "woman"
-                 *     ]
-                 */
-                relaxed?: string[];
-            } | {
-                /**
-                 * Format: int32
-                 * @description How many items a page has at most.
-                 * @example 20
-                 */
-                perPage: number;
-                /**
-                 * @description Where to go on; null at the end.
-                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
-                 */
-                nextCursor: string | null;
-                /**
-                 * @description Where to go back to; null at the start.
-                 * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
-                 */
-                prevCursor: string | null;
-                /**
-                 * Format: int64
-                 * @description How many there are in all, exactly.
-                 * @example 1
-                 */
-                total?: number;
-                /**
-                 * @description Hits of each type the caller may read, whichever type was requested; and the facets of products that were requested.
-                 * @example {
-                 *       "product": 1,
-                 *       "article": 0,
-                 *       "post": 0
-                 *     }
-                 */
-                facets: {
-                    /**
-                     * Format: int64
-                     * @description How many of the results are products.
-                     */
-                    product?: number;
-                    /**
-                     * Format: int64
-                     * @description How many of the results are articles.
-                     */
-                    article?: number;
-                    /**
-                     * Format: int64
-                     * @description How many of the results are posts.
-                     */
-                    post?: number;
-                    /**
-                     * Format: int64
-                     * @description How many of the results are orders.
-                     */
-                    order?: number;
-                    /**
-                     * Format: int64
-                     * @description How many of the results are users.
-                     */
-                    user?: number;
-                } & {
-                    [key: string]: components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
-                };
-                /**
-                 * @description How many values a facet has beyond the 100 that are shown; absent where it has none.
-                 * @example {
-                 *       "brand": 12
-                 *     }
-                 */
-                moreValues?: {
-                    [key: string]: number;
-                };
-                /**
-                 * @description Where nothing has all the words: those that the best hit does not have.
-                 * @example [
-                 *       "woman"
-                 *     ]
-                 */
-                relaxed?: string[];
-            };
-            /** @description The addresses of other pages of the same list. */
+            meta: components["schemas"]["SearchResultsMeta"];
             links: components["schemas"]["ListLinks"];
+        };
+        /**
+         * @description Which part of the list this is, and what it has.
+         * @example {
+         *       "currentPage": 1,
+         *       "perPage": 20,
+         *       "total": 1,
+         *       "lastPage": 1,
+         *       "facets": {
+         *         "product": 1,
+         *         "article": 0,
+         *         "post": 0
+         *       },
+         *       "moreValues": {
+         *         "brand": 12
+         *       },
+         *       "relaxed": [
+         *         "woman"
+         *       ]
+         *     }
+         */
+        SearchResultsMeta: {
+            /**
+             * Format: int32
+             * @description The number of this page, from 1.
+             */
+            currentPage: number;
+            /**
+             * Format: int32
+             * @description How many items a page has at most.
+             * @example 20
+             */
+            perPage: number;
+            /**
+             * Format: int64
+             * @description How many there are in all, exactly.
+             * @example 1
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description The number of the last page.
+             */
+            lastPage: number;
+            facets: components["schemas"]["SearchFacets"];
+            moreValues?: components["schemas"]["MoreValues"];
+            /**
+             * @description Where nothing has all the words: those that the best hit does not have.
+             * @example [
+             *       "woman"
+             *     ]
+             */
+            relaxed?: string[];
+        } | {
+            /**
+             * Format: int32
+             * @description How many items a page has at most.
+             * @example 20
+             */
+            perPage: number;
+            /**
+             * @description Where to go on; null at the end.
+             * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+             */
+            nextCursor: string | null;
+            /**
+             * @description Where to go back to; null at the start.
+             * @example mK3v0c5zq1hXbGdsWzEsMjAsMjBd
+             */
+            prevCursor: string | null;
+            /**
+             * Format: int64
+             * @description How many there are in all, exactly.
+             * @example 1
+             */
+            total?: number;
+            facets: components["schemas"]["SearchFacets"];
+            moreValues?: components["schemas"]["MoreValues"];
+            /**
+             * @description Where nothing has all the words: those that the best hit does not have.
+             * @example [
+             *       "woman"
+             *     ]
+             */
+            relaxed?: string[];
+        };
+        /**
+         * @description As it was set when the invoice was issued.
+         * @example {
+         *       "name": "Catalog",
+         *       "address": [
+         *         "example text"
+         *       ]
+         *     }
+         */
+        Seller: {
+            /**
+             * @description The name it goes by.
+             * @example Catalog
+             */
+            name: string;
+            /** @description Line by line. */
+            address: string[];
         };
         /**
          * @example {
@@ -9669,58 +8962,7 @@ export interface components {
          *       "_embedded": {}
          *     }
          */
-        StockAdjustmentHal: {
-            /**
-             * Format: int32
-             * @description Its id, given by the service.
-             */
-            id: number;
-            /**
-             * Format: int32
-             * @description The product may be gone by now.
-             */
-            productId: number;
-            /**
-             * Format: int32
-             * @description The variant, where the product has variants.
-             */
-            variantId: number | null;
-            /**
-             * @description As it was then.
-             * @example LAMP-0001
-             */
-            sku: string | null;
-            /**
-             * Format: int32
-             * @description Pieces that have come, or, below 0, gone.
-             * @example 12
-             */
-            delta: number;
-            /**
-             * @description Why, for those who read the list.
-             * @example delivery 4711
-             */
-            reason: string;
-            /**
-             * Format: int32
-             * @description Pieces there were afterwards.
-             */
-            onHand: number;
-            /**
-             * Format: int32
-             * @description Of these, pieces that orders had reserved.
-             */
-            reserved: number;
-            /**
-             * @description Who did it: `user:<id>` or `key:<id>`.
-             * @example user:1
-             */
-            actor: string;
-            /**
-             * Format: date-time
-             * @description When it was made, in UTC.
-             */
-            createdAt: string;
+        StockAdjustmentHal: components["schemas"]["StockAdjustment"] & {
             /** @description Where the product, and the variant, were; they may be gone by now. */
             _links: {
                 /** @description The product it is about. */
@@ -9764,9 +9006,7 @@ export interface components {
         StockAdjustmentList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["StockAdjustment"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -9816,7 +9056,6 @@ export interface components {
          *     }
          */
         StockAdjustmentListHal: {
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
@@ -9994,31 +9233,7 @@ export interface components {
          *       "_embedded": {}
          *     }
          */
-        SynonymHal: {
-            /**
-             * Format: int32
-             * @description Its id, given by the service.
-             */
-            id: number;
-            /**
-             * @description Words, or a few words together: a search for any of them finds all of them.
-             * @example [
-             *       "sofa",
-             *       "couch",
-             *       "settee"
-             *     ]
-             */
-            words: string[];
-            /**
-             * Format: date-time
-             * @description When it was made, in UTC.
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When it was last changed, in UTC.
-             */
-            updatedAt: string;
+        SynonymHal: components["schemas"]["Synonym"] & {
             /** @description Where to go from here, by relation. */
             _links: {
                 /** @description This resource itself. */
@@ -10062,9 +9277,7 @@ export interface components {
         SynonymList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Synonym"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -10117,7 +9330,6 @@ export interface components {
          *     }
          */
         SynonymListHal: {
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
@@ -10369,52 +9581,7 @@ export interface components {
          *       "_embedded": {}
          *     }
          */
-        UserHal: {
-            /**
-             * Format: int32
-             * @description Its id, given by the service.
-             */
-            id: number;
-            /** @description The name it goes by. */
-            name: string;
-            /**
-             * Format: email
-             * @description The e-mail address, unique without regard to case.
-             */
-            email: string;
-            /**
-             * @description What the user may do.
-             * @enum {string}
-             */
-            role: "admin" | "editor" | "user";
-            /** @description Words it can be found by. */
-            tags: string[];
-            /**
-             * Format: int64
-             * @description One more with each change.
-             */
-            version: number;
-            /**
-             * Format: email
-             * @description The address that the user has requested; it counts once it is confirmed.
-             * @example ada@new.example
-             */
-            pendingEmail: string | null;
-            /**
-             * Format: date-time
-             * @description When the address was confirmed; null while it is not.
-             */
-            verifiedAt: string | null;
-            /**
-             * Format: date-time
-             * @description When it was made, in UTC.
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When it was last changed, in UTC.
-             */
-            updatedAt: string;
+        UserHal: components["schemas"]["User"] & {
             /** @description Where to go from here, by relation. */
             _links: {
                 /** @description This resource itself. */
@@ -10466,9 +9633,7 @@ export interface components {
         UserList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["User"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -10536,7 +9701,6 @@ export interface components {
          *     }
          */
         UserListHal: {
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
@@ -10699,64 +9863,7 @@ export interface components {
          *       "_embedded": {}
          *     }
          */
-        VariantHal: {
-            /**
-             * Format: int32
-             * @description Its id, given by the service.
-             */
-            id: number;
-            /**
-             * Format: int32
-             * @description The product it is a variant of.
-             */
-            productId: number;
-            /** @description Unique among products and variants. */
-            sku: string | null;
-            /**
-             * @description GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.
-             * @example 4006381333931
-             */
-            gtin: string | null;
-            /**
-             * @description A value for each option of the product.
-             * @example {
-             *       "Finish": "Oiled"
-             *     }
-             */
-            options: {
-                [key: string]: string;
-            };
-            /** @description In the currency of the product; null where the product’s own holds. */
-            price: number | null;
-            /** @description What it has cost before, to be shown beside its price. */
-            compareAtPrice: number | null;
-            /** @description How much it weighs; null where that is not known. */
-            weight: components["schemas"]["Weight"] | null;
-            /** @description How many pieces there are; null where nothing is counted. */
-            stock: components["schemas"]["Stock"] | null;
-            /**
-             * Format: int32
-             * @description An image of the product.
-             */
-            imageId: number | null;
-            /**
-             * Format: int32
-             * @description Its place among the variants of the product.
-             * @example 1
-             */
-            position: number;
-            /** @description Whether it is in stock, or not tracked, or on backorder. Read-only. */
-            available: boolean;
-            /**
-             * Format: date-time
-             * @description When it was made, in UTC.
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description When it was last changed, in UTC.
-             */
-            updatedAt: string;
+        VariantHal: components["schemas"]["Variant"] & {
             /** @description Where to go from here, by relation. */
             _links: {
                 /** @description This resource itself. */
@@ -10818,9 +9925,7 @@ export interface components {
         VariantList: {
             /** @description The items of this page, or the resource itself. */
             data: components["schemas"]["Variant"][];
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
-            /** @description The addresses of other pages of the same list. */
             links: components["schemas"]["ListLinks"];
         };
         /**
@@ -10893,7 +9998,6 @@ export interface components {
          *     }
          */
         VariantListHal: {
-            /** @description Which part of the list this is. */
             meta: components["schemas"]["ListMeta"];
             /** @description Where to go from here, by relation. */
             _links: components["schemas"]["PageLinks"];
@@ -11088,6 +10192,23 @@ export interface components {
         };
     };
     responses: {
+        /** @description It is done; there is no body. */
+        NoContent: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                Vary: components["headers"]["Vary"];
+                "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description Nothing has changed: what the client has is current. Costs no quota. */
         NotModified: {
             headers: {
@@ -12286,22 +11407,7 @@ export interface operations {
         };
         responses: {
             /** @description The session has ended. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
@@ -12343,22 +11449,7 @@ export interface operations {
         };
         responses: {
             /** @description The password was changed. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -12523,22 +11614,7 @@ export interface operations {
         };
         responses: {
             /** @description The password was set. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
@@ -12867,22 +11943,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The user is gone. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -13208,22 +12269,7 @@ export interface operations {
         };
         responses: {
             /** @description The address is restored, and the password set. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
@@ -13471,22 +12517,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The key is not accepted any more. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -14008,22 +13039,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The product is gone. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -14575,22 +13591,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The variant is gone. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -15029,22 +14030,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The definition is gone. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -15469,22 +14455,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The category is gone. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -16010,22 +14981,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The product is without it. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -17451,22 +16407,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The review is gone. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -17889,22 +16830,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The article is gone. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -18317,22 +17243,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The post is gone. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -18591,6 +17502,80 @@ export interface operations {
             507: components["responses"]["InsufficientStorage"];
         };
     };
+    listAllComments: {
+        parameters: {
+            query?: {
+                /** @description Only comments on the post with this id. */
+                postId?: number;
+                /** @description Only comments by the user with this id. */
+                author?: number;
+                /** @description What to sort by; ties are broken by id. Default: id. */
+                sort?: "id" | "createdAt" | "created_at";
+                /** @description Direction of the sort; default asc. */
+                order?: components["parameters"]["QueryOrder"];
+                /** @description Page number, from 1. Not together with cursor or limit. */
+                page?: components["parameters"]["QueryPage"];
+                /** @description Items per page. */
+                perPage?: components["parameters"]["QueryPerPage"];
+                /** @description Items per cursor page; default 20. Starts cursor paging. */
+                limit?: components["parameters"]["QueryLimit"];
+                /** @description Where to go on: nextCursor or prevCursor of another page of the same list. */
+                cursor?: components["parameters"]["QueryCursor"];
+                /** @description With cursor paging: also give the exact total. */
+                count?: components["parameters"]["QueryCount"];
+            };
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Entity tags the client has: when one is current the response is 304 and costs no quota. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
+                "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of comments. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Content-Encoding": components["headers"]["Content-Encoding"];
+                    ETag: components["headers"]["ETag"];
+                    "Last-Modified": components["headers"]["Last-Modified"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommentList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getComment: {
         parameters: {
             query?: never;
@@ -18755,22 +17740,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The comment is gone. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -19354,22 +18324,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The words are no synonyms any more. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -19779,22 +18734,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The todo is gone. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["PlainBadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -20329,22 +19269,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description The notification is gone. */
-            204: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    Vary: components["headers"]["Vary"];
-                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["NoContent"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];

@@ -10,10 +10,20 @@ import { planResource } from './new/resource.ts';
 const root = join(import.meta.dir, '..');
 const usage = `Usage: npm run new -- resource NAME [SINGULAR]
 
-NAME is the plural in lower-case letters, as in notes; SINGULAR is needed where it is not NAME without its s.`;
+Writes a resource that is served, described and tested at once, in the shape of todos: CONTRIBUTING.md says what to do next.
 
+NAME is the plural in lower-case letters, as in notes, with a hyphen between words, as in gift-cards; SINGULAR is needed
+where it is not NAME without its s.
+
+Exit status: 0 it is written; 1 the name is taken, and nothing is written; 2 the command line is wrong.`;
+
+const args = process.argv.slice(2);
+if (args.includes('--help') || args.includes('-h')) {
+  console.log(usage);
+  process.exit();
+}
 try {
-  const files = planResource(root, namesOf(process.argv.slice(2)));
+  const files = planResource(root, namesOf(args));
   for (const [path, text] of files) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);

@@ -1,6 +1,7 @@
 /** The server on its address and port. */
 import type { App } from './app.ts';
 import { type Config, ConfigError } from './config.ts';
+import { getErrorCode } from './error-code.ts';
 
 /** Seconds without a byte after which a connection is closed: what ends half-open and stalled requests. */
 const idleTimeout = 30;
@@ -11,7 +12,7 @@ export function listen(app: App, config: Config) {
     return bind(app, config);
   } catch (error) {
     const { HOST, PORT } = config;
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = getErrorCode(error);
     if (!canListenOn(HOST)) {
       throw new ConfigError(
         `HOST: ${HOST} is neither an address of this machine nor a name that leads to one; 0.0.0.0 stands for all`,

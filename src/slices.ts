@@ -76,6 +76,69 @@ export async function sortInSlices(texts: readonly string[]): Promise<string[]> 
   return sorted;
 }
 
+/** Items that are sorted in one piece, and that are merged before the time is looked at. */
+const [sortedItems, mergedItems] = [2000, 500];
+
+/** Any items as `sort` puts them: stretches of them, which are then merged two by two. */
+export async function sortItemsInSlices<Item>(
+  items: readonly Item[],
+  compare: (one: Item, other: Item) => number,
+): Promise<readonly Item[]> {
+  const { turn } = createSlices();
+  let stretches: (readonly Item[])[] = [];
+  for (let start = 0; start < items.length; start += sortedItems) {
+    await turn();
+    stretches.push(items.slice(start, start + sortedItems).sort(compare));
+  }
+  while (stretches.length > 1) {
+    const merged: (readonly Item[])[] = [];
+    for (let index = 0; index < stretches.length; index += 2)
+      merged.push(await merge(stretches[index] ?? [], stretches[index + 1] ?? []));
+    stretches = merged;
+  }
+  return stretches[0] ?? [];
+
+  /** Of two that are equal the first comes first. */
+  async function merge(ones: readonly Item[], others: readonly Item[]): Promise<readonly Item[]> {
+    const merged: Item[] = [];
+    for (let [one, other] = [0, 0]; ; ) {
+      const first = ones[one];
+      const second = others[other];
+      if (first === undefined) return merged.concat(others.slice(other));
+      if (second === undefined) return merged.concat(ones.slice(one));
+      if (compare(first, second) > 0) {
+        merged.push(second);
+        other += 1;
+      } else {
+        merged.push(first);
+        one += 1;
+      }
+      if (merged.length % mergedItems === 0) await turn();
+    }
+  }
+}
+
+/**
+ * Sends one after another, without waiting for what comes of it.
+ * @returns what comes of each, to be waited for
+ */
+export async function sendInSlices<Item, Result>(
+  items: Iterable<Item>,
+  send: (item: Item) => Promise<Result>,
+  { turn }: Pick<Slices, 'turn'> = createSlices(),
+): Promise<Promise<Result>[]> {
+  const sent: Promise<Result>[] = [];
+  for (const item of items) {
+    const result = send(item);
+    // It is reported to those who wait for all of them, be it while others are yet to be sent.
+    result.catch(() => undefined);
+    sent.push(result);
+    const due = turn();
+    if (due !== undefined) await due;
+  }
+  return sent;
+}
+
 /** Rows per statement, from those of a slow disk to those of pages that are in memory. */
 const paces = [125, 250, 500, 1000, 2000] as const;
 const longRead = 8;

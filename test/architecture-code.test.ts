@@ -164,6 +164,14 @@ test('the dialects of SQL are spoken in storage/ only', () => {
   expect(broken).toEqual([]);
 });
 
+test('what is wrong with a field is said by buildErrorDetail, which alone writes pointers', () => {
+  const wrong = /\bpointer: ['`]#|['`]#\/(?!components\/|\$defs\/)(?=[\w$])|['`]~[01]['`](?=\))/g;
+  const written = ["pointer: '#'", "'#/sku'", '`#/items/${index}`', ".replaceAll('~', '~0')"];
+  expect(written.filter(text => text.search(wrong) < 0)).toEqual([]);
+  const others = files.filter(file => file !== 'src/http/errors.ts');
+  expect(findings(others, codeIn, wrong)).toEqual([]);
+});
+
 /** Calls that declare something: an endpoint, a figure of the metrics. Their lines count for no function. */
 const tables = ['createEndpoint', 'formatFamily'];
 

@@ -40,11 +40,11 @@ const rules: Readonly<Record<string, (edge: Import) => boolean>> = {
   'http/ and storage/ import nothing from resources/': ({ from, to }) =>
     (ofHttp(from) || ofStorage(from)) && inResources(to),
   'storage/ imports nothing from http/': ({ from, to }) => ofStorage(from) && ofHttp(to),
-  'what is particular to one database is imported by service.ts, config.ts, and what copies, checks and restores it':
+  'what is particular to one database is imported by service.ts, settings/, and what copies, checks and restores it':
     ({ from, to }) =>
       ofOneDatabase(to) &&
       !ofStorage(from) &&
-      !/^src\/(service|config)\.ts$|^src\/cli\/(backup|check)\//.test(from),
+      !/^src\/service\.ts$|^src\/settings\/|^src\/cli\/(backup|check)\//.test(from),
   'neither database knows the other': ({ from, to }) =>
     ofOneDatabase(from) && ofOneDatabase(to) && from.split('/')[2] !== to.split('/')[2],
   'a file with queries sees HTTP only as types': ({ from, to, typeOnly }) =>

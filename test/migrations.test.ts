@@ -1,6 +1,8 @@
 /** Migrations of a database that is in use: what is there is carried over. */
 import { expect, test } from 'bun:test';
 import { sql } from 'kysely';
+import { createCommandOutbox } from '../src/events/outbox.ts';
+import { createOrderStore, toOrder } from '../src/resources/orders/store.ts';
 import {
   buildStoredColumns,
   productOf,
@@ -181,6 +183,24 @@ describeOnDatabases('migrations on %s', kind => {
     const query = sql`select quantity, reserved, variant_id, options from order_items`;
     expect(await database.read.all(query.compile(database.build))).toEqual([
       { quantity: 3, reserved: 0, variant_id: null, options: null },
+    ]);
+    await remove();
+  });
+
+  test('orders that were placed before prices were kept exactly stay what they were', async () => {
+    const { database, run, remove } = await olderDatabase(kind, '0036');
+    await run(sql`insert into orders (customer_id, customer_name, customer_email, status, currency, total, version,
+      created_at, updated_at) values (1, 'Tom', 'tom@shop.example', 'PENDING', 'EUR', 10000, 1, 1, 1)`);
+    await run(sql`insert into order_items (order_id, product_id, name, quantity, unit_price, total)
+      values (1, 1, 'Screw', 10000, 1, 10000)`);
+    expect(await migrate(database, () => 2)).toContain('0036-expand-exact-prices');
+    const orders = createOrderStore(database, createCommandOutbox(database));
+    const order = await orders.find(database.read, 1);
+    if (order === undefined) throw new Error('the order is gone');
+    const shown = toOrder({ order, items: await orders.items(database.read, 1) });
+    expect([shown.total, shown.items]).toMatchObject([
+      100,
+      [{ quantity: 10_000, unitPrice: 0.01, total: 100 }],
     ]);
     await remove();
   });

@@ -1,7 +1,7 @@
 /** Money: exact by decimal digits, whatever binary fractions make of them. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { formatMoney, getExponent, toMajor, toMinor } from '../src/money.ts';
+import { computeAmount, formatMoney, formatPrice, getExponent, toMajor, toMinor } from '../src/money.ts';
 
 const currencies = fc.constantFrom('EUR', 'USD', 'JPY', 'KWD', 'CLF', 'XYZ');
 /** Below this a number stands for one amount only, whatever the currency. */
@@ -61,6 +61,54 @@ describe('toMinor', () => {
   });
 });
 
+describe('computeAmount', () => {
+  /** A price as text, and the same as a fraction. */
+  const price = fc
+    .tuple(fc.bigInt({ min: 0n, max: 10n ** 15n - 1n }), fc.integer({ min: 0, max: 25 }))
+    .map(([digits, places]) => {
+      const text = digits.toString().padStart(places + 1, '0');
+      const decimal = places === 0 ? text : `${text.slice(0, -places)}.${text.slice(-places)}`;
+      return { price: Number(decimal), numerator: digits, denominator: 10n ** BigInt(places) };
+    });
+  const quantity = fc.oneof(fc.integer({ min: 0, max: 10_000 }), fc.constantFrom(1, 1000, 10_000));
+  const examples: [number, number, string, bigint][] = [
+    [0.004, 10_000, 'EUR', 4000n],
+    [0.005, 10_000, 'EUR', 5000n],
+    [0.0149, 1000, 'EUR', 1490n],
+    [99.5, 10, 'JPY', 995n],
+    [1.005, 3, 'EUR', 302n],
+    [5e-324, 10_000, 'EUR', 0n],
+    [1e21, 3, 'EUR', 3n * 10n ** 23n],
+  ];
+
+  test.each(examples)('%p × %p %s are %p', (each, many, currency, minor) => {
+    expect(computeAmount(each, many, currency)).toBe(minor);
+  });
+
+  test('is the whole number nearest to price × quantity as fractions, the larger of two', () => {
+    fc.assert(
+      fc.property(price, quantity, currencies, ({ price, numerator, denominator }, many, currency) => {
+        const amount = computeAmount(price, many, currency);
+        const worth = numerator * BigInt(many) * 10n ** BigInt(getExponent(currency));
+        const twiceBeyond = 2n * (worth - amount * denominator);
+        expect(-denominator <= twiceBeyond && twiceBeyond < denominator).toBe(true);
+        // Nothing is free that is worth half a minor unit.
+        expect(amount === 0n).toBe(2n * worth < denominator);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('is price × quantity in minor units where the price has no more decimals', () => {
+    fc.assert(
+      fc.property(amounts, quantity, currencies, (minor, many, currency) => {
+        const amount = computeAmount(toMajor(minor, currency), many, currency);
+        expect(amount).toBe(BigInt(minor) * BigInt(many));
+      }),
+    );
+  });
+});
+
 test('fromMinor and toMinor are each other’s inverse', () => {
   fc.assert(
     fc.property(amounts, currencies, (minor, currency) => {
@@ -104,4 +152,27 @@ test.each([
   [Number.MAX_SAFE_INTEGER, 'EUR', 'EUR 90,071,992,547,409.91'],
 ])('%p %s is written %s', (minor, currency, text) => {
   expect(formatMoney(minor, currency)).toBe(text);
+});
+
+test.each([
+  [0, 'EUR', '0.00'],
+  [79.5, 'EUR', '79.50'],
+  [0.004, 'EUR', '0.004'],
+  [1234.5678, 'EUR', '1,234.5678'],
+  [99.5, 'JPY', '99.5'],
+  [12_000, 'JPY', '12,000'],
+  [1e-7, 'EUR', '0.0000001'],
+  [1.25e-9, 'KWD', '0.00000000125'],
+  [1e21, 'EUR', '1,000,000,000,000,000,000,000.00'],
+])('a price of %p %s is written %s', (price, currency, text) => {
+  expect(formatPrice(price, currency)).toBe(text);
+});
+
+test('a price of whole minor units is written as their amount', () => {
+  fc.assert(
+    fc.property(amounts, currencies, (minor, currency) => {
+      const amount = formatMoney(minor, currency);
+      expect(`${currency} ${formatPrice(toMajor(minor, currency), currency)}`).toBe(amount);
+    }),
+  );
 });

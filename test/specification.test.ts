@@ -42,6 +42,7 @@ const membersOf = ({ schema }: { readonly schema: Node }) => Object.keys(schema.
 const lists = answers.filter(answer => membersOf(answer).includes('meta'));
 
 test('addresses: small letters, hyphens between words, plural collections, two levels at most', () => {
+  expect(paths.length).toBeGreaterThan(50);
   for (const path of paths) {
     const segments = path.split('/').slice(2);
     for (const segment of segments) expect([path, segment]).toEqual([path, expect.stringMatching(form)]);
@@ -52,6 +53,7 @@ test('addresses: small letters, hyphens between words, plural collections, two l
     // /v1/users/{id}/orders/{orderId} and no further.
     expect([path, segments.length > 4]).toEqual([path, false]);
   }
+  expect(lists.length).toBeGreaterThan(10);
   for (const { path } of lists) expect(path.split('/').at(-1)).toMatch(/s$|^search$/);
 });
 const form = /^([a-z]+(-[a-z]+)*|\{[a-z][A-Za-z]*\})$/;
@@ -97,11 +99,14 @@ describeOnDatabases('what holds for all resources on %s', kind => {
   afterAll(() => service.stop());
 
   test('every list is paged by number and by cursor', async () => {
+    expect(lists.length).toBeGreaterThan(10);
     for (const { path } of lists) {
       const names = (document.paths[path]?.get?.parameters ?? []).map(each => resolved(each).name);
       expect([path, names]).toEqual([path, expect.arrayContaining(['page', 'perPage', 'cursor', 'limit'])]);
     }
-    for (const { path } of lists.filter(({ path }) => !path.includes('{') && !path.endsWith('/search'))) {
+    const ofAll = lists.filter(({ path }) => !path.includes('{') && !path.endsWith('/search'));
+    expect(ofAll.length).toBeGreaterThan(5);
+    for (const { path } of ofAll) {
       const byNumber = await call(service, { path: `${path}?perPage=100`, as: 'admin' });
       const { total } = byNumber.body.meta;
       expect([path, byNumber.body.data.length]).toEqual([path, total]);

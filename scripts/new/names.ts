@@ -32,11 +32,14 @@ export function namesOf(args: readonly string[]): Names {
 }
 
 function checkLetters(word: string, least: number): void {
-  const other = /[^a-z]/.exec(word)?.[0];
-  if (other !== undefined) {
-    const letters = word.toLowerCase().replaceAll(/[^a-z]/g, '');
+  if (!/^[a-z]+(-[a-z]+)*$/.test(word)) {
+    const words = word.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
+    const letters = words.replaceAll(/[^a-z]+/g, '-').replaceAll(/^-|-$/g, '');
     const instead = letters.length < least ? '' : `, as in ${letters}`;
-    throw new Refused(2, `"${word}" has "${other}" in it: names are of lower-case letters only${instead}`);
+    throw new Refused(
+      2,
+      `"${word}" is no name: names are lower-case letters, with a hyphen between words${instead}`,
+    );
   }
   if (word.length < least) throw new Refused(2, `"${word}" has fewer than ${least} letters`);
   if (word.length > 31) throw new Refused(2, `"${word}" has more than 31 letters`);
@@ -51,7 +54,9 @@ function singularOf(plural: string): string {
       `"${plural}" ${ending}: if it is a plural, name its singular too, as in ${again} SINGULAR`,
     );
   }
-  const [singular = '', ...others] = singularsOf(plural);
+  const last = plural.slice(plural.lastIndexOf('-') + 1);
+  const before = plural.slice(0, plural.length - last.length);
+  const [singular = '', ...others] = singularsOf(last).map(word => `${before}${word}`);
   if (others.length > 0) {
     const choice = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format([singular, ...others]);
     throw new Refused(

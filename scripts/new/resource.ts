@@ -2,8 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { capitalize, type Form, type Forms, renameCode, toForms } from './forms.ts';
 import { type Names, Refused } from './names.ts';
-import { capital, checkLanguages, checkPlace, namesIn, type Place, rename, variablesIn } from './words.ts';
+import { checkLanguages, checkPlace, namesIn, type Place, variablesIn } from './words.ts';
 
 const own = ['schema.ts', 'endpoints.ts', 'store.ts'];
 const migrations = 'src/storage/migrations';
@@ -19,31 +20,39 @@ const tags = 'src/http/openapi/text.ts';
  */
 export function planResource(root: string, names: Names): ReadonlyMap<string, string> {
   const read = (path: string) => readFileSync(join(root, path), 'utf8');
+  const forms = toForms(names);
   const { plural } = names;
   if (existsSync(join(root, 'src/resources', plural)))
     throw new Refused(1, `"${plural}" is taken: there is a folder src/resources/${plural}`);
-  checkLanguages(names);
-  for (const place of placesIn(read)) checkPlace(place, names);
-  const made = newFiles(root, read, names);
+  checkLanguages(forms);
+  for (const place of placesIn(read)) checkPlace(place, forms);
+  const migration = migrationOf(root, plural);
+  const made = newFiles(read, forms, migration);
   const existing = made.map(([path]) => path).find(path => existsSync(join(root, path)));
   if (existing !== undefined) throw new Refused(1, `"${plural}" is taken: there is a file ${existing}`);
-  return new Map([...made, ...changedFiles(read, names, migrationOf(root, plural))]);
+  return new Map([...made, ...changedFiles(read, forms, migration)]);
 }
 
 type Read = (path: string) => string;
 
 /** Where names of todos stand beside those of others; the document, which is long, is read last. */
 function* placesIn(read: Read): Iterable<Place> {
-  const template = (path: string) => ({ has: `${path} has a name`, words: variablesIn(read(path)) });
-  const shared = (path: string, part: RegExp) => ({
+  const template = (path: string) => ({
+    has: `${path} has a name`,
+    words: variablesIn(read(path)),
+    form: 'identifier' as const,
+  });
+  const shared = (path: string, part: RegExp, form: Form = 'identifier') => ({
     has: `${path} has a name`,
     words: namesIn((read(path).match(part) ?? []).join('\n')),
+    form,
   });
   const payments = shared('src/ports/stripe.ts', /export function createStripePayments[\s\S]*?\n\}/);
-  yield shared(tables, /\binterface \w+|^ {2}\w+: \w+Table;$/gm);
+  yield shared(tables, /\binterface \w+|(?<=^ {2}\w+: )\w+Table(?=;$)/gm);
+  yield shared(tables, /^ {2}\w+(?=: \w+Table;$)/gm, 'table');
   yield shared(`${migrations}/index.ts`, /[\s\S]+/);
   // The stores of sales have those of Stripe among them, without naming them.
-  yield { has: `${stores} has a name`, words: [...namesIn(read(stores)), ...payments.words] };
+  yield { ...payments, has: `${stores} has a name`, words: [...namesIn(read(stores)), ...payments.words] };
   yield shared(resources, /[\s\S]+/);
   for (const file of own) yield template(`src/resources/todos/${file}`);
   yield* interfacePlaces(read('openapi.json'));
@@ -62,27 +71,30 @@ function interfacePlaces(text: string): Place[] {
   const identifiers = operations.flatMap(value => operation.safeParse(value).data?.operationId ?? []);
   const firstSegments = Object.keys(paths).map(path => path.split('/').slice(0, 3).join('/'));
   return [
-    { has: 'openapi.json has the path', words: firstSegments },
-    { has: 'openapi.json has the tag', words: tags.map(({ name }) => name) },
-    { has: 'openapi.json has the operation', words: identifiers },
-    { has: 'openapi.json has the schema', words: Object.keys(components.schemas) },
+    { has: 'openapi.json has the path', words: firstSegments, form: 'path' },
+    { has: 'openapi.json has the tag', words: tags.map(({ name }) => name), form: 'phrase' },
+    { has: 'openapi.json has the operation', words: identifiers, form: 'identifier' },
+    { has: 'openapi.json has the schema', words: Object.keys(components.schemas), form: 'identifier' },
   ];
 }
 
-/** The name of the migration: that of its file. */
+/** The name of the migration: that of its file. A new table only adds, so that replicas which lack it go on serving. */
 function migrationOf(root: string, plural: string): string {
   const numbers = readdirSync(join(root, migrations)).map(file => Number(/^\d{4}(?=-)/.exec(file)?.[0] ?? 0));
-  return `${String(Math.max(...numbers) + 1).padStart(4, '0')}-${plural}`;
+  return `${String(Math.max(...numbers) + 1).padStart(4, '0')}-expand-${plural}`;
 }
 
-function newFiles(root: string, read: Read, names: Names): [path: string, text: string][] {
-  const { plural, singular } = names;
+function newFiles(read: Read, forms: Forms, migration: string): [path: string, text: string][] {
+  const { path, identifier, phrase } = forms;
+  const { plural } = path;
+  // The ids of operations are made of the name, where that is one word.
+  const id = phrase.singular === identifier.singular ? '' : `\n    id: '${capitalize(identifier.singular)}',`;
   const renamed = (text: string) =>
-    rename(text, names)
-      .replaceAll('Order more lamps', `The first ${singular}`)
+    renameCode(text, forms)
+      .replaceAll('Order more lamps', `The first ${phrase.singular}`)
+      .replace(`name: '${phrase.singular}',`, `$&${id}`)
       .replace(', plainErrors: true', '')
       .replace(" They have the specification's own envelopes, and its `{error}` for 400 and 404.", '');
-  const migration = migrationOf(root, plural);
   return [
     ...own.map((file): [string, string] => [
       `src/resources/${plural}/${file}`,
@@ -92,12 +104,12 @@ function newFiles(root: string, read: Read, names: Names): [path: string, text: 
       `${migrations}/${migration}.ts`,
       renamed(read(`${migrations}/0008-todos.ts`)).replaceAll(`0008-${plural}`, migration),
     ],
-    [`test/resources/${plural}.test.ts`, testOf(plural)],
+    [`test/resources/${plural}.test.ts`, testOf(forms)],
   ];
 }
 
-function changedFiles(read: Read, names: Names, migration: string): [path: string, text: string][] {
-  const { plural } = names;
+function changedFiles(read: Read, forms: Forms, migration: string): [path: string, text: string][] {
+  const { plural } = forms.identifier;
   const listed = read(`${migrations}/index.ts`)
     .replace(
       "import type { Migration } from './migration.ts';\n",
@@ -106,13 +118,15 @@ function changedFiles(read: Read, names: Names, migration: string): [path: strin
     .replace(/\n\];/, `\n  ${plural},\n];`);
   const table = /(?:\/\*\*[^\n]*\n)?(?:export )?interface TodosTable \{[^}]*\}\n\n/.exec(read(tables))?.[0];
   if (table === undefined) throw new Error(`${tables} has no TodosTable`);
-  const described = `  ${capital(plural)}: 'Private to the user who makes them.',`;
-  const changed = (path: string, isLine: RegExp, line = (old: string) => rename(old, names)) =>
+  const tag = capitalize(forms.phrase.plural);
+  const described = `  ${/ /.test(tag) ? `'${tag}'` : tag}: 'Private to the user who makes them.',`;
+  const changed = (path: string, isLine: RegExp, line = (old: string) => renameCode(old, forms)) =>
     addLines(path, read(path), isLine, line);
-  const [, withLine] = changed(tables, /^ {2}todos: TodosTable;$/);
+  const key = `  ${forms.table.plural}: ${capitalize(plural)}Table;`;
+  const [, withLine] = changed(tables, /^ {2}todos: TodosTable;$/, () => key);
   return [
     [`${migrations}/index.ts`, listed],
-    [tables, withLine.replace(table, `${table}${rename(table, names)}`)],
+    [tables, withLine.replace(table, `${table}${renameCode(table, forms)}`)],
     changed(resources, /\bcreateTodoEndpoints\b/),
     changed(stores, /\bcreateTodoStore\b/),
     changed(tags, /^ {2}Todos: /, () => described),
@@ -131,14 +145,14 @@ function addLines(
   return [path, lines.flatMap(old => (isLine.test(old) ? [old, line(old)] : [old])).join('\n')];
 }
 
-const testOf = (plural: string): string =>
-  `/** ${capital(plural)}: who makes and sees them. What all resources have in common is in contract.test.ts. */
+const testOf = ({ path: { plural }, phrase }: Forms): string =>
+  `/** ${capitalize(phrase.plural)}: who makes and sees them. What all resources have in common is in contract.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-describeOnDatabases('${plural} on %s', kind => {
+describeOnDatabases('${phrase.plural} on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);

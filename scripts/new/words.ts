@@ -1,8 +1,8 @@
 /** Which words cannot name a resource: those of the languages, and those that the code or the interface has already. */
 import { Database } from 'bun:sqlite';
 import { runInNewContext } from 'node:vm';
-import { addArticle } from '../../src/resources/crud/index.ts';
-import { type Names, Refused } from './names.ts';
+import { capitalize, type Form, type Forms, renameText } from './forms.ts';
+import { Refused } from './names.ts';
 
 /** Those of strict mode and of modules, too. */
 const reserved = new Set(
@@ -21,38 +21,27 @@ const reservedInPostgres = new Set(
   verbose when where window with`.split(/\s+/),
 );
 
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** The same text of the new resource. */
-export function rename(text: string, { plural, singular }: Names): string {
-  const words: Readonly<Record<string, string>> = {
-    todos: plural,
-    Todos: capital(plural),
-    todo: singular,
-    Todo: capital(singular),
-    'a todo': addArticle(singular),
-  };
-  return text.replaceAll(/\ba todo\b|[tT]odos?/g, word => words[word] ?? word);
-}
-
 /** @throws Refused (1) when a language has another meaning for one of the names */
-export function checkLanguages({ plural, singular }: Names): void {
+export function checkLanguages({ path, identifier, table }: Forms): void {
   const builtIn: unknown = runInNewContext('Object.getOwnPropertyNames(globalThis)');
   const globals = new Set(Array.isArray(builtIn) ? builtIn : []);
-  for (const word of [plural, singular]) {
-    const said = word === plural ? `"${word}"` : `"${word}", the singular of "${plural}",`;
+  for (const number of ['plural', 'singular'] as const) {
+    const word = identifier[number];
+    const said = number === 'plural' ? `"${word}"` : `"${word}", the singular of "${path.plural}",`;
     if (reserved.has(word)) throw new Refused(1, `${said} is a reserved word of TypeScript`);
     if (word in Object.prototype) throw new Refused(1, `${said} is a member of every object of JavaScript`);
-    const global = [word, capital(word)].find(name => globals.has(name));
+    const global = [word, capitalize(word)].find(name => globals.has(name));
     if (global !== undefined) throw new Refused(1, `${said} is taken: JavaScript has a global ${global}`);
   }
-  const language = reservedInPostgres.has(plural)
+  const language = reservedInPostgres.has(table.plural)
     ? 'PostgreSQL'
-    : isReservedInSqlite(plural)
+    : isReservedInSqlite(table.plural)
       ? 'SQLite'
       : undefined;
-  if (language !== undefined)
-    throw new Refused(1, `"${plural}" would be the name of a table, and is a reserved word of ${language}`);
+  if (language !== undefined) {
+    const said = `"${table.plural}" would be the name of a table, and is a reserved word of ${language}`;
+    throw new Refused(1, said);
+  }
 }
 
 function isReservedInSqlite(word: string): boolean {
@@ -70,16 +59,18 @@ export interface Place {
   /** What the names are, as in "src/resources/stores.ts has a name". */
   readonly has: string;
   readonly words: Iterable<string>;
+  /** In which its names are written. */
+  readonly form: Form;
 }
 
 /** @throws Refused (1) when a name that is made from one of todos is there already */
-export function checkPlace({ has, words }: Place, names: Names): void {
+export function checkPlace({ has, words, form }: Place, forms: Forms): void {
   const all = new Set(words);
   const made = new Set<string>();
   for (const word of all) {
     if (!/[tT]odo/.test(word)) continue;
-    const name = rename(word, names);
-    const given = /[tT]odos/.test(word) ? names.plural : names.singular;
+    const name = renameText(word, forms, form);
+    const given = /[tT]odos/.test(word) ? forms.path.plural : forms.path.singular;
     if (all.has(name)) throw new Refused(1, `"${given}" is taken: ${has} ${name}`);
     if (made.has(name))
       throw new Refused(1, `"${given}" cannot be both plural and singular: ${has} ${name} then`);

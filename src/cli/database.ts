@@ -1,38 +1,71 @@
-/** A command's database: opened by the settings, brought up to date, closed again whatever happens. */
-import { existsSync } from 'node:fs';
+/** A command's database: opened by the settings, refused where it is no catalog of this release, closed whatever happens. */
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
 import type { Database } from '../storage/database.ts';
-import { migrate } from '../storage/migrations/migrate.ts';
+import { findReasonNotToServe, isCatalog } from '../storage/migrations/migrate.ts';
 import { awaitDatabase, checkDataFolder, getEmbeddedFile, openDatabase } from '../storage/open.ts';
 import { escapeUnprintable } from './terminal/printable.ts';
 
+type Work<T> = (database: Database, config: Config) => Promise<T>;
+
 /**
- * @throws ConfigError for a bad setting; StorageError when the database cannot be reached; Error when there is no
- * embedded one
+ * For commands that work with the catalog there is. They never migrate it: a service of the release before may be running
+ * beside them, and would not be ready any more. That is for serve, migrate and import, which say so.
+ * @throws ConfigError for a bad setting; StorageError when the database cannot be reached; Error when there is none, it
+ * is no catalog, or one that lacks migrations or is newer than this program
  */
-export async function runWithDatabase<T>(
-  work: (database: Database, config: Config) => Promise<T>,
-): Promise<T> {
+export function runWithDatabase<T>(work: Work<T>): Promise<T> {
+  return runWithCatalog(async (database, config) => {
+    await requireMigrated(database);
+    return work(database, config);
+  });
+}
+
+/** The same with a catalog of whatever release. @throws as runWithDatabase, but for what depends on the release */
+export async function runWithCatalog<T>(work: Work<T>): Promise<T> {
   const config = loadConfig(process.env);
   requireDatabase(config);
   const database = openDatabase(config);
   try {
-    await migrate(database, Date.now);
+    if (!(await isCatalog(database))) throw createNoCatalogError(config, 'has no table of migrations');
     return await work(database, config);
   } finally {
     await database.close();
   }
 }
 
+/** @throws Error with the one line that says what is to be done first */
+export async function requireMigrated(database: Database): Promise<void> {
+  const reason = await findReasonNotToServe(database);
+  if (reason !== undefined) throw new Error(reason);
+}
+
 /** A slip in the folder or the settings must not become an empty catalog beside the real one. */
-export function requireDatabase(config: Config): void {
+function requireDatabase(config: Config): void {
   if (config.DATABASE_URL !== undefined) return;
   if (existsSync(config.DATA_DIR)) checkDataFolder(config);
-  if (existsSync(getEmbeddedFile(config))) return;
-  throw new Error(
-    `there is no database in ${resolve(config.DATA_DIR)} (DATA_DIR); set DATA_DIR or DATABASE_URL, or make one with catalog migrate`,
-  );
+  const size = findEmbeddedSize(config);
+  if (size === undefined) {
+    throw new Error(
+      `there is no database in ${resolve(config.DATA_DIR)} (DATA_DIR); set DATA_DIR or DATABASE_URL, or make one with catalog migrate`,
+    );
+  }
+  if (size === 0) throw createNoCatalogError(config, 'is an empty file');
+}
+
+/** Undefined where there is no file. SQLite takes an empty one for a new database, and removes a log that lies beside it. */
+export const findEmbeddedSize = (config: Config): number | undefined =>
+  statSync(getEmbeddedFile(config), { throwIfNoEntry: false })?.size;
+
+function createNoCatalogError(config: Config, reason: string): Error {
+  return config.DATABASE_URL === undefined
+    ? new Error(
+        `${resolve(getEmbeddedFile(config))} is no catalog: it ${reason}; put a backup in its place with catalog restore, or make it a new catalog with catalog migrate`,
+      )
+    : new Error(
+        `the database of DATABASE_URL is no catalog: it ${reason}; restore a dump, or make it a new catalog with catalog migrate`,
+      );
 }
 
 /** How long the start waits for a database that cannot be reached yet, in milliseconds. */

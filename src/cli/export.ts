@@ -1,6 +1,7 @@
 /** `catalog export`: all products, from one state of the catalog, to a file or standard output. */
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { type CompiledQuery, sql } from 'kysely';
+import { getErrorCode } from '../error-code.ts';
 import { buildStoredColumns, productOf, type StoredProduct } from '../resources/products/row.ts';
 import { statuses } from '../resources/products/schema.ts';
 import { type StoredVariant, variantOf } from '../resources/variants/row.ts';
@@ -237,5 +238,5 @@ async function createFileOutput(file: string): Promise<Output> {
 }
 
 function isClosedPipe(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EPIPE';
+  return getErrorCode(error) === 'EPIPE';
 }

@@ -2,7 +2,7 @@
  * All subcommands, one line each. Each is loaded when it is run: what one needs, such as the service, would take
  * the others time and memory.
  */
-import { settings } from '../config.ts';
+import { type Setting, settings } from '../settings/index.ts';
 import type { Command } from './usage.ts';
 
 export interface Listed {
@@ -53,7 +53,10 @@ export const commands: readonly Listed[] = [
 export function formatOverview(): string {
   const lines = commands.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`);
   const width = Math.max(...Object.keys(settings).map(name => name.length));
-  const environment = Object.entries(settings).map(([name, { help }]) => `  ${name.padEnd(width)}  ${help}`);
+  const environment = Object.entries<Setting>(settings).map(
+    ([name, { help, default: usual }]) =>
+      `  ${name.padEnd(width)}  ${help}${usual === undefined ? '' : ` (${usual})`}`,
+  );
   return [
     'catalog: a product-catalog REST service',
     '',

@@ -9,7 +9,14 @@ export const command: Command = {
   help: `Usage: catalog migrate
 
 Runs the migrations that the database lacks, each once, under a lock, and prints their names. Several
-processes may do so at the same time. serve does it by itself at its start.`,
+processes may do so at the same time. serve and import do it by themselves when they start; restore leaves it to them.
+All other commands refuse a database that lacks migrations: upgrading it puts services of earlier releases out of
+service, unless the migration only adds (its name has "expand" in it).
+
+Makes the database where there is none; an empty file is taken for a new one.
+
+Exit status: 0 the database is up to date; 1 it is not, and each migration is done as a whole or not at all;
+2 the command line is wrong.`,
 
   async run(args) {
     parse(args, {});

@@ -1,6 +1,7 @@
 /** The command line as a function: finds the command, runs it, and returns the status to end with. */
 import { version } from '../../package.json';
 import { ConfigError } from '../config.ts';
+import { damageAdvice, isDamage } from '../storage/damage.ts';
 import { commands, formatOverview } from './index.ts';
 import { printLines } from './terminal/output.ts';
 import { escapeUnprintable, getErrorMessage } from './terminal/printable.ts';
@@ -37,9 +38,15 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     if (error instanceof ConfigError) console.error(`catalog: setting ${message}`);
     else if (error instanceof UsageError)
       console.error(`catalog ${name}: ${message}; see catalog ${name} --help`);
-    else console.error(`catalog ${name}: ${message}`);
+    else console.error(`catalog ${name}: ${message}${formatAdvice(name, error)}`);
     return error instanceof UsageError ? 2 : 1;
   }
+}
+
+/** What to do about data that cannot be read. Where the check itself meets it, only a backup is left. */
+function formatAdvice(command: string, error: unknown): string {
+  if (!isDamage(error)) return '';
+  return `; ${command === 'check' ? 'restore a backup' : damageAdvice}`;
 }
 
 /** @returns the exit status */

@@ -37,7 +37,9 @@ are finished first.
                ignored with DATABASE_URL
   --port PORT  the port to listen on, instead of the setting PORT
 
-catalog --help lists the settings.`,
+catalog --help lists the settings.
+
+Exit status: 0 it was stopped; 1 it could not start, or the database could not be closed; 2 the command line is wrong.`,
 
   async run(args) {
     const { values } = parse(args, { sample: { type: 'boolean' }, port: { type: 'string' } });

@@ -1,6 +1,7 @@
 /** What a subcommand does, and how its arguments are read. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type { z } from 'zod';
+import { quoteValue } from '../http/credentials.ts';
 import { toErrorDetails } from '../http/schema.ts';
 
 /** A command line that cannot be understood; exits 2. */
@@ -13,17 +14,63 @@ export interface Command {
   run(args: string[]): Promise<number>;
 }
 
-/** node:util's parseArgs, strict, each option that is true or false also as `--no-…`, with the first sentence of its complaint as a UsageError. */
-export function parse<T extends NonNullable<ParseArgsConfig['options']>>(
-  args: string[],
-  options: T,
-  positionals = false,
-) {
-  try {
-    return parseArgs({ args, options, strict: true, allowNegative: true, allowPositionals: positionals });
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new UsageError(message.split(/\.\s|\n/)[0]?.replace(/^[A-Z]/, first => first.toLowerCase()));
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+/**
+ * node:util's parseArgs, each option that is true or false also as `--no-…`.
+ * @throws UsageError, in the words of the rules of this command line
+ */
+export function parse<T extends Options>(args: readonly string[], options: T, positionals = false) {
+  const joined = joinValues(args, options);
+  checkArguments(joined, options, positionals);
+  return parseArgs({
+    args: joined,
+    options,
+    strict: true,
+    allowNegative: true,
+    allowPositionals: positionals,
+  });
+}
+
+/** `--rate -5` as `--rate=-5`: no option begins with a single dash here, so that what does is a value. */
+function joinValues(args: readonly string[], options: Options): string[] {
+  const joined: string[] = [];
+  let option: string | undefined;
+  for (const [index, argument] of args.entries()) {
+    if (argument === '--') return [...joined, ...args.slice(index)];
+    if (option !== undefined && /^-[^-]/.test(argument)) {
+      joined.splice(-1, 1, `${option}=${argument}`);
+      option = undefined;
+      continue;
+    }
+    joined.push(argument);
+    const takesValue = argument.startsWith('--') && getOptionType(options, argument.slice(2)) === 'string';
+    option = takesValue ? argument : undefined;
+  }
+  return joined;
+}
+
+const getOptionType = (options: Options, name: string): 'string' | 'boolean' | undefined =>
+  Object.hasOwn(options, name) ? options[name]?.type : undefined;
+
+/** What `strict` would refuse. */
+function checkArguments(args: string[], options: Options, positionals: boolean): void {
+  const { tokens } = parseArgs({
+    ...{ args, options, strict: false, tokens: true },
+    ...{ allowNegative: true, allowPositionals: true },
+  });
+  for (const token of tokens) {
+    if (token.kind === 'positional' && !positionals) refuseExtraArguments([token.value]);
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value, inlineValue } = token;
+    const type = getOptionType(options, name);
+    if (type === undefined || (rawName === `--no-${name}` && type !== 'boolean'))
+      throw new UsageError(`unknown option '${rawName}'`);
+    if (type === 'boolean' && value !== undefined) throw new UsageError(`${rawName} takes no value`);
+    if (type === 'boolean') continue;
+    if (value === undefined) throw new UsageError(`${rawName} needs a value`);
+    if (!inlineValue && value.startsWith('--'))
+      throw new UsageError(`${rawName} needs a value; where it is "${value}", write ${rawName}=${value}`);
   }
 }
 
@@ -99,17 +146,35 @@ export function parseSafeOption(value: boolean | undefined, format: string | und
   return value ?? true;
 }
 
+/** @throws UsageError when there are more than the command takes */
+export function refuseExtraArguments([extra]: readonly string[]): void {
+  if (extra !== undefined) throw new UsageError(`there is no place for the argument "${extra}"`);
+}
+
 /** The one positional argument of a command. */
 export function requireOnePositional(positionals: readonly string[], name: string): string {
-  const [value, extra] = positionals;
+  const [value, ...extra] = positionals;
   if (value === undefined) throw new UsageError(`${name} is missing`);
-  if (extra !== undefined) throw new UsageError(`there is no place for the argument "${extra}"`);
+  refuseExtraArguments(extra);
   return value;
 }
 
-/** What a schema makes of a value of the command line; its first complaint as a UsageError. */
-export function parseValue<Output>(schema: z.ZodType<Output>, value: unknown, option: string): Output {
+/** Characters of a value that a message repeats. */
+const shownCharacters = 60;
+
+/**
+ * What a schema makes of a value of the command line; its first complaint as a UsageError.
+ * @param shown what of the value the complaint repeats: null for a secret
+ */
+export function parseValue<Output>(
+  schema: z.ZodType<Output>,
+  value: unknown,
+  option: string,
+  shown: unknown = value,
+): Output {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new UsageError(`${option} ${toErrorDetails(result.error)[0]?.message ?? 'is not valid'}`);
+  const rule = toErrorDetails(result.error)[0]?.message ?? 'is not valid';
+  const not = typeof shown === 'string' ? `, not ${quoteValue(shown, shownCharacters)}` : '';
+  throw new UsageError(`${option} ${rule}${not}`);
 }

@@ -19,10 +19,10 @@ import {
   parse,
   parseChoiceOption,
   parseValue,
+  refuseExtraArguments,
   requireOnePositional,
   requireOption,
   runAction,
-  UsageError,
 } from './usage.ts';
 
 export const command: Command = {
@@ -108,7 +108,7 @@ async function setPassword(args: string[]): Promise<number> {
 
 async function setRole(args: string[]): Promise<number> {
   const [email, word, ...extra] = parse(args, {}, true).positionals;
-  if (extra.length > 0) throw new UsageError(`there is no place for the argument "${extra[0]}"`);
+  refuseExtraArguments(extra);
   const address = requireOption(email, 'EMAIL');
   const role = parseChoiceOption(requireOption(word, 'ROLE'), 'ROLE', roles);
   return runWithDatabase(async database => {
@@ -154,7 +154,7 @@ interface Password {
 async function obtainPassword(fromStandardInput: boolean | undefined): Promise<Password> {
   if (fromStandardInput !== true) return { text: randomBytes(15).toString('base64url'), generated: true };
   const [line = ''] = (await Bun.stdin.text()).split(/\r?\n/);
-  return { text: parseValue(newPassword, line, 'the password'), generated: false };
+  return { text: parseValue(newPassword, line, 'the password', null), generated: false };
 }
 
 /** Shows what was done, and the password where it was generated. */

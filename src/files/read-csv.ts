@@ -17,6 +17,7 @@ import {
 import { isBlankRow, readDelimiter, unguardCell } from './spreadsheet.ts';
 
 const quote = 34;
+const tab = 9;
 const newline = 10;
 const carriageReturn = 13;
 
@@ -48,32 +49,39 @@ function findClosingQuote(text: string, open: number): number {
   return at;
 }
 
-/** Cuts a row that holds quotation marks and may span lines; a string is the reason why it cannot be cut. */
+/**
+ * Cuts a row that holds quotation marks and may span lines; a string is the reason why it cannot be cut. With tabs
+ * between the fields, which need no quoting (text/tab-separated-values), a quotation mark that does not enclose a whole
+ * field is a character like others: `Monitor 27" Full HD`.
+ */
 function cutQuotedRow(text: string, start: number, delimiter: number): Row | string {
   const fields: string[] = [];
   for (let at = start; ; at += 1) {
+    const from = at;
     if (text.charCodeAt(at) === quote) {
       const close = findClosingQuote(text, at);
       if (close < 0) return unclosed;
       const field = text.slice(at + 1, close);
-      fields.push(field.includes('"') ? field.replaceAll('""', '"') : field);
       at = close + 1;
       if (text.charCodeAt(at) === carriageReturn && findLineEnd(text, at) === at + 1) at += 1;
-      if (at >= text.length || text.charCodeAt(at) === newline) return { fields, end: at + 1 };
-      if (text.charCodeAt(at) !== delimiter) return afterQuote;
-    } else {
-      const from = at;
-      let code = text.charCodeAt(at);
-      while (at < text.length && code !== delimiter && code !== newline) {
-        if (code === quote) return insideField;
-        at += 1;
-        code = text.charCodeAt(at);
+      const last = at >= text.length || text.charCodeAt(at) === newline;
+      if (last || text.charCodeAt(at) === delimiter) {
+        fields.push(field.includes('"') ? field.replaceAll('""', '"') : field);
+        if (last) return { fields, end: at + 1 };
+        continue;
       }
-      const last = at >= text.length || code === newline;
-      const end = last && at > from && text.charCodeAt(at - 1) === carriageReturn ? at - 1 : at;
-      fields.push(text.slice(from, end));
-      if (last) return { fields, end: at + 1 };
+      if (delimiter !== tab || /[\t\n]/.test(field)) return afterQuote;
     }
+    let code = text.charCodeAt(at);
+    while (at < text.length && code !== delimiter && code !== newline) {
+      if (code === quote && delimiter !== tab) return insideField;
+      at += 1;
+      code = text.charCodeAt(at);
+    }
+    const last = at >= text.length || code === newline;
+    const end = last && at > from && text.charCodeAt(at - 1) === carriageReturn ? at - 1 : at;
+    fields.push(text.slice(from, end));
+    if (last) return { fields, end: at + 1 };
   }
 }
 

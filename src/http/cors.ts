@@ -11,8 +11,10 @@ const allowedOnRequest = [
   'If-Match',
   'If-Modified-Since',
   'If-None-Match',
+  'If-Range',
   'If-Unmodified-Since',
   'Prefer',
+  'Range',
   'X-API-Key',
   // What browsers' tracing adds to every request (W3C Trace Context and Baggage; Sentry).
   'baggage',
@@ -20,10 +22,15 @@ const allowedOnRequest = [
   'traceparent',
   'tracestate',
 ];
+/** What scripts may read beside what they always may, such as Last-Modified (Fetch standard, "CORS-safelisted response-header name"). */
 const exposed = [
+  'Accept',
   'Accept-Patch',
+  'Accept-Post',
+  'Accept-Ranges',
   'Allow',
   'Content-Disposition',
+  'Content-Range',
   'ETag',
   'Location',
   'Link',

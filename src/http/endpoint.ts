@@ -83,7 +83,7 @@ export type BodyOutput<B> = B extends { kind: 'json'; schema: infer S; optional:
 export interface ResponseSpec {
   readonly description: string;
   readonly schema?: z.ZodType;
-  /** The schema of the resource itself, where the body wraps it. */
+  /** The schema of what the request's body is of, where this body wraps it or is of something else. */
   readonly representation?: z.ZodType;
   readonly example?: unknown;
   /** Headers beyond those that every response has: name → description. */

@@ -1,9 +1,8 @@
 /**
- * Every error of the service: one table, one class, one renderer.
+ * Every error of the service: one table, one class, one form of what is wrong with a field.
  * The code is part of the contract and never changes; the message is for people and may.
  */
 
-import { STATUS_CODES } from 'node:http';
 import { hideCredentials } from './credentials.ts';
 
 /** By status: what each code says, unless its cause says something particular. */
@@ -123,7 +122,10 @@ const kinds = Object.entries(messages).flatMap(([status, group]) =>
 // Boundary: Object.fromEntries types its result by strings; the entries are all codes there are.
 export const errorTable = Object.fromEntries(kinds) as Readonly<Record<ErrorCode, ErrorKind>>;
 
-/** One problem with one field. `pointer` is a JSON Pointer (RFC 6901) into the body, or the parameter's name after `#/`. */
+/**
+ * One problem with one field; `buildErrorDetail` makes it. `pointer` is a JSON Pointer into the body as a URI fragment
+ * (RFC 6901 §6), or the parameter's name after `#/`.
+ */
 export interface ErrorDetail {
   readonly field: string;
   readonly pointer: string;
@@ -164,7 +166,7 @@ export class HttpError extends Error {
     this.status = errorTable[code].status;
     this.details = options.details?.map(detail => ({
       field: toShownMessage(detail.field),
-      pointer: toShownMessage(detail.pointer),
+      pointer: hideCredentials(detail.pointer),
       code: detail.code,
       message: toShownMessage(detail.message),
     }));
@@ -186,15 +188,50 @@ export function createFieldError(
   return new HttpError('VALIDATION_FAILED', { message: formatMessage([detail]), details: [detail] });
 }
 
-/** One problem. @param path the names on the way to the field */
+/** One problem. @param path the names on the way to the field; none for the whole body */
 export function buildErrorDetail(
   path: readonly (string | number)[],
   code: string,
   message: string,
 ): ErrorDetail {
-  const names = path.map(String);
-  const pointer = names.map(name => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-  return { field: names.join('.'), pointer: `#${pointer}`, code, message };
+  const names = path.map(name => hideCredentials(String(name)));
+  return { field: names.join('.') || 'body', pointer: toPointer(names), code, message };
+}
+
+/** The same problem, of a value that stands in the member `name` of the body. */
+export function moveDetail(detail: ErrorDetail, name: string): ErrorDetail {
+  const field = detail.pointer === '#' ? name : `${name}.${detail.field}`;
+  return { ...detail, field, pointer: `${toPointer([name])}${detail.pointer.slice(1)}` };
+}
+
+/** The same problem, where the first name of its path is another. */
+export function renameDetail(detail: ErrorDetail, first: string, name: string): ErrorDetail {
+  const rest = detail.pointer.indexOf('/', '#/'.length);
+  const below = rest === -1 ? '' : detail.pointer.slice(rest);
+  return {
+    ...detail,
+    field: `${name}${detail.field.slice(first.length)}`,
+    pointer: `${toPointer([name])}${below}`,
+  };
+}
+
+/**
+ * The JSON Pointer of a path as a URI fragment (RFC 6901 §6): in percent-encoding, what a fragment cannot hold
+ * (RFC 3986 §3.5). Where it would be too long, it points to what holds the field.
+ */
+function toPointer(path: readonly string[]): string {
+  let pointer = '#';
+  for (const name of path) {
+    // Before the rest is done for it: a name may be as long as a body.
+    if (pointer.length + name.length > longestMessage) return pointer;
+    // Half a surrogate pair cannot be encoded.
+    const token = name.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1');
+    // All that encodeURI leaves may stand in a fragment, but for the sign that begins one.
+    const longer = `${pointer}/${encodeURI(token).replaceAll('#', '%23')}`;
+    if (longer.length > longestMessage) return pointer;
+    pointer = longer;
+  }
+  return pointer;
 }
 
 /** Names the first problem, for those who read no details, and how many more there are. */
@@ -203,48 +240,6 @@ export function formatMessage(details: readonly ErrorDetail[]): string {
   if (first === undefined) return 'The request is not valid.';
   const rest = others.length > 0 ? ` (and ${others.length} more, see details)` : '';
   return `${first.field}: ${first.message}${rest}`;
-}
-
-/** The body of an error in the service's own shape: `{error, message, requestId, details?}`. */
-export function formatErrorBody(error: HttpError, requestId: string): string {
-  return JSON.stringify({
-    error: error.code,
-    message: error.message,
-    requestId,
-    ...(error.details === undefined ? {} : { details: error.details }),
-  });
-}
-
-/** A 400 or 404 as some resources of the specification have it: one member, for people. */
-export function formatPlainBody(error: HttpError): string {
-  return JSON.stringify({ error: error.message });
-}
-
-/** Those whose name RFC 9110 has changed since Node's table was made. */
-const newerPhrases: Readonly<Record<number, string>> = {
-  413: 'Content Too Large',
-  422: 'Unprocessable Content',
-};
-
-/** The recommended phrase of a status (RFC 9110 §15), which is the title of `about:blank` (RFC 9457 §4.2.1). */
-export function getStatusPhrase(status: number): string {
-  return newerPhrases[status] ?? STATUS_CODES[status] ?? `Status ${status}`;
-}
-
-/** The same error as `application/problem+json` (RFC 9457 §3). */
-export function formatProblemBody(error: HttpError, requestId: string): string {
-  return JSON.stringify({
-    type: 'about:blank',
-    title: getStatusPhrase(error.status),
-    status: error.status,
-    detail: error.message,
-    // The id may be any that the client has sent; a URI may not (RFC 3986 section 2).
-    instance: `urn:request:${encodeURIComponent(requestId)}`,
-    error: error.code,
-    message: error.message,
-    requestId,
-    ...(error.details === undefined ? {} : { details: error.details }),
-  });
 }
 
 /** @param id 0 where the path had none that could be of a resource */

@@ -50,6 +50,9 @@ export function sortParameters(columns: Readonly<Record<string, string>>) {
   };
 }
 
+/** What any list is sorted by → columns. */
+export const commonSorts = { id: 'id', createdAt: 'created_at' } as const;
+
 /** All that a collection takes besides its filters. */
 export function listParameters(columns: Readonly<Record<string, string>>) {
   return { ...sortParameters(columns), ...pageParameters };
@@ -96,7 +99,9 @@ export function buildCollectionSchema<Item extends z.ZodType>(
       meta:
         extra === undefined
           ? plainMeta
-          : z.union([z.object({ ...ofPages, ...extra }), z.object({ ...ofCursors, ...extra })]),
+          : z
+              .union([z.object({ ...ofPages, ...extra }), z.object({ ...ofCursors, ...extra })])
+              .meta({ id: `${name}Meta`, description: 'Which part of the list this is, and what it has.' }),
       links,
     })
     .meta({ id: name });

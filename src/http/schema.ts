@@ -1,7 +1,7 @@
 /** The pieces that schemas of requests and representations are made of. */
 import { z } from 'zod';
 import { largestId } from '../storage/database.ts';
-import type { ErrorDetail } from './errors.ts';
+import { buildErrorDetail, type ErrorDetail } from './errors.ts';
 
 /** PostgreSQL cannot store U+0000 and neither can store half a surrogate pair: refuse both everywhere. */
 const isStorable = (value: string) => !value.includes('\u0000') && value.isWellFormed();
@@ -35,6 +35,8 @@ export const text = (maximum: number) =>
     .refine(value => value !== '', { error: 'must not be blank', params: { rule: 'blank' } })
     .pipe(prose(maximum))
     .meta({ minLength: 1, maxLength: maximum, pattern: notBlank });
+
+export const currencyCode = z.string().regex(/^[A-Z]{3}$/, 'must be three capital letters (ISO 4217)');
 
 /** How Zod ends what it says of a value that is not there. */
 const missing = 'received undefined';
@@ -83,14 +85,9 @@ export const idFilter = (description: string) =>
 /** Turns the problems Zod found into the service's details: field, pointer, rule and a message for people. */
 export function toErrorDetails(error: z.ZodError, prefix: readonly string[] = []): ErrorDetail[] {
   return error.issues.map(issue => {
-    const path = [...prefix, ...issue.path.map(String)];
-    return { field: path.join('.') || 'body', pointer: toPointer(path), ...describeRule(issue) };
+    const { code, message } = describeRule(issue);
+    return buildErrorDetail([...prefix, ...issue.path.map(String)], code, message);
   });
-}
-
-/** The JSON Pointer of a path, as a URI fragment (RFC 6901 §6). */
-function toPointer(path: readonly string[]): string {
-  return `#${path.map(token => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')}`;
 }
 
 /** A stable word for the broken rule (JSON Schema's where it has one) and what the rule requires. */
@@ -151,17 +148,3 @@ function addArticle(type: string): string {
   if (type === 'record') return 'an object';
   return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
 }
-
-/** What a bulk change names: each once. */
-export const bulkIds = z
-  .array(z.int())
-  .min(1)
-  .max(500)
-  .refine(ids => new Set(ids).size === ids.length, {
-    error: 'must not name an id twice',
-    params: { rule: 'uniqueItems' },
-  })
-  .meta({ uniqueItems: true });
-
-/** The response to a bulk change. */
-export const bulkResult = z.object({ updated: z.int().min(0).max(500) }).meta({ id: 'BulkResult' });

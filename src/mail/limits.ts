@@ -14,25 +14,28 @@ const unconfirmedPerUser = 10;
 
 /** What is used up, and until when: seconds since the epoch. */
 export interface MailRefusal {
+  /** Of which mails too many were sent; the settings are those of mails to the recipient. */
+  readonly of: 'MAIL_LIMIT' | 'MAIL_LIMIT_UNCONFIRMED' | 'user';
   readonly limit: number;
   readonly window: number;
   readonly reset: number;
 }
 
+interface CountedMail {
+  readonly address: string;
+  /** Mail to an address that is not confirmed counts as mail to the recipient too. */
+  readonly isConfirmed: boolean;
+  /** The user who causes mail to an address that is not confirmed, as in `user:5`; undefined where that is not counted. */
+  readonly causer: string | undefined;
+}
+
 export interface MailLimits {
   /**
-   * Counts one mail. @param now epoch milliseconds
+   * Counts one mail everywhere it counts, or nowhere. @param now epoch milliseconds
    * @returns why it is not to be sent, if so
    */
-  toRecipient(
-    session: Session,
-    address: string,
-    isConfirmed: boolean,
-    now: number,
-  ): Promise<MailRefusal | undefined>;
-  /** The same for mail to unconfirmed addresses that a user has caused. @param actor as in `user:5` */
-  byUser(session: Session, actor: string, now: number): Promise<MailRefusal | undefined>;
-  /** Forgets windows that are over; gives how many there were. */
+  count(session: Session, mail: CountedMail, now: number): Promise<MailRefusal | undefined>;
+  /** Forgets mails that count no more; gives how many counters there were. */
   sweep(session: Session, now: number): Promise<number>;
 }
 
@@ -44,41 +47,81 @@ export function toMailbox(address: string): string {
   return plus > 0 && plus < at ? text.slice(0, plus) + text.slice(at) : text;
 }
 
+/** So many mails at most in any stretch of time as long as the window, wherever it begins. */
+interface Limit extends Pick<MailRefusal, 'of' | 'limit' | 'window'> {
+  readonly subject: string;
+}
+
+/** The second at which a mail counts: the end of the one it is sent in, so that it never counts for too short a time. */
+const toSecond = (now: number): number => Math.ceil(now / 1000);
+
 export function createMailLimits(
-  { build }: Pick<Database, 'build'>,
+  { build, dialect }: Pick<Database, 'build' | 'dialect'>,
   { MAIL_LIMIT, MAIL_LIMIT_UNCONFIRMED }: Pick<Config, 'MAIL_LIMIT' | 'MAIL_LIMIT_UNCONFIRMED'>,
 ): MailLimits {
-  async function take(
+  function listLimits({ address, isConfirmed, causer }: CountedMail): Limit[] {
+    const mailbox = new Bun.CryptoHasher('sha256').update(toMailbox(address)).digest('hex');
+    const limits: Limit[] = [];
+    if (causer !== undefined)
+      limits.push({ of: 'user', subject: `mail by ${causer}`, limit: unconfirmedPerUser, window: day });
+    if (!isConfirmed) {
+      const subject = `mail unconfirmed ${mailbox}`;
+      limits.push({ of: 'MAIL_LIMIT_UNCONFIRMED', subject, limit: MAIL_LIMIT_UNCONFIRMED, window: day });
+    }
+    limits.push({ of: 'MAIL_LIMIT', subject: `mail ${mailbox}`, limit: MAIL_LIMIT, window: hour });
+    return limits;
+  }
+
+  /** Has other transactions that count the same wait until this one ends: they are to see what it has counted. */
+  async function lock(session: Session, { of, subject }: Limit): Promise<void> {
+    // All mail to a recipient counts against MAIL_LIMIT: one lock is enough.
+    if (of === 'MAIL_LIMIT_UNCONFIRMED') return;
+    const query = dialect.lock?.(subject, 'exclusive');
+    if (query !== undefined) await session.all(query.compile(build));
+  }
+
+  /** Mails of one second are counted in one row: what is read is as much as is sent. */
+  async function findRefusal(
     session: Session,
-    subject: string,
-    limit: number,
-    window: number,
+    { subject, of, limit, window }: Limit,
     now: number,
   ): Promise<MailRefusal | undefined> {
-    const seconds = Math.floor(now / 1000);
-    const row = { subject, window_start: seconds - (seconds % window) };
-    const count = build
-      .insertInto('quotas')
-      .values({ ...row, used: 1 })
-      .onConflict(conflict =>
-        conflict
-          .columns(['subject', 'window_start'])
-          .doUpdateSet(({ eb }) => ({ used: eb('quotas.used', '+', 1) })),
-      );
-    await session.run(count.compile());
-    const counted = build.selectFrom('quotas').select('used').where('subject', '=', row.subject);
-    const used = (await session.first(counted.where('window_start', '=', row.window_start).compile()))?.used;
-    return (used ?? 0) > limit ? { limit, window, reset: row.window_start + window } : undefined;
+    const counted = build
+      .selectFrom('quotas')
+      .select(['window_start', 'used'])
+      .where('subject', '=', subject)
+      .where('window_start', '>', Math.floor(now / 1000) - window)
+      // What is later still was counted by a clock that was wrong.
+      .where('window_start', '<=', toSecond(now) + window)
+      .orderBy('window_start', 'desc');
+    let used = 0;
+    for (const row of await session.all(counted.compile())) {
+      used += row.used;
+      if (used >= limit) return { of, limit, window, reset: row.window_start + window };
+    }
+    return undefined;
   }
 
   return {
-    toRecipient(session, address, isConfirmed, now) {
-      const mailbox = new Bun.CryptoHasher('sha256').update(toMailbox(address)).digest('hex');
-      return isConfirmed
-        ? take(session, `mail ${mailbox}`, MAIL_LIMIT, hour, now)
-        : take(session, `mail unconfirmed ${mailbox}`, MAIL_LIMIT_UNCONFIRMED, day, now);
+    async count(session, mail, now) {
+      const limits = listLimits(mail);
+      for (const limit of limits) await lock(session, limit);
+      for (const limit of limits) {
+        const refusal = await findRefusal(session, limit, now);
+        if (refusal !== undefined) return refusal;
+      }
+      const row = { window_start: toSecond(now), used: 1 };
+      const count = build
+        .insertInto('quotas')
+        .values(limits.map(({ subject }) => ({ ...row, subject })))
+        .onConflict(conflict =>
+          conflict
+            .columns(['subject', 'window_start'])
+            .doUpdateSet(({ eb }) => ({ used: eb('quotas.used', '+', 1) })),
+        );
+      await session.run(count.compile());
+      return undefined;
     },
-    byUser: (session, actor, now) => take(session, `mail by ${actor}`, unconfirmedPerUser, day, now),
     sweep: (session, now) =>
       session.run(
         build

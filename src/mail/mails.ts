@@ -55,14 +55,14 @@ export function createMails(queue: Queue, seal: Seal, limits: MailLimits, log: P
     { to, isConfirmed = false, isByStaff = false }: NewMail,
     { at, actor }: Cause,
   ): Promise<MailRefusal | undefined> {
-    if (!isConfirmed && !isByStaff && actor.startsWith('user:')) {
-      const refused = await limits.byUser(session, actor, at);
-      if (refused !== undefined) throw createMailLimitError(refused, at);
+    const isByUser = !isConfirmed && !isByStaff && actor.startsWith('user:');
+    const counted = { address: to.address, isConfirmed, causer: isByUser ? actor : undefined };
+    const refused = await limits.count(session, counted, at);
+    if (refused?.of === 'user') throw createMailLimitError(refused, at);
+    if (refused !== undefined) {
+      const { of, ...numbers } = refused;
+      log.warn(`mail not sent: its recipient has reached ${of}`, { actor, ...numbers });
     }
-    const refused = await limits.toRecipient(session, to.address, isConfirmed, at);
-    const setting = isConfirmed ? 'MAIL_LIMIT' : 'MAIL_LIMIT_UNCONFIRMED';
-    if (refused !== undefined)
-      log.warn(`mail not sent: its recipient has reached ${setting}`, { actor, ...refused });
     return refused;
   }
 

@@ -4,6 +4,7 @@
  */
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
+import { getErrorCode } from '../error-code.ts';
 import type { Slices } from '../slices.ts';
 import { createInvalidImageError } from './inspect/image.ts';
 
@@ -121,8 +122,7 @@ export async function requireDecoded<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (!code.startsWith('ERR_IMAGE_')) throw error;
+    if (getErrorCode(error)?.startsWith('ERR_IMAGE_') !== true) throw error;
     throw Object.assign(createInvalidImageError('cannot be decoded: the file is damaged'), { cause: error });
   }
 }

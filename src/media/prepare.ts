@@ -2,6 +2,7 @@
  * From what was sent to what is kept: inspected, without metadata but the orientation of a JPEG (others are turned), and
  * decoded once, small, which shows that it can be and what colour it has.
  */
+import { getErrorCode } from '../error-code.ts';
 import {
   computeWholeLimit,
   ImageError,
@@ -78,7 +79,7 @@ async function convertAvif(sent: Uint8Array, limits: Limits, limiter: Limiter): 
       new Bun.Image(sent, { maxPixels: computeWholeLimit(limits) }).webp({ quality: webpQuality }).bytes(),
     );
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = getErrorCode(error);
     if (code === 'ERR_IMAGE_FORMAT_UNSUPPORTED') throw createUnsupportedImageError(sent);
     if (code === 'ERR_IMAGE_TOO_MANY_PIXELS')
       throw new ImageError('large', `has more than ${computeWholeLimit(limits)} pixels`, { cause: error });

@@ -1,5 +1,5 @@
 /** What is wrong with an image, as the error that the one who sent it gets. */
-import { type ErrorCode, HttpError } from '../http/errors.ts';
+import { buildErrorDetail, type ErrorCode, HttpError } from '../http/errors.ts';
 import { ImageError, type RefusalKind } from './inspect/image.ts';
 
 const codes: Readonly<Record<RefusalKind, ErrorCode>> = {
@@ -20,7 +20,7 @@ export async function refuseImageErrors<T>(field: string, work: Promise<T>): Pro
     const { kind, message } = error;
     throw new HttpError(codes[kind], {
       message: `${field}: ${message}`,
-      details: [{ field, pointer: `#/${field}`, code: kind, message }],
+      details: [buildErrorDetail([field], kind, message)],
       cause: error,
     });
   }

@@ -1,4 +1,7 @@
 /** Structured logs: one JSON object a line on standard output, in batches, with secrets left out. */
+import { getErrorCode } from '../error-code.ts';
+import { damageAdvice, isDamage } from '../storage/damage.ts';
+
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -59,12 +62,6 @@ export function createLog(level: LogLevel, write: (text: string) => void, now: (
   };
 }
 
-/** What the system, a library or a server calls an error: ENOENT, ConnectionRefused. A server could put any text there. */
-export function getErrorCode(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : undefined;
-}
-
 /** An error's class, code, message, stack and causes, for a log line. */
 export function describeError(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: String(error) };
@@ -74,6 +71,7 @@ export function describeError(error: unknown): LogFields {
     error: error.name,
     code: getErrorCode(error),
     reason: error.message,
+    ...(isDamage(error) ? { advice: damageAdvice } : {}),
     stack: error.stack,
     ...cause,
   };

@@ -2,6 +2,7 @@
 import type Stripe from 'stripe';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
+import { getErrorCode } from '../error-code.ts';
 import { PermanentFailure } from '../events/dispatcher.ts';
 import { isObject } from '../json-object.ts';
 import { getExponent } from '../money.ts';
@@ -182,7 +183,7 @@ const paymentSucceeded = z.object({
 });
 
 const isEvent = (value: unknown): value is { readonly type: string } =>
-  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+  isObject(value) && typeof value.type === 'string';
 
 /** @param secret what Stripe signs its webhooks with */
 function createStripeReports(secret: string, clock: Clock): PaymentReports {
@@ -228,10 +229,6 @@ function computeIdempotencyKey(
     JSON.stringify([orderId, total, currency, createdAt, previous, Math.floor(at / hourMs)]),
   );
   return `order-${orderId}-${hash.digest('hex').slice(0, 24)}`;
-}
-
-function getErrorCode(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 /** What is missing at Stripe will not turn up. */

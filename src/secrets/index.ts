@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
+import { getErrorCode } from '../error-code.ts';
 
 /** The signing secret first, then those whose signatures and seals are still accepted. */
 export type Secrets = readonly [string, ...string[]];
@@ -24,7 +25,7 @@ function ensureSecret(folder: string): string {
     // `wx`: of several processes that start at once, one makes the file and the others read it.
     writeFileSync(file, randomBytes(48).toString('base64url'), { flag: 'wx', mode: 0o600 });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) {
+    if (getErrorCode(error) !== 'EEXIST') {
       throw new ConfigError(
         `DATA_DIR: cannot write ${file}: ${error instanceof Error ? error.message : error}`,
       );

@@ -6,9 +6,13 @@ export interface Bulk {
   readonly table: string;
   /** Of a plain INSERT: what a row gives, so that PostgreSQL can take very many by COPY. */
   readonly columns?: readonly string[];
+  /** The order that rows are put in before they are written at the end of a transaction; without it they stay in their own. */
+  readonly compare?: CompareRows;
   /** The statements that write these rows, in their order. Each row has the same parameters. */
   statements(rows: Rows): Generator<CompiledQuery<unknown>>;
 }
+
+export type CompareRows = (one: readonly unknown[], other: readonly unknown[]) => number;
 
 /** What a column holds, by the name of its type in SQL. */
 export type ColumnType = 'text' | 'integer' | 'double precision';
@@ -24,6 +28,10 @@ interface Compiler {
 interface BulkOptions {
   /** How many rows a statement of SQLite takes: largest first, the last is 1. Chosen by the number of parameters. */
   readonly sizes?: readonly number[];
+  /**
+   * By how many of their columns, the first ones, rows are put in order: neighbours in the index are written one after another.
+   */
+  readonly sortedBy?: number;
 }
 
 /** At 10 parameters a row far below what SQLite allows. */
@@ -46,9 +54,10 @@ export function createBulk(
   table: string,
   columns: ColumnTypes,
   statementOf: (rows: RawBuilder<unknown>) => RawBuilder<unknown>,
-  { sizes = usualSizes }: BulkOptions = {},
+  { sizes = usualSizes, sortedBy }: BulkOptions = {},
 ): Bulk {
   const types = Object.values(columns);
+  const order = sortedBy === undefined ? {} : { compare: createComparison(sortedBy) };
   const made = new Map<number, CompiledQuery<unknown>>();
   const getStatement = (size: number, rows: () => RawBuilder<unknown>) => {
     const compiled = made.get(size) ?? statementOf(rows()).compile(build);
@@ -77,7 +86,20 @@ export function createBulk(
     }
   }
 
-  return { table, statements: dialect.name === 'sqlite' ? buildPlaceStatements : buildArrayStatements };
+  const statements = dialect.name === 'sqlite' ? buildPlaceStatements : buildArrayStatements;
+  return { table, statements, ...order };
+}
+
+function createComparison(columns: number): CompareRows {
+  return (one, other) => {
+    for (let index = 0; index < columns; index++) {
+      const [a, b] = [one[index], other[index]];
+      if (a === b) continue;
+      if (typeof a === 'number' && typeof b === 'number') return a - b;
+      return String(a) < String(b) ? -1 : 1;
+    }
+    return 0;
+  };
 }
 
 type Rows = readonly (readonly unknown[])[];
@@ -128,22 +150,23 @@ export function createBulkInsert(
   database: Compiler,
   table: string,
   columns: ColumnTypes,
-  options?: BulkOptions,
+  options: BulkOptions = {},
 ): BulkInsert {
-  const createInsert = (types: ColumnTypes) => {
+  const { sizes } = options;
+  const createInsert = (types: ColumnTypes, own: BulkOptions = {}) => {
     const buildNames = () => sql.join(Object.keys(types).map(name => sql.ref(name)));
     return createBulk(
       database,
       table,
       types,
       rows => sql`insert into ${sql.table(table)} (${buildNames()}) ${rows}`,
-      options,
+      own,
     );
   };
   return {
-    ...createInsert(columns),
+    ...createInsert(columns, options),
     columns: Object.keys(columns),
-    identified: createInsert({ id: 'integer', ...columns }),
+    identified: createInsert({ id: 'integer', ...columns }, sizes === undefined ? {} : { sizes }),
   };
 }
 

@@ -1,5 +1,11 @@
-/** Stored text that the disk has changed. */
+/** Stored data that the disk has changed. */
 import { StorageError } from './database.ts';
+
+/** What an operator does about a StorageError `damaged`; not part of its message, since the check itself reports it too. */
+export const damageAdvice = 'run catalog check, or restore a backup';
+
+export const isDamage = (error: unknown): error is StorageError =>
+  error instanceof StorageError && error.kind === 'damaged';
 
 /**
  * Texts of JSON are stored to be served as they are, and SQLite keeps no sums of its pages: one letter that was
@@ -11,8 +17,7 @@ export function parseStored<T>(text: string): T {
     // Boundary: only this program writes such texts, and anyone who reads one names what was written.
     return JSON.parse(text) as T;
   } catch (cause) {
-    const message = 'A stored document is no JSON: run catalog check, or restore a backup.';
-    throw new StorageError('damaged', message, { cause });
+    throw new StorageError('damaged', 'A stored document is no JSON', { cause });
   }
 }
 

@@ -187,6 +187,8 @@ export interface Dialect {
     readonly real: RawBuilder<unknown>;
     readonly moment: RawBuilder<unknown>;
   };
+  /** Gives a row where there is a table of this name. */
+  readonly table: (name: string) => RawBuilder<unknown>;
   /** Which of a counter's rows this connection adds to, so that concurrent writers do not wait for one row. */
   readonly slot: RawBuilder<number>;
   /** What a migration does so that new events are found by storage/changes/. */

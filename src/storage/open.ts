@@ -2,6 +2,7 @@
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
+import { getErrorCode } from '../error-code.ts';
 import { type BulkLoad, type Database, StorageError } from './database.ts';
 import { restoreIndexes as restorePostgresIndexes } from './postgres/bulk/deferred-indexes.ts';
 import { loadPostgres } from './postgres/bulk/load.ts';
@@ -105,7 +106,9 @@ function checkCreation(folder: string): void {
   } catch (error) {
     const code = getErrorCode(error);
     if (code === 'ENOSPC' || code === 'EDQUOT') return;
-    throw new ConfigError(`DATA_DIR: no file can be made in ${folder} (${code}); name another folder`);
+    throw new ConfigError(
+      `DATA_DIR: no file can be made in ${folder} (${code ?? error}); name another folder`,
+    );
   }
 }
 
@@ -120,13 +123,10 @@ function checkWritable(path: string, mode: number): void {
       );
     }
     throw new ConfigError(
-      `DATA_DIR: ${path} cannot be read and written by this process (${code}); change its owner or mode`,
+      `DATA_DIR: ${path} cannot be read and written by this process (${code ?? error}); change its owner or mode`,
     );
   }
 }
-
-const getErrorCode = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : String(error);
 
 const againMs = 500;
 

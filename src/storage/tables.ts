@@ -127,7 +127,7 @@ interface IdempotencyKeysTable {
   created_at: number;
 }
 
-/** Requests counted per subject and window; used where several replicas share a quota. */
+/** Requests counted per subject and window, where several replicas share a quota; mails per subject and second. */
 interface QuotasTable {
   subject: string;
   window_start: number;

@@ -2,6 +2,7 @@
  * What both databases do with transactions: those that wait form groups, and what each leaves for its end is put
  * together until it is written (increment, writeDeferred and atEnd of Transaction in database.ts).
  */
+import { sortItemsInSlices } from '../slices.ts';
 import type { Bulk } from './bulk.ts';
 import type { Counter, Ending, Session, Transaction } from './database.ts';
 
@@ -17,12 +18,13 @@ export interface Job {
 /**
  * Those that come while a group runs form the next group.
  * @param size of a group at most
- * @param run settles the jobs of a group; where it throws, those that it has not settled have failed
+ * @param run settles the jobs of a group, and gives those that it has left for the next one; where it throws, those that it has
+ * not settled have failed
  * @param begin called before the first of several groups: the event loop has just had a turn
  */
 export function createGroupQueue(
   size: number,
-  run: (group: readonly Job[]) => Promise<void>,
+  run: (group: readonly Job[]) => Promise<readonly Job[]>,
   begin: () => void = () => undefined,
 ) {
   const waiting: Job[] = [];
@@ -33,7 +35,7 @@ export function createGroupQueue(
     while (waiting.length > 0) {
       const group = waiting.splice(0, size);
       try {
-        await run(group);
+        waiting.unshift(...(await run(group)));
       } catch (error) {
         for (const job of group) job.reject(error);
       }
@@ -65,8 +67,10 @@ type Items = Map<Ending, Set<string>>;
 /** Rows for the end. */
 export interface Deferred {
   readonly statement: Bulk;
-  readonly rows: readonly (readonly unknown[])[];
+  readonly rows: Rows;
 }
+
+type Rows = readonly (readonly unknown[])[];
 
 /** What a piece of work leaves for the end of the transaction, and for after it. */
 export interface Leftovers {
@@ -93,11 +97,11 @@ export function settle({ resolve, reject }: Job, value: unknown, { effects }: Le
   }
 }
 
-/** Writes rows in their order. */
-export type WriteRows = (parts: readonly Deferred[]) => Promise<void>;
-
-/** Rows of one statement that follow each other in a table are written together; their order is kept. */
-export function writeDeferredRows(deferred: readonly Deferred[], write: WriteRows): Promise<void> {
+/**
+ * Rows that are to be written, table by table: those of one statement that follow each other in a table go together, in the
+ * order that the statement has for them, else in their own.
+ */
+export async function arrangeDeferredRows(deferred: readonly Deferred[]): Promise<readonly Deferred[]> {
   const together: Deferred[] = [];
   for (const parts of Map.groupBy(deferred, ({ statement }) => statement.table).values()) {
     for (let start = 0; start < parts.length; ) {
@@ -106,12 +110,16 @@ export function writeDeferredRows(deferred: readonly Deferred[], write: WriteRow
       while (parts[end]?.statement === statement && end < parts.length) end++;
       const rows =
         end === start + 1 ? parts[start]?.rows : parts.slice(start, end).flatMap(part => part.rows);
-      if (statement !== undefined && rows !== undefined) together.push({ statement, rows });
+      if (statement !== undefined && rows !== undefined)
+        together.push({ statement, rows: await sortRows(statement, rows) });
       start = end;
     }
   }
-  return write(together);
+  return together;
 }
+
+const sortRows = ({ compare }: Bulk, rows: Rows): Rows | Promise<Rows> =>
+  compare === undefined ? rows : sortItemsInSlices(rows, compare);
 
 export function leaveItem(items: Items, ending: Ending, item: string): void {
   const left = items.get(ending);
@@ -131,8 +139,8 @@ export async function runEndings(session: Session, all: readonly Items[]): Promi
   }
 }
 
-/** Adds to each counter once, in the order of their keys. */
-export function writeIncrements(increments: readonly Increment[], write: WriteRows): Promise<void> {
+/** What adds to each counter once, in the order of their keys. */
+export function arrangeIncrements(increments: readonly Increment[]): Promise<readonly Deferred[]> {
   const sums = new Map<string, { counter: Counter; amount: number }>();
   for (const { counter, amount } of increments) {
     const sum = sums.get(counter.key);
@@ -145,5 +153,5 @@ export function writeIncrements(increments: readonly Increment[], write: WriteRo
     if (sum === undefined || sum.amount === 0) continue;
     deferred.push({ statement: sum.counter.statement, rows: [sum.counter.row(sum.amount)] });
   }
-  return writeDeferredRows(deferred, write);
+  return arrangeDeferredRows(deferred);
 }

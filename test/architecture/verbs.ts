@@ -22,7 +22,6 @@ export const verbs: ReadonlySet<string> = new Set(
 
 /** Functions that make a schema are named for what it describes, as those of zod are. */
 export const schemas: Readonly<Record<string, readonly string[]>> = {
-  'src/config.ts': ['integer'],
   'src/http/request/prefixed.ts': ['prefixedParameters'],
   'src/http/schema.ts': [
     'idFilter',
@@ -34,5 +33,6 @@ export const schemas: Readonly<Record<string, readonly string[]>> = {
     'timestamp',
   ],
   'src/media/endpoints.ts': ['sizeParameter'],
+  'src/settings/values.ts': ['integer'],
   'src/resources/authored/schema.ts': ['jsonLinks', 'url'],
 };

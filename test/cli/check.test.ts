@@ -105,7 +105,7 @@ const originals: readonly (readonly [statement: string, line: RegExp])[] = [
   ],
   [
     "insert into reviews (product_id, user_id, author_name, rating, created_at, updated_at) values (9999, 9998, 'X', 5, 0, 0)",
-    /^references: 1 rows of reviews refer by product_id to products that are not there$/m,
+    /^references: 1 row of reviews refers by product_id to products that are not there$/m,
   ],
 ];
 

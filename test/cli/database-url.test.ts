@@ -2,8 +2,7 @@
 import { expect, test } from 'bun:test';
 import { createPlace } from './program.ts';
 
-const encoded =
-  'needs % in user and password written as %25, @ as %40, / as %2F, ? as %3F, # as %23 (postgres://';
+const encoded = 'needs % in user and password written as %25, @ as %40, / as %2F, ? as %3F, # as %23\n';
 
 const wrong: readonly (readonly [address: string, rule: string])[] = [
   [

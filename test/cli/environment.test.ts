@@ -2,7 +2,8 @@
 import { expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig, settings } from '../../src/config.ts';
+import { loadConfig } from '../../src/config.ts';
+import { settings } from '../../src/settings/index.ts';
 import { createPlace, type Place, waitFor } from './program.ts';
 
 const launcher = join(import.meta.dir, '..', '..', 'scripts', 'catalog.mjs');

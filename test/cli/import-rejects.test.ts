@@ -162,6 +162,7 @@ const unreadable = [
     '[{""options"":{""Size"":""S""},""stock"":""abc"",""price"":""x"",""weight"":""3""}]',
     'variants.0.price must be a number; variants.0.weight must have a unit (g, kg, oz, lb) behind it, or --weight-unit; variants.0.stock must be a number',
   ],
+  ['images', 'https://user:secret@a.example/b.jpg', 'images.0.url must not have a user name or password'],
   ['status', 'gone', 'status must be one of active, archived (it is "gone")'],
 ] as const;
 

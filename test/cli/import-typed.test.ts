@@ -32,6 +32,23 @@ const read = [
   ['other', '0012', '0012'],
 ] as const;
 
+/** Values that were there before they were defined. */
+const late: Readonly<Record<string, { value: unknown; type: string; choices?: readonly string[] }>> = {
+  late_1: { value: 12, type: 'text' },
+  late_2: { value: 12.5, type: 'text' },
+  late_3: { value: true, type: 'text' },
+  late_4: { value: '12', type: 'number' },
+  late_5: { value: 'yes', type: 'boolean' },
+  late_6: { value: 1, type: 'boolean' },
+  late_7: { value: 'true', type: 'boolean' },
+  late_8: { value: 5, type: 'choice', choices: ['5'] },
+  late_9: { value: ' 2024-01-01 ', type: 'date' },
+  late_10: { value: '1,5', type: 'number' },
+  late_11: { value: ['a', '12'], type: 'text' },
+  late_12: { value: ['yes'], type: 'boolean' },
+};
+const before = Object.fromEntries(Object.entries(late).map(([key, { value }]) => [key, value]));
+
 const refused = [
   ['size', '39', 'must be one of 38, 40, true, not "39"'],
   ['length', 'long', 'must be a number (in cm), not "long"'],
@@ -76,6 +93,28 @@ describeOnDatabases('cells of attributes on %s', kind => {
     const file = await imports.exported('typed.csv');
     const again = await imports.place.runHere(['import', file]);
     expect([again.status, again.out]).toEqual([0, expect.stringContaining('0 created, 0 updated')]);
+  });
+
+  test('an export of values that were there before their definitions is read again as it was', async () => {
+    await imports.take([{ sku: 'L-1', name: 'Late', price: 1, attributes: before }]);
+    for (const [key, { value: _value, ...definition }] of Object.entries(late))
+      expect((await imports.send('POST', '/v1/attributes', { key, label: key, ...definition })).status).toBe(
+        201,
+      );
+    const file = await imports.exported('late.csv');
+    for (const options of [[], ['--decimal', 'comma'], ['--batch', '1']]) {
+      const again = await imports.place.runHere(['import', file, ...options]);
+      expect([again.status, again.out]).toEqual([0, expect.stringContaining('0 created, 0 updated')]);
+      expect((await imports.shown('L-1')).attributes).toEqual(before);
+    }
+    // What differs is read as its type says, beside what does not.
+    await imports.take(
+      'sku,name,price,attributes.late_1,attributes.late_2,attributes.late_5\nL-1,Late,1,12,13,no\n',
+    );
+    expect((await imports.shown('L-1')).attributes).toEqual({ ...before, late_2: '13', late_5: false });
+    // So is what all products get.
+    await imports.take('sku,name,price\nL-1,Late,1\n', '--set', 'attributes.late_1=12');
+    expect((await imports.shown('L-1')).attributes).toMatchObject({ late_1: '12', late_3: true });
   });
 
   test('a shop’s own columns are read so, too', async () => {

@@ -126,6 +126,27 @@ const scenarios: readonly Scenario[] = [
     leaves: both,
   },
   {
+    name: 'variants that the options of their own record do not allow',
+    before: [shirt({ options: [{ name: 'Size', values: ['S', 'M'] }] })],
+    file: [
+      shirt({ options: [{ name: 'Size', values: ['S'] }] }),
+      shirt({ options: [{ name: 'Size', values: ['S', 'L'] }] }, [{ options: { Size: 'M' } }, small]),
+      shirt({ options: [{ name: 'Colour', values: ['S', 'M'] }] }),
+      shirt({ options: [] }),
+      shirt({ options: [{ name: 'Size', values: ['S'] }] }, [{ ...small, price: 26 }]),
+    ],
+    status: 2,
+    says: [
+      'line 1: variants.1.options.Size must be one of the values in options, not "M"',
+      'line 2: variants.0.options.Size must be one of the values in options, not "M"',
+      'line 3: variants.0.options.Size is none of the options of the record; variants.0.options.Colour is required',
+      'line 4: variants.0.options.Size is none of the options of the record',
+      '1 updated, 0 unchanged, 4 rejected',
+    ],
+    leaves: [['SHIRT-S', { Size: 'S' }, 26], both[1]],
+    products: [{ options: [{ name: 'Size', values: ['S', 'M'] }] }],
+  },
+  {
     name: 'combinations and skus twice, other options, what is no amount',
     file: [
       shirt({}, [small, { ...small, sku: 'X' }]),

@@ -110,10 +110,24 @@ test('the folder is tried without a trace', async () => {
   fresh.remove();
 });
 
-test.each(['DEPRECATED_V1', 'SUNSET_V1'])('%s=soon', async name => {
-  const other = await createPlace('sqlite', { [name]: 'soon' });
-  expect((await other.runHere(['users', 'list'])).err).toStartWith(
-    `catalog: setting ${name}: must be a date such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z (date `,
-  );
-  other.remove();
+test.each([
+  ['7', 1, 'has 3 records, and --skip leaves out the first 7: nothing was imported'],
+  ['3', 0, 'read 3 rows: 0 products, 0 variants, 0 images'],
+])('import with --skip %s of a file of three records', async (skip, status, says) => {
+  const fresh = await createCatalog('sqlite');
+  const file = fresh.file('three.csv', csv);
+  for (const options of [[], ['--dry-run']]) {
+    const ended = await fresh.runHere(['import', file, '--skip', skip, ...options]);
+    expect([ended.status, ended.out === '']).toEqual([status, status !== 0]);
+    expect(ended.err.trimEnd().split('\n').at(-1)).toEndWith(says);
+  }
+  fresh.remove();
+});
+
+test('of one record and one row, in the singular', async () => {
+  const fresh = await createCatalog('sqlite');
+  const ended = await fresh.runHere(['import', fresh.file('one.csv', 'sku,name,price\nA,Lamp,1\n')]);
+  expect(ended.err).toContain('1 record done, ');
+  expect(ended.out).toContain(' (1 record in ');
+  fresh.remove();
 });

@@ -19,8 +19,13 @@ function refusal(words: string): [status: number, message: string] {
   return [0, ''];
 }
 
+const noName = 'is no name: names are lower-case letters, with a hyphen between words';
+
 test.each([
   ['notes', 'note'],
+  ['gift-cards', 'gift-card'],
+  ['price-lists-of-series series', 'series'],
+  ['tea-boxes', 'tea-box'],
   ['ideas', 'idea'],
   ['houses house', 'house'],
   ['shelves shelf', 'shelf'],
@@ -43,12 +48,17 @@ test.each([
   ['table notes', 'a "table" cannot be made, a resource can'],
   ['resource', 'NAME is missing'],
   ['resource notes note more', '"more" is one argument too many'],
-  ['resource ../notes', '"../notes" has "." in it: names are of lower-case letters only, as in notes'],
+  ['resource ../notes', `"../notes" ${noName}, as in notes`],
+  ['resource price_lists', `"price_lists" ${noName}, as in price-lists`],
+  ['resource priceLists', `"priceLists" ${noName}, as in price-lists`],
+  ['resource price--lists', `"price--lists" ${noName}, as in price-lists`],
+  ['resource -lists', `"-lists" ${noName}, as in lists`],
+  ['resource lists-', `"lists-" ${noName}, as in lists`],
+  ['resource notes Note', `"Note" ${noName}, as in note`],
   [
-    'resource price-lists',
-    '"price-lists" has "-" in it: names are of lower-case letters only, as in pricelists',
+    'resource tea-leaves',
+    'the singular of "tea-leaves" may be tea-leave, tea-leaf or tea-leafe: name it too, as in ',
   ],
-  ['resource notes Note', '"Note" has "N" in it: names are of lower-case letters only, as in note'],
   ['resource as', '"as" has fewer than 3 letters'],
   [`resource ${'e'.repeat(31)}s`, `"${'e'.repeat(31)}s" has more than 31 letters`],
   ['resource note', '"note" does not end in s: if it is a plural, name its singular too, as in '],
@@ -90,6 +100,10 @@ test.each([
   ['rows', '"rows" is taken: src/resources/todos/endpoints.ts has a name rows'],
   ['titles', '"title" is taken: src/resources/todos/schema.ts has a name title'],
   ['lists', '"lists" is taken: there is a file test/resources/lists.test.ts'],
+  ['to-strings', '"toString", the singular of "to-strings", is a member of every object of JavaScript'],
+  ['media-uses media-use', '"media-uses" is taken: src/storage/tables.ts has a name MediaUsesTable'],
+  ['api-keys', '"api-keys" is taken: src/storage/tables.ts has a name ApiKeysTable'],
+  ['mail-tokens', '"mail-tokens" is taken: src/resources/stores.ts has a name mailTokens'],
 ])('%s: there is something else of that name', (words, message) => {
   expect(refusal(`resource ${words}`)).toEqual([1, message]);
 });
@@ -100,7 +114,7 @@ test('each file is planned once, in words that fit the resource', () => {
     'src/resources/ideas/schema.ts',
     'src/resources/ideas/endpoints.ts',
     'src/resources/ideas/store.ts',
-    'src/storage/migrations/N-ideas.ts',
+    'src/storage/migrations/N-expand-ideas.ts',
     'test/resources/ideas.test.ts',
     'src/storage/migrations/index.ts',
     'src/storage/tables.ts',
@@ -116,3 +130,44 @@ test('each file is planned once, in words that fit the resource', () => {
   expect(tables).toContain('\n  ideas: IdeasTable;\n');
   for (const path of [...files.keys()].slice(0, 5)) expect(files.get(path)).not.toMatch(/todo|lamps/i);
 });
+
+test('a name of several words has hyphens in paths and files, and is written as code, tables and sentences are', () => {
+  const files = plan('resource gift-cards');
+  const textOf = (path: string) => {
+    const [, text = ''] = [...files].find(([name]) => name.replace(/\d{4}/, 'N') === path) ?? [];
+    return text;
+  };
+  const endpoints = textOf('src/resources/gift-cards/endpoints.ts');
+  for (const line of [
+    "const path = '/gift-cards';",
+    "tag: 'Gift cards'",
+    "placeOf: ({ id }) => ['gift-cards', id],",
+    "name: 'gift card',\n    id: 'GiftCard',",
+    "operationId: 'listGiftCards'",
+    "summary: 'Make a gift card'",
+    'giftCardsLimit} gift cards; delete some',
+    "requireFound('gift card', id, await giftCards.find(",
+  ])
+    expect(endpoints).toContain(line);
+  expect(textOf('src/resources/gift-cards/schema.ts')).toContain(".meta({ id: 'GiftCard' });");
+  expect(textOf('src/resources/gift-cards/store.ts')).toContain("build.selectFrom('gift_cards')");
+  const migration = textOf('src/storage/migrations/N-expand-gift-cards.ts');
+  expect(migration).toMatch(/export const giftCards: Migration = \{\n {2}name: '\d{4}-expand-gift-cards',/);
+  expect(migration).toContain('create table gift_cards (');
+  expect(migration).toContain('create index gift_cards_by_user on gift_cards (user_id, id)');
+  expect(textOf('src/storage/tables.ts')).toContain('\n  gift_cards: GiftCardsTable;\n');
+  expect(textOf('src/resources/stores.ts')).toContain("from './gift-cards/store.ts';");
+  expect(textOf('src/resources/stores.ts')).toContain('\n    giftCards: createGiftCardStore(database),\n');
+  expect(textOf('src/http/openapi/text.ts')).toContain("\n  'Gift cards': '");
+  expect(textOf('test/resources/gift-cards.test.ts')).toContain("path: '/v1/gift-cards'");
+});
+
+test.each([['--help'], ['resource --help'], ['resource -h notes']])(
+  '%s shows what it does, and writes nothing',
+  words => {
+    const program = join(root, 'scripts', 'new.ts');
+    const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, program, ...words.split(' ')]);
+    expect([exitCode, stderr.toString()]).toEqual([0, '']);
+    expect(stdout.toString()).toStartWith('Usage: npm run new -- resource NAME [SINGULAR]\n');
+  },
+);

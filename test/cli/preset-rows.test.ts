@@ -257,13 +257,17 @@ const usage: readonly (readonly [options: readonly string[], says: string])[] = 
   ],
   [['--preset', 'meta', '--format', 'json'], '--preset is for CSV only'],
   [['--decimal', 'dot'], '--decimal is one of point, comma, not "dot"'],
-  [['--currency', 'eur'], '--currency takes three capital letters (ISO 4217), not "eur"'],
+  [['--currency', 'eur'], '--currency must be three capital letters (ISO 4217), not "eur"'],
   [['--set', 'colour'], '--set: takes FIELD=VALUE, not "colour"'],
   [['--set', 'price=abc'], '--set price must be a number, not "abc"'],
   [['--set', 'variants=x'], '--set variants must be JSON, not "x"'],
   [['--set', 'stock.onHand=many'], '--set stock.onHand must be a number, not "many"'],
   [['--encoding', 'ebcdic'], '--encoding is one of utf-8, utf-16le, utf-16be, windows-1252, not "ebcdic"'],
-  [['--image-base', 'shop'], '--image-base takes an http or https address, not "shop"'],
+  [['--image-base', 'shop'], '--image-base must be an http or https address, not "shop"'],
+  [
+    ['--image-base', 'https://user:secret@shop.example'],
+    '--image-base must not have a user name or password; see',
+  ],
 ];
 
 test.each(usage)('%p is refused', (options, says) =>

@@ -36,6 +36,50 @@ describe('the command line', () => {
       2,
       /^catalog import: --batch takes an integer from 1 .*\n$/,
     ],
+    [
+      'a number below zero',
+      ['import', 'a', '--skip', '-1'],
+      2,
+      /^catalog import: --skip takes an integer from 0 to \d+, not "-1"; see .*\n$/,
+    ],
+    [
+      'another',
+      ['keys', 'create', '--name', 'x', '--scopes', 'data:read', '--rate', '-5'],
+      2,
+      /^catalog keys: --rate takes an integer from 1 to \d+, not "-5"; see .*\n$/,
+    ],
+    [
+      'a value with a dash',
+      ['export', '--format', '-csv'],
+      2,
+      /^catalog export: --format is one of csv, ndjson, json, not "-csv"; see .*\n$/,
+    ],
+    ['no value', ['import', 'a', '--skip'], 2, /^catalog import: --skip needs a value; see .*\n$/],
+    [
+      'an option for a value',
+      ['import', 'a', '--rejects', '--dry-run'],
+      2,
+      /^catalog import: --rejects needs a value; where it is "--dry-run", write --rejects=--dry-run; see .*\n$/,
+    ],
+    [
+      'a value that is not taken',
+      ['import', 'a', '--dry-run=3'],
+      2,
+      /^catalog import: --dry-run takes no value; see .*\n$/,
+    ],
+    ['no --no-', ['import', 'a', '--no-skip'], 2, /^catalog import: unknown option '--no-skip'; see .*\n$/],
+    [
+      'an argument of a command without any',
+      ['users', 'list', 'all'],
+      2,
+      /^catalog users: there is no place for the argument "all"; see .*\n$/,
+    ],
+    [
+      'an option without the one that it is for',
+      ['media', 'check', '--all-files-are-lost'],
+      2,
+      /^catalog media: --all-files-are-lost is for --repair only; see .*\n$/,
+    ],
     ['no such file', ['import', '/no/such/file'], 1, /^catalog import: there is no file \/no\/such\/file\n$/],
     [
       'an unknown action',
@@ -68,6 +112,7 @@ describe('the command line', () => {
       const ended = await place.runHere([name, '--help']);
       expect(ended.status).toBe(0);
       expect(ended.out).toStartWith(`Usage: catalog ${name}`);
+      expect([name, ended.out]).toEqual([name, expect.stringContaining('\nExit status: 0 ')]);
       for (const line of ended.out.split('\n')) expect(line.length).toBeLessThanOrEqual(120);
     }
   });

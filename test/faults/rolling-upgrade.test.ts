@@ -3,43 +3,22 @@
  * beside the one before, one that takes away (contract) puts those out of service that do not know it.
  */
 import { describe, expect, test } from 'bun:test';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
 import { createPlace, type Place, type Running, waitFor } from '../cli/program.ts';
 import { hasPostgres } from '../support/postgres.ts';
+import { buildRelease } from '../support/release.ts';
 import { signIn } from '../support/sign-in.ts';
 import { readNames, startLoad } from './load.ts';
 import { conclude } from './outcome.ts';
 
 const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
-const root = join(import.meta.dir, '..', '..');
 const category = 'upgrade';
 
 const expansion = { name: '9001-expand-colours', statement: 'alter table products add column colour text' };
 const contraction = { name: '9002-no-notes', statement: 'alter table products drop column colour' };
-
-/** This program, with migrations that it does not have yet. @returns what starts it */
-function release(folder: string, name: string, added: readonly (typeof expansion)[]): string {
-  const own = join(folder, name);
-  mkdirSync(own);
-  cpSync(join(root, 'src'), join(own, 'src'), { recursive: true });
-  cpSync(join(root, 'package.json'), join(own, 'package.json'));
-  symlinkSync(join(root, 'node_modules'), join(own, 'node_modules'));
-  const index = join(own, 'src', 'storage', 'migrations', 'index.ts');
-  const entries = added.map(
-    ({ name, statement }) =>
-      `{ name: '${name}', async up(session, { build }) { await session.run(sql.raw('${statement}').compile(build)); } },`,
-  );
-  const text = readFileSync(index, 'utf8');
-  expect(text).toEndWith('];\n');
-  writeFileSync(
-    index,
-    `import { sql } from 'kysely';\n${text.replace(/\];\n$/, `${entries.join('\n')}\n];\n`)}`,
-  );
-  return join(own, 'src', 'main.ts');
-}
 
 interface Replica {
   readonly child: Running;
@@ -65,8 +44,8 @@ describe.skipIf(!hasPostgres)('a rolling upgrade', () => {
     };
     try {
       await upgrade(place, start, {
-        adds: release(folder, 'next', [expansion]),
-        takesAway: release(folder, 'after-next', [expansion, contraction]),
+        adds: buildRelease(folder, 'next', [expansion]),
+        takesAway: buildRelease(folder, 'after-next', [expansion, contraction]),
       });
     } finally {
       for (const child of running) child.kill('SIGKILL');

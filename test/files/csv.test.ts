@@ -77,6 +77,22 @@ describe('CSV files as people have them', () => {
       ],
     ],
     [
+      'quotation marks between tabs, which enclose a whole field or are a part of it',
+      'a\tb\tc\nMonitor 27" HD\t"x""y\tz"\t27"\r\n"Best" one\t"1"\t"a\nb"\n"x\ty" z\t1\t2\n5" to 6"\t""\t"7"" or "8""\n',
+      [
+        [2, { a: 'Monitor 27" HD', b: 'x"y\tz', c: '27"' }],
+        [3, { a: '"Best" one', b: '1', c: 'a\nb' }],
+        [5, 'has text after a closing quotation mark'],
+        [6, { a: '5" to 6"', b: '', c: '"7"" or "8""' }],
+      ],
+    ],
+    ['a quotation mark in a header between tabs', 'a 5"\tb\n1\t2"\n', [[2, { 'a 5"': '1', b: '2"' }]]],
+    [
+      'one between semicolons',
+      'a;b\n5";1\n',
+      [[2, 'has a quotation mark inside a field that does not begin with one']],
+    ],
+    [
       'bytes that are not UTF-8',
       notUtf8('a,b\n1,2\nx', ',3\né,5\n'),
       [

@@ -1,24 +1,37 @@
 /** Cross-origin requests: who is let in, what a preflight says, and what pages may read. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { isObject } from '../../src/json-object.ts';
 import { describeOnDatabases } from '../support/databases.ts';
 import { call } from '../support/http.ts';
+import { named, operations } from '../support/operations.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { type Walk, walkOf, webhookSecret } from '../support/walk.ts';
 
-const readable = [
-  'Allow',
-  'Accept-Patch',
-  'Content-Disposition',
-  'WWW-Authenticate',
-  'ETag',
-  'Location',
-  'Link',
-  'X-Request-ID',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'X-RateLimit-Window',
-  'Retry-After',
+/** What a page may read without being let (Fetch standard, "CORS-safelisted response-header name"). */
+const safelisted = [
+  'cache-control',
+  'content-language',
+  'content-length',
+  'content-type',
+  'expires',
+  'last-modified',
+  'pragma',
 ];
+/** What says something to browsers and caches, and nothing to pages. */
+const forBrowsers = [
+  'connection',
+  'content-encoding',
+  'content-security-policy',
+  'cross-origin-resource-policy',
+  'date',
+  'keep-alive',
+  'referrer-policy',
+  'transfer-encoding',
+  'vary',
+  'x-content-type-options',
+];
+const isForPages = (name: string) =>
+  !name.startsWith('access-control-') && !safelisted.includes(name) && !forBrowsers.includes(name);
 const shop = 'https://shop.example';
 
 describeOnDatabases('CORS on %s', kind => {
@@ -73,12 +86,6 @@ describeOnDatabases('CORS on %s', kind => {
     }
   });
 
-  test('pages may read the headers that the contract gives a meaning', async () => {
-    const { headers } = await call(open, { path: '/v1/products', as: 'user', headers: { Origin: shop } });
-    const exposed = headers.get('Access-Control-Expose-Headers')?.split(', ') ?? [];
-    expect(exposed).toEqual(expect.arrayContaining(readable));
-  });
-
   test('without Origin nothing is said about it', async () => {
     expect(controls((await call(open, { path: '/v1/products', as: 'user' })).headers)).toEqual({});
   });
@@ -104,7 +111,7 @@ describeOnDatabases('CORS on %s', kind => {
 
   test('a preflight that asks for more of our headers is granted those, and no others', async () => {
     const wanted =
-      'authorization, if-match,IDEMPOTENCY-KEY , x-api-key, x-evil, Prefer,traceparent,tracestate,\tbaggage,sentry-trace,cache-control';
+      'authorization, if-match,IDEMPOTENCY-KEY , x-api-key, x-evil, Prefer,range,if-range,traceparent,tracestate,\tbaggage,sentry-trace,cache-control';
     const headers = { Origin: shop, 'Access-Control-Request-Headers': wanted };
     const response = await call(open, { method: 'OPTIONS', path: '/v1/products', headers });
     const allowed = response.headers.get('Access-Control-Allow-Headers') ?? '';
@@ -113,12 +120,78 @@ describeOnDatabases('CORS on %s', kind => {
       'Cache-Control',
       'Idempotency-Key',
       'If-Match',
+      'If-Range',
       'Prefer',
+      'Range',
       'X-API-Key',
       'baggage',
       'sentry-trace',
       'traceparent',
       'tracestate',
     ]);
+  });
+});
+
+/** What pages of other origins may send and read does not depend on the database. */
+describe('CORS and the contract', () => {
+  let service: TestService;
+  let walk: Walk;
+  let document: unknown;
+  beforeAll(async () => {
+    service = await startTestService('sqlite', { STRIPE_WEBHOOK_SECRET: webhookSecret });
+    walk = await walkOf(service, operations);
+    document = (await call(service, { path: '/openapi.json' })).body;
+  }, 30_000);
+  afterAll(() => service.stop());
+
+  /** The names, in small letters, that a header of a response lists. */
+  const listIn = (headers: Headers, name: string) => (headers.get(name) ?? '').toLowerCase().split(', ');
+
+  /** Every object of the document, with the name of the member that it is. */
+  function* objectsIn(value: unknown, name = ''): Generator<[name: string, value: Record<string, unknown>]> {
+    if (isObject(value)) yield [name, value];
+    if (typeof value !== 'object' || value === null) return;
+    for (const [member, part] of Object.entries(value)) yield* objectsIn(part, member);
+  }
+
+  test('pages may read every header that the document declares for responses', async () => {
+    const declared = [...objectsIn(document)].flatMap(([name, value]) =>
+      name === 'headers' ? Object.keys(value).map(header => header.toLowerCase()) : [],
+    );
+    expect(declared).toContain('content-range');
+    const { headers } = await call(service, { path: '/v1', headers: { Origin: shop } });
+    expect(listIn(headers, 'Access-Control-Expose-Headers')).toEqual(
+      expect.arrayContaining(declared.filter(isForPages)),
+    );
+  });
+
+  test('pages may send every header that the document declares for requests', async () => {
+    const declared = [...objectsIn(document)].flatMap(([, value]) =>
+      value.in === 'header' && typeof value.name === 'string' ? [value.name.toLowerCase()] : [],
+    );
+    expect(declared).toContain('if-range');
+    expect(declared).toContain('x-api-key');
+    const headers = { Origin: shop, 'Access-Control-Request-Headers': declared.join(',') };
+    const preflight = await call(service, { method: 'OPTIONS', path: '/v1/products', headers });
+    expect(listIn(preflight.headers, 'Access-Control-Allow-Headers')).toEqual(
+      expect.arrayContaining(declared),
+    );
+  });
+
+  test.each(named(operations))('%s: pages may read what its responses have', async (_, operation) => {
+    const path = await walk.existingPath(operation);
+    const own = { ...walk.credentials(operation).headers, Origin: shop };
+    for (const headers of [
+      own,
+      { ...own, Range: 'bytes=0-9' },
+      { ...own, Range: 'bytes=999999999-' },
+      { ...own, 'Content-Type': 'text/plain' },
+      { ...own, Accept: 'model/none' },
+    ]) {
+      const response = await walk.send(operation, path, { headers });
+      const names = [...response.headers.keys()].filter(isForPages);
+      const exposed = listIn(response.headers, 'Access-Control-Expose-Headers');
+      expect(names.filter(name => !exposed.includes(name))).toEqual([]);
+    }
   });
 });

@@ -9,18 +9,22 @@ import { emailOf, password, startTestService, type TestService } from '../suppor
 
 const perHour = 10;
 const perDayUnconfirmed = 5;
+const minute = 60_000;
+const hour = 60 * minute;
 const bait = 'You have won! Call 555-0199';
 
 describeOnDatabases('the limits of mail on %s', kind => {
   let service: TestService;
   let replica: TestService;
   let id: number;
+  let key: Readonly<Record<string, string>>;
   const email = emailOf('user');
   beforeEach(async () => {
     const settings = { MAIL_LIMIT: `${perHour}`, MAIL_LIMIT_UNCONFIRMED: `${perDayUnconfirmed}` };
     service = await startTestService(kind, settings);
     replica = await service.replica(settings);
     id = await userIdOf(service, 'user');
+    key = await addKey(service, 'users:write');
   });
   afterEach(() => service.stop());
 
@@ -36,11 +40,10 @@ describeOnDatabases('the limits of mail on %s', kind => {
   ];
   const setUser = (
     { database: { write, build } }: TestService,
-    values: { name?: string; verified_at?: null },
+    values: { name?: string; verified_at?: number | null },
   ) => write(session => session.run(build.updateTable('users').set(values).where('id', '=', id).compile()));
 
   test('are one for each recipient, no matter who asks for the mail, where and on which replica', async () => {
-    const key = await addKey(service, 'users:write');
     const statuses: number[] = [];
     for (let times = 0; times < 4; times++) {
       for (const at of [service, replica]) {
@@ -58,13 +61,80 @@ describeOnDatabases('the limits of mail on %s', kind => {
     const refused = await reset(replica);
     expect([refused.status, refused.body.error]).toEqual([429, 'RATE_LIMITED']);
     const numbers = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Window', 'Retry-After'];
-    expect(numbers.map(name => refused.headers.get(name))).toEqual(['10', '0', '3600', '1800']);
-    // Others get theirs, and so does this one in the next hour.
+    expect(numbers.map(name => refused.headers.get(name))).toEqual(['10', '0', '3600', '3600']);
+    // Others get theirs, and so does this one an hour later.
     expect((await forget(service, emailOf('editor'))).status).toBe(202);
     expect(await mailsTo(emailOf('editor'))).toHaveLength(1);
-    service.clock.advance(30 * 60 * 1000);
+    service.clock.advance(hour);
     expect((await forget(service)).status).toBe(202);
     expect(await mailsTo(email)).toHaveLength(perHour + 1);
+  });
+
+  /** How many are sent of so many mails, which are requested at once, of both replicas. */
+  async function countSent(requested: number, replicas = [service, replica]): Promise<number> {
+    const before = (await mailsTo(email)).length;
+    const requests = Array.from({ length: requested }, (_, index) =>
+      reset(replicas[index % replicas.length] ?? service, { path: '', headers: key }),
+    );
+    await Promise.all(requests);
+    return (await mailsTo(email)).length - before;
+  }
+  const passMinutes = (count: number) => service.clock.advance(count * minute);
+
+  test('hold in any hour, wherever it begins, and for mails at one moment', async () => {
+    passMinutes(25);
+    expect(await countSent(4)).toBe(4);
+    // The hour of the clock ends between these.
+    passMinutes(10);
+    expect(await countSent(20)).toBe(6);
+    passMinutes(49.99);
+    expect(await countSent(10)).toBe(0);
+    // What was refused does not count, and what was sent counts for an hour.
+    passMinutes(0.01);
+    expect(await countSent(10)).toBe(4);
+    passMinutes(10);
+    expect(await countSent(10)).toBe(6);
+    passMinutes(24 * 60);
+    expect(await countSent(20)).toBe(perHour);
+  });
+
+  test('count mail to an address that is not confirmed as mail to it too', async () => {
+    await setUser(service, { verified_at: null });
+    expect(await countSent(20)).toBe(perDayUnconfirmed);
+    await setUser(service, { verified_at: service.clock.now() });
+    expect(await countSent(20)).toBe(perHour - perDayUnconfirmed);
+    expect(settingsIn(service)).toEqual(['MAIL_LIMIT_UNCONFIRMED', 'MAIL_LIMIT']);
+  });
+
+  test('do not count what one of them refuses against the other', async () => {
+    await setUser(service, { verified_at: null });
+    for (let sent = 0; sent < perDayUnconfirmed; sent++) {
+      expect(await countSent(1)).toBe(1);
+      passMinutes(60);
+    }
+    expect(await countSent(10)).toBe(0);
+    await setUser(service, { verified_at: service.clock.now() });
+    expect(await countSent(20)).toBe(perHour);
+    passMinutes(24 * 60);
+    await setUser(service, { verified_at: null });
+    const few = [await service.replica({ MAIL_LIMIT: '2', MAIL_LIMIT_UNCONFIRMED: '3' })];
+    expect(await countSent(5, few)).toBe(2);
+    passMinutes(60);
+    expect(await countSent(5, few)).toBe(1);
+  });
+
+  test('hold for users who share a mailbox and are made at once', async () => {
+    const making = Array.from({ length: 20 }, (_, index) =>
+      call(index % 2 === 0 ? service : replica, {
+        method: 'POST',
+        path: '/v1/users',
+        headers: key,
+        body: { name: bait, email: `shared+${index}@else.example`, role: 'user' },
+      }),
+    );
+    const statuses = (await Promise.all(making)).map(({ status }) => status);
+    expect(statuses).toEqual(Array(20).fill(201));
+    expect(await service.mails()).toHaveLength(perDayUnconfirmed);
   });
 
   test('hold for invoices, which go to confirmed addresses only when customers send them', async () => {

@@ -11,6 +11,10 @@ async function published<Content>(...segments: string[]): Promise<Content | unde
   return path === undefined ? undefined : ((await Bun.file(path).json()) as Content);
 }
 
+/** A file of another form than is expected would be a file without cases. */
+const expectMany = (cases: readonly unknown[], least: number) =>
+  test('there are cases', () => expect(cases.length).toBeGreaterThanOrEqual(least));
+
 describe('published cases', () => {
   interface PatchCase {
     comment?: string;
@@ -25,6 +29,7 @@ describe('published cases', () => {
     describe(`json-patch-tests/${name}`, async () => {
       const cases = await published<PatchCase[]>('json-patch-tests', name);
       if (cases === undefined) return test.skip('the folder is absent', () => {});
+      expectMany(cases, 15);
       for (const [index, { doc, patch, ...entry }] of cases.entries()) {
         if (entry.disabled) continue;
         test(`${index}: ${entry.comment ?? entry.error ?? JSON.stringify(patch)}`, () => {
@@ -48,6 +53,7 @@ describe('published cases', () => {
       ...['merge-patch-rfc7396', 'test', 'mergepatch', 'input', 'compliance', 'rfc7396-test-cases.json'],
     );
     if (groups === undefined) return test.skip('the folder is absent', () => {});
+    expectMany(groups, 5);
     for (const { given, cases } of groups) {
       for (const { patch, result } of cases) {
         test(`${JSON.stringify(given)} with ${JSON.stringify(patch)}`, () => {
@@ -64,6 +70,7 @@ describe('published cases', () => {
     }
     const section = await published<Section>('json-pointer', 'rfc6901-section5.json');
     if (section === undefined) return test.skip('the folder is absent', () => {});
+    expectMany(section.cases, 10);
     for (const { pointer, value } of section.cases) {
       test(JSON.stringify(pointer), () => {
         const patch = [{ op: 'test', path: pointer, value }];
@@ -76,7 +83,9 @@ describe('published cases', () => {
     type Groups = { tests: { description: string; data: Json; valid: boolean }[] }[];
     const groups = await published<Groups>('json-pointer', 'syntax-json-pointer.json');
     if (groups === undefined) return test.skip('the folder is absent', () => {});
-    for (const { description, data, valid } of groups.flatMap(group => group.tests)) {
+    const cases = groups.flatMap(group => group.tests);
+    expectMany(cases, 20);
+    for (const { description, data, valid } of cases) {
       // The format says nothing about what is not a string; a patch does.
       if (typeof data !== 'string') continue;
       test(`${description}: ${JSON.stringify(data)}`, () => {

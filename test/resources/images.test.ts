@@ -223,6 +223,10 @@ describeOnDatabases('images of products on %s', kind => {
         problems: [['url', 'url']],
       },
       { name: 'a script', body: { url: 'javascript:alert(1)' }, status: 400, problems: [['url', 'url']] },
+      ...['https://user:secret@a.example/b', 'http://user@a.example', 'https:///:@a.example'].map(url => ({
+        ...{ name: `a link with user name or password: ${url}`, body: { url } },
+        ...{ status: 400, problems: [['url', 'credentials']] as const },
+      })),
       { name: 'no link', body: {}, status: 400, problems: [['url', 'required']] },
       { name: 'a link it has', body: link('there'), status: 409, error: 'DUPLICATE' },
       {

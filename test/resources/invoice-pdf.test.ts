@@ -191,6 +191,26 @@ describe('the pages of an invoice', () => {
     expect(edges).toEqual([440, 545, 440, 545]);
   });
 
+  test('a unit price has all its decimals, and stays in its column', async () => {
+    const priced: readonly [price: number, quantity: number, shown: string, amount: string][] = [
+      [0.004, 10_000, '0.004', '40.00'],
+      [0.0149, 1000, '0.0149', '14.90'],
+      [1234.5678, 3, '1,234.5678', '3,703.70'],
+      [79.5, 2, '79.50', '159.00'],
+      [1.234_567_890_123_451e-7, 10_000, '0.0000001234567890123451', '0.00'],
+      [90_071_992.547_409_1, 1, '90,071,992.5474091', '90,071,992.55'],
+      [5e-324, 1, `0.${'0'.repeat(323)}5`, '0.00'],
+    ];
+    const { pages } = await pagesOf(priced.map(([price, quantity]) => ({ name: 'Screw', price, quantity })));
+    const figures = pages.flat().filter(({ text, x }) => x > 340 && /^[\d,]+\.\d+$/.test(text));
+    expect(figures.map(({ text }) => text)).toEqual(priced.flatMap(([, , shown, amount]) => [shown, amount]));
+    for (const [index, { x, width }] of figures.entries()) {
+      const right = index % 2 === 0 ? 440 : 545;
+      expect(Math.round(x + width)).toBe(right);
+      expect(x).toBeGreaterThanOrEqual(right - 95.01);
+    }
+  });
+
   test('a currency without minor units', async () => {
     const { pages } = await pagesOf([{ name: 'Lamp', price: 12_000, quantity: 2, currency: 'JPY' }]);
     expect(pages.flat().map(({ text }) => text)).toEqual(

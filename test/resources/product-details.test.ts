@@ -35,6 +35,7 @@ const accepted: [name: string, sent: object, has: object][] = [
     { options: [{ name: 'Size', values: ['S', 'M'] }] },
   ],
   ['a link as long as may be', { images: [{ url: longest }] }, {}],
+  ['a link with @ behind its host', { images: [{ url: 'https://a.example/@b?c=d@e' }] }, {}],
   [
     'stock with what goes without saying',
     { stock: { onHand: 2 } },
@@ -129,6 +130,11 @@ const refused: [name: string, sent: object, problems: [string, string][]][] = [
   ['an image without url', { images: [{ alt: 'x' }] }, [['images.0.url', 'required']]],
   ['a script for an image', { images: [{ url: 'javascript:alert(1)' }] }, [['images.0.url', 'url']]],
   ['an image at no address', { images: [{ url: 'https://' }] }, [['images.0.url', 'url']]],
+  [
+    'a password in a link',
+    { images: [{ url: link }, { url: 'https://user:secret@a.example/' }] },
+    [['images.1.url', 'credentials']],
+  ],
   ['an image too far away', { images: [{ url: `${longest}x` }] }, [['images.0.url', 'maxLength']]],
   ['an image twice', { images: [{ url: link }, { url: link }] }, [['images.1.url', 'uniqueItems']]],
   ['an id it has not', { images: [{ id: 5 }] }, [['images.0.id', 'unknown']]],

@@ -168,6 +168,8 @@ export function contractOf(document: Json): Contract {
 }
 
 function operationsOf(document: Json, resolved: <T>(value: unknown) => T): Operation[] {
+  const everyPath = resolved<Json>({ $ref: '#/components/pathItems/EveryPath' });
+  const common = everyPath['x-errors'] as string[];
   return Object.entries((document.paths ?? {}) as Record<string, Record<string, unknown>>).flatMap(
     ([path, item]) =>
       methodsOfHttp.flatMap(method => {
@@ -187,7 +189,7 @@ function operationsOf(document: Json, resolved: <T>(value: unknown) => T): Opera
           plainErrors: JSON.stringify(declared.responses).includes('/responses/Plain'),
           isPublic: Array.isArray(declared.security) && declared.security.length === 0,
           roles: (declared['x-roles'] ?? []) as Role[],
-          errors: (declared['x-errors'] ?? []) as string[],
+          errors: [...common, ...((declared['x-errors'] ?? []) as string[])],
           scope: declared['x-scope'] as string | undefined,
         };
       }),

@@ -14,8 +14,11 @@ export const paths = [...Map.groupBy(operations, ({ path }) => path)].map(([path
   declared,
 }));
 export const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
-export const named = (chosen: readonly Operation[]) =>
-  chosen.map(operation => [nameOf(operation), operation] as const);
+/** @throws Error for none: scenarios of no operation would pass */
+export function named(chosen: readonly Operation[]) {
+  if (chosen.length === 0) throw new Error('no operation of the document is chosen');
+  return chosen.map(operation => [nameOf(operation), operation] as const);
+}
 export const guarded = operations.filter(({ isPublic }) => !isPublic);
 /** What changes something for people: programs with API keys are looked up with every request anyway. */
 export const changing = guarded.filter(({ method, roles }) => method !== 'GET' && roles.length > 0);

@@ -4,6 +4,7 @@ import type { Config } from '../../src/config.ts';
 import type { Endpoint } from '../../src/http/endpoint.ts';
 import { buildCollectionSchema } from '../../src/http/paginate.ts';
 import { type Translation, translateEndpoint } from '../../src/http/versions/translation.ts';
+import { buildBulkBody } from '../../src/resources/crud/bulk.ts';
 import * as v1 from '../../src/resources/products/schema.ts';
 import { buildPublishedVersions, type Versions } from '../../src/versions.ts';
 
@@ -23,7 +24,7 @@ const product = retitled(v1.product, name).meta({
 const create = retitled(v1.createProduct, name).meta({ id: 'CreateTitledProduct' });
 const productList = buildCollectionSchema(product, 'TitledProductList');
 const patch = create.partial().meta({ id: 'PatchTitledProduct' });
-const bulk = v1.bulkPatch.extend({ update: patch }).meta({ id: 'BulkPatchTitledProducts' });
+const bulk = buildBulkBody(patch, 'BulkPatchTitledProducts');
 
 function toOld({ title, ...rest }: Members): Members {
   return title === undefined ? rest : { name: title, ...rest };

@@ -2,6 +2,7 @@
 import { loadConfig } from '../../config.ts';
 import { getEmbeddedFile } from '../../storage/open.ts';
 import { copySqlite } from '../../storage/sqlite/files/copy.ts';
+import { runWithCatalog } from '../database.ts';
 import { formatCount } from '../import/report.ts';
 import { refuseKept } from '../output-file.ts';
 import { escapeUnprintable } from '../terminal/printable.ts';
@@ -28,7 +29,7 @@ Exit status: 0 the copy is whole; 1 it could not be made, and there is no FILE;
       throw new Error('the database is PostgreSQL (DATABASE_URL): back it up with pg_dump');
     }
     refuseKept(file, config);
-    const bytes = copySqlite(getEmbeddedFile(config), file);
+    const bytes = await runWithCatalog(async () => copySqlite(getEmbeddedFile(config), file));
     console.log(`${formatCount(bytes)} bytes written to ${escapeUnprintable(file)}, integrity checked`);
     return 0;
   },

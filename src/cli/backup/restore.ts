@@ -5,7 +5,7 @@ import { loadConfig } from '../../config.ts';
 import { refuseNewer } from '../../storage/migrations/migrate.ts';
 import { checkDataFolder, getEmbeddedFile } from '../../storage/open.ts';
 import { type Restored, restoreSqlite } from '../../storage/sqlite/files/restore.ts';
-import { formatCount } from '../import/report.ts';
+import { formatQuantity } from '../import/report.ts';
 import { escapeUnprintable } from '../terminal/printable.ts';
 import { type Command, parse, requireOnePositional } from '../usage.ts';
 
@@ -36,7 +36,7 @@ Exit status: 0 FILE is the database now; 1 it is not, and everything is as it wa
     const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
     const { products, former } = restoreInto(database, file, stamp, made);
     console.log(
-      `${database} is ${escapeUnprintable(file)} now: ${formatCount(products)} products, integrity checked`,
+      `${database} is ${escapeUnprintable(file)} now: ${formatQuantity(products, 'product')}, integrity checked`,
     );
     if (former !== undefined) console.log(`the former database is ${former}; remove it when all is well`);
     if (config.JWT_SECRET === undefined && !existsSync(join(config.DATA_DIR, 'jwt-secret'))) {

@@ -11,6 +11,7 @@ import {
 } from '../../resources/products/row.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
+import { formatQuantity } from '../import/report.ts';
 import type { Check, Storage } from './check.ts';
 
 export function createCounterChecks(database: Storage): Check[] {
@@ -69,7 +70,7 @@ function createRatingsCheck(database: Storage): Check {
     async find(session) {
       return (await session.all(rated.compile(build))).map(
         row =>
-          `product ${row.id}: ${row.rating_count} reviews with the sum ${row.rating_sum} kept, ${row.count} with ${row.sum} counted`,
+          `product ${row.id}: ${formatQuantity(row.rating_count, 'review')} with the sum ${row.rating_sum} kept, ${row.count} with ${row.sum} counted`,
       );
     },
     async repair(session, now) {
@@ -104,7 +105,7 @@ function createInvoicesCheck({ build }: Storage): Check {
       const { value, highest, total } = await readState(session);
       const lines: string[] = [];
       if (value !== highest) lines.push(`the counter is at ${value}, the highest invoice has ${highest}`);
-      if (total !== highest) lines.push(`the highest is ${highest}, but there are ${total} invoices`);
+      if (total !== highest) lines.push(`the highest is ${highest}, counted are ${total}`);
       return lines;
     },
     async repair(session) {

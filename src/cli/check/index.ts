@@ -1,9 +1,7 @@
 /** `catalog check`: whether the database is whole, and what is derived in it is what it is derived from. */
-import { loadConfig } from '../../config.ts';
-import { type Database, StorageError, type Transaction } from '../../storage/database.ts';
-import { readPendingMigrations } from '../../storage/migrations/migrate.ts';
-import { openDatabase } from '../../storage/open.ts';
-import { requireDatabase } from '../database.ts';
+import { isDamage } from '../../storage/damage.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { runWithDatabase } from '../database.ts';
 import { escapeUnprintable } from '../terminal/printable.ts';
 import { type Command, parse } from '../usage.ts';
 import type { Check } from './check.ts';
@@ -27,14 +25,7 @@ Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line 
 
   async run(args) {
     const { values } = parse(args, { repair: { type: 'boolean' } });
-    const config = loadConfig(process.env);
-    requireDatabase(config);
-    const database = openDatabase(config);
-    try {
-      const pending = await readPendingMigrations(database);
-      if (pending.length > 0) {
-        throw new Error(`the database lacks the migrations ${pending.join(', ')}; run catalog migrate first`);
-      }
+    return runWithDatabase(async database => {
       const checks = createChecks(database);
       const wrong = await findAll(database, checks);
       const total = [...wrong.values()].reduce((sum, lines) => sum + lines.length, 0);
@@ -44,9 +35,7 @@ Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line 
       else if (values.repair === true) return await repairAll(database, checks, wrong);
       else console.log(`${total} wrong; ${formatAdvice(wrong)}`);
       return total === 0 ? 0 : 1;
-    } finally {
-      await database.close();
-    }
+    });
   },
 };
 
@@ -84,8 +73,7 @@ async function find(database: Database, check: Check): Promise<string[]> {
       return check.find(session);
     });
   } catch (error) {
-    if (error instanceof StorageError && error.kind === 'damaged')
-      return [`cannot be read: ${error.message}`];
+    if (isDamage(error)) return [`cannot be read: ${error.message}`];
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 /** The checks, in their order; each is one question to the database and, for what is derived, how to put it right. */
 import { sql } from 'kysely';
 import type { Session } from '../../storage/database.ts';
+import { formatQuantity } from '../import/report.ts';
 import { createCategoriesCheck } from './categories.ts';
 import type { Check, Storage } from './check.ts';
 import { createContentChecks } from './content.ts';
@@ -50,7 +51,9 @@ function createReferenceCheck({ build, dialect }: Storage): Check {
           where ${own} is not null and not exists (select 1 from ${sql.id(parent)} as referred where ${other} = ${own})`;
         const total = (await session.first(query.compile(build)))?.total ?? 0;
         if (total > 0)
-          lines.push(`${total} rows of ${child} refer by ${column} to ${parent} that are not there`);
+          lines.push(
+            `${formatQuantity(total, 'row')} of ${child} ${total === 1 ? 'refers' : 'refer'} by ${column} to ${parent} that are not there`,
+          );
       }
       return lines;
     },

@@ -37,6 +37,7 @@ export interface Columns {
   readonly lines: readonly number[];
   /** As JSON; empty for none. */
   readonly attributes: string;
+  readonly attributesAsTheyLook: string;
 }
 
 /** No text of a product holds it: the schema refuses it, and JSON escapes it. */
@@ -74,6 +75,7 @@ export function toColumns(records: readonly PreparedRecord[]): Columns {
     attributes: joinColumn(({ attributes }) =>
       Object.keys(attributes).length === 0 ? '' : JSON.stringify(attributes),
     ),
+    attributesAsTheyLook: joinColumn(({ attributesAsTheyLook }) => attributesAsTheyLook),
   };
 }
 
@@ -89,6 +91,7 @@ export function parseColumns(columns: Columns): PreparedRecord[] {
   const words = columns.words.split(between);
   const variants = columns.variants.split(between);
   const attributes = columns.attributes.split(between);
+  const asTheyLook = columns.attributesAsTheyLook.split(between);
   const tagsOf = createDivider(columns.tags.split(between), columns.tagCounts);
   const skusOf = createDivider(columns.variantSkus.split(between), columns.skuCounts);
   const pathsOf = createDivider(columns.paths.split(between), columns.pathCounts);
@@ -116,6 +119,7 @@ export function parseColumns(columns: Columns): PreparedRecord[] {
       category: category || null,
       categories,
       attributes: parseAttributes(attributes[index] ?? ''),
+      attributesAsTheyLook: asTheyLook[index] ?? '',
       given: givens[index] ?? 0,
       images: columns.images[index] ?? 0,
       hasUploads: columns.hasUploads[index] ?? false,

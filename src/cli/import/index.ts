@@ -1,16 +1,17 @@
 /** `catalog import`: products from a file into the catalog. */
 
-import { existsSync } from 'node:fs';
 import { type Config, loadConfig } from '../../config.ts';
 import { createCommandOutbox } from '../../events/outbox.ts';
 import type { CellOptions } from '../../files/cells/fields.ts';
 import { createDefinitionStore } from '../../resources/attributes/store.ts';
 import { createProductImporter } from '../../resources/products/import/index.ts';
+import { createMeantProducts } from '../../resources/products/import/owned.ts';
 import { planWithout } from '../../resources/products/import/plan.ts';
 import type { BulkLoad, Database } from '../../storage/database.ts';
-import { migrate, readPendingMigrations } from '../../storage/migrations/migrate.ts';
-import { getEmbeddedFile, openBulkLoad, openDatabase } from '../../storage/open.ts';
+import { isCatalog, migrate } from '../../storage/migrations/migrate.ts';
+import { openBulkLoad, openDatabase } from '../../storage/open.ts';
 import { createProductTotals } from '../../storage/totals.ts';
+import { findEmbeddedSize, requireMigrated } from '../database.ts';
 import { refuseInput, refuseKept } from '../output-file.ts';
 import { escapeUnprintable, getErrorMessage } from '../terminal/printable.ts';
 import type { Command } from '../usage.ts';
@@ -20,6 +21,7 @@ import {
   createInitialState,
   createProgress,
   formatCount,
+  formatQuantity,
   formatRemarks,
   formatSummary,
   openRejects,
@@ -56,9 +58,8 @@ async function importIntoDatabase(given: ImportArguments): Promise<number> {
 async function closeLoad(load: BulkLoad): Promise<void> {
   const { indexes, milliseconds, problem } = await load.close();
   if (indexes > 0) {
-    console.error(
-      `catalog import: built ${formatCount(indexes)} indexes in ${(milliseconds / 1000).toFixed(1)} s`,
-    );
+    const built = `${formatCount(indexes)} ${indexes === 1 ? 'index' : 'indexes'}`;
+    console.error(`catalog import: built ${built} in ${(milliseconds / 1000).toFixed(1)} s`);
   }
   if (problem !== undefined) {
     console.error(`catalog import: ${escapeUnprintable(getErrorMessage(problem))}`);
@@ -74,14 +75,21 @@ async function dryRun(given: ImportArguments): Promise<number> {
   try {
     if (database === undefined) {
       const catalog = { currency, gather: false, cells: given.cells };
-      return await importFile(given, catalog, async records => planWithout(records));
+      const pass = () => Promise.resolve();
+      return await importFile(given, catalog, { write: async records => planWithout(records), pass });
     }
     const importer = createProductImporter(database, createCommandOutbox(database));
     const cells = await readCellOptions(given, database);
     const catalog = { currency, gather: await hasProducts(database), cells };
-    return await importFile(given, catalog, records =>
-      database.snapshot(session => importer.plan(session, records, 'read')),
-    );
+    const meant = createMeantProducts();
+    return await importFile(given, catalog, {
+      async write(records) {
+        const plan = await database.snapshot(session => importer.plan(session, records, 'read', meant));
+        meant.add(plan.meant);
+        return plan;
+      },
+      pass: async skus => meant.add(await importer.findIds(database.read, skus)),
+    });
   } finally {
     await database?.close();
   }
@@ -98,13 +106,19 @@ function checkRejects({ rejects, file }: ImportArguments, config: Config): void 
   }
 }
 
+/** @returns undefined where there is none, or none but an empty one @throws Error for that of another release */
 async function openExistingDatabase(config: Config): Promise<Database | undefined> {
-  if (config.DATABASE_URL === undefined && !existsSync(getEmbeddedFile(config))) return undefined;
+  if (config.DATABASE_URL === undefined && (findEmbeddedSize(config) ?? 0) === 0) return undefined;
   const database = openDatabase(config);
-  await database.ping();
-  // An empty database has no list of migrations to read.
-  const pending = await readPendingMigrations(database).catch(() => ['all']);
-  if (pending.length === 0) return database;
+  try {
+    if (await isCatalog(database)) {
+      await requireMigrated(database);
+      return database;
+    }
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
   await database.close();
   return undefined;
 }
@@ -122,7 +136,7 @@ async function readCellOptions({ cells }: ImportArguments, database: Database): 
 async function importFile(
   given: ImportArguments,
   catalog: Pick<RecordsRequest, 'currency' | 'gather' | 'cells'>,
-  write: BatchWriter,
+  writer: BatchWriter,
   transactionMs = () => Number.POSITIVE_INFINITY,
 ): Promise<number> {
   const { totalBytes, chunks } = await openRecordsApart({ ...given, ...catalog });
@@ -134,15 +148,16 @@ async function importFile(
   const say = (line: string) => console.error(`catalog import: ${escapeUnprintable(line)}`);
   const reporting = { rejects, progress, say, stop: createStopRequest() };
   try {
-    const run = { chunks, skip, batchSize, write, transactionMs, ...reporting };
+    const run = { chunks, skip, batchSize, writer, transactionMs, ...reporting };
     const complete = await runImport(run, state);
     progress.end();
+    if (complete && state.done < skip) throw new Error(describeShortage(given, state.done));
     for (const line of formatRemarks(state, rejects)) console.error(line);
     console.log(
       formatSummary({ ...state, rejected: rejects.count }, performance.now() - started, given.dryRun),
     );
     if (complete) return rejects.count > 0 ? 2 : 0;
-    console.error(`catalog import: interrupted; ${formatResumeHint(state.done)}`);
+    console.error(`catalog import: interrupted; ${formatResumeHint(Math.max(state.done, skip))}`);
     return 130;
   } catch (error) {
     progress.end();
@@ -154,8 +169,12 @@ async function importFile(
   }
 }
 
+/** More left out than there is: the number, or the file, is another's. */
+const describeShortage = ({ file, skip }: ImportArguments, records: number): string =>
+  `${file} has ${formatQuantity(records, 'record')}, and --skip leaves out the first ${formatCount(skip)}: nothing was imported`;
+
 function formatResumeHint(done: number): string {
-  return `${formatCount(done)} records are done: run the same command again, with --skip ${done} if records have no sku`;
+  return `${formatQuantity(done, 'record')} ${done === 1 ? 'is' : 'are'} done: run the same command again, with --skip ${done} if records have no sku`;
 }
 
 function createStopRequest(): StopRequest {

@@ -3,11 +3,14 @@ import { type CellOptions, findReader, Unreadable } from '../../files/cells/fiel
 import { weightUnits } from '../../files/cells/weight.ts';
 import { type Encoding, encodings } from '../../files/encoding.ts';
 import { type Mapping, MappingError, parseMapping, parseSettings } from '../../files/map.ts';
+import { currencyCode } from '../../http/schema.ts';
+import { imageLink } from '../../resources/products/members/images.ts';
 import {
   parse,
   parseChoiceOption,
   parseCountOption,
   parseSafeOption,
+  parseValue,
   requireOnePositional,
   UsageError,
 } from '../usage.ts';
@@ -63,6 +66,8 @@ not be of several products:
   - a product has it: its fields are updated, and it is left alone when none differs; fields that are left out
     (no column, an empty cell) keep their values, a null in JSON removes them. So do the members of a stock, of the
     product or a variant, and with attributes.KEY the attributes under other keys; attributes replaces all of them
+  - no product has the sku, but one the externalId: it gets the sku as its new one, and how many do is reported. Where
+    an earlier record of the same file names that product with its sku the record is refused: they are two products
   - two records have it: what each gives is taken one after another, the later wins; how many have the sku of an
     earlier one is reported
 A record with neither is a new product each time it is imported.
@@ -71,7 +76,7 @@ After an interruption run the same command again: records with a sku or external
 twice. For records without one add --skip N with the number that the interrupted import printed.
 
 Exit status: 0 all records went in; 2 some were rejected, or the command line is wrong and nothing was
-read; 1 the import failed, or the file has no records; 130 it was interrupted.`;
+read; 1 the import failed, or the file has no records or fewer than --skip leaves out; 130 it was interrupted.`;
 
 const options = {
   preset: { type: 'string' },
@@ -175,8 +180,7 @@ function parseMappingOption(option: string, read: () => Mapping): Mapping {
 }
 
 function parseCurrencyOption(value: string | undefined): string | undefined {
-  if (value === undefined || /^[A-Z]{3}$/.test(value)) return value;
-  throw new UsageError(`--currency takes three capital letters (ISO 4217), not "${value}"`);
+  return value === undefined ? undefined : parseValue(currencyCode, value, '--currency');
 }
 
 /** Spaces around a separator do not count, but it may be a space. */
@@ -187,6 +191,7 @@ function parseSeparatorOption(value: string | undefined, option: string): string
 }
 
 function parseBaseOption(value: string | undefined): string | undefined {
-  if (value === undefined || (/^https?:\/\//i.test(value) && URL.canParse(value))) return value;
-  throw new UsageError(`--image-base takes an http or https address, not "${value}"`);
+  if (value === undefined) return undefined;
+  // A password is not repeated.
+  return parseValue(imageLink, value, '--image-base', value.includes('@') ? null : value);
 }

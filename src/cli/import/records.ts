@@ -3,7 +3,7 @@ import { Unreadable } from '../../files/cells/fields.ts';
 import type { Encoding } from '../../files/encoding.ts';
 import { pickMember } from '../../files/map.ts';
 import type { FileFormat } from '../../files/read.ts';
-import type { ErrorDetail } from '../../http/errors.ts';
+import { buildErrorDetail, type ErrorDetail } from '../../http/errors.ts';
 import type { ImportRecord } from '../../resources/products/import/plain.ts';
 import {
   checkRecord,
@@ -11,7 +11,14 @@ import {
   type PreparedRecord,
 } from '../../resources/products/import/prepared.ts';
 import { type Candidate, type CandidateRequest, type Notices, readCandidates } from './candidates.ts';
-import { type Checked, createGatherer, createRepetitions, findRepeated, getRecordKey } from './repeats.ts';
+import {
+  type Checked,
+  createGatherer,
+  createRepetitions,
+  findRepeated,
+  getRecordKey,
+  isSku,
+} from './repeats.ts';
 import type { Reject } from './report.ts';
 import { type ImportSource, openSource, spoolInput } from './source.ts';
 
@@ -44,6 +51,8 @@ export interface Chunk {
   /** The own text of each; empty where that is not wanted. */
   readonly raws: readonly string[];
   readonly rejects: readonly { readonly position: number; readonly reject: Reject }[];
+  /** Skus of records that are left out, as they are done already. */
+  readonly passed: readonly string[];
   /** Records that have the sku of an earlier one. */
   readonly repeated: number;
   /** How many records of the source the chunk ends, and bytes read so far. */
@@ -143,15 +152,17 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
     const taken: Checked[] = [];
     const positions: number[] = [];
     const rejects: { position: number; reject: Reject }[] = [];
+    const passed: string[] = [];
     let repeated = 0;
     for (const candidate of batch) {
       position = candidate.position;
       const done = position <= skip;
+      const key = getRecordKey(candidate.fields);
+      if (done && key !== undefined && isSku(key)) passed.push(key);
       // What is done already counts only where it waited for what follows it.
       if (done && !gathering) continue;
       const checked = check(candidate);
       const valid = 'error' in checked ? undefined : toChecked(checked, candidate, request);
-      const key = getRecordKey(candidate.fields);
       const now = gathering ? take(key, valid) : valid === undefined ? [] : [valid];
       if (done) continue;
       if ('error' in checked) rejects.push({ position, reject: checked });
@@ -162,14 +173,15 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
       }
     }
     const counts = { repeated, end: position, bytes: source.bytesRead() };
-    yield { ...prepareRecords(taken), positions, rejects, ...counts, said: [...source.said(), ...said()] };
+    const now = { ...prepareRecords(taken), positions, rejects, passed };
+    yield { ...now, ...counts, said: [...source.said(), ...said()] };
   }
   if (source.isEmpty() || position === 0)
     throw new Error(`${file} has no records: ${describeEmptiness(source)}`);
   const left = rest();
-  const positions = left.map(() => position);
+  const now = { ...prepareRecords(left), positions: left.map(() => position), rejects: [], passed: [] };
   const counts = { repeated: 0, end: position, bytes: source.bytesRead() };
-  yield { ...prepareRecords(left), positions, rejects: [], ...counts, said: said(), last: last() };
+  yield { ...now, ...counts, said: said(), last: last() };
 }
 
 const toChecked = (
@@ -214,13 +226,7 @@ function findUnreadable(value: object, path: readonly string[] = []): ErrorDetai
     const at = [...path, name];
     if (!(member instanceof Unreadable)) {
       if (at.length < deepestRead) found.push(...findUnreadable(member, at));
-    } else
-      found.push({
-        field: at.join('.'),
-        pointer: `#/${at.join('/')}`,
-        code: 'type',
-        message: member.problem,
-      });
+    } else found.push(buildErrorDetail(at, 'type', member.problem));
   }
   return found;
 }

@@ -58,6 +58,9 @@ export function getRecordKey(fields: Readonly<Record<string, unknown>> | undefin
   return typeof externalId === 'string' ? `\0${externalId.trim()}` : undefined;
 }
 
+/** Whether the key of a record is its sku. */
+export const isSku = (key: string): boolean => !key.startsWith('\0');
+
 /** How often each key occurs that occurs more than once. */
 export async function findRepeated(
   batches: AsyncIterable<readonly SourceRecord[]>,

@@ -112,6 +112,8 @@ export interface ImportState {
   images: number;
   /** Images that are uploads to another catalog. */
   lostUploads: number;
+  /** Products that got another sku. */
+  renamed: number;
   /** Notes with how often there was reason for each. */
   notes: readonly (readonly [text: string, count: number])[];
   /** Columns that nothing was taken from. */
@@ -120,7 +122,7 @@ export interface ImportState {
 
 export const createInitialState = (): ImportState => ({
   ...{ created: 0, updated: 0, unchanged: 0, repeated: 0, done: 0, rows: 0 },
-  ...{ products: 0, variants: 0, images: 0, lostUploads: 0, notes: [], unused: [] },
+  ...{ products: 0, variants: 0, images: 0, lostUploads: 0, renamed: 0, notes: [], unused: [] },
 });
 
 /** How far an import is. */
@@ -155,7 +157,7 @@ export function createProgress(terminal: boolean, totalBytes: number | undefined
       const share = totalBytes ? Math.min(1, position.bytes / totalBytes) : undefined;
       const percent = share === undefined ? '' : `${Math.floor(share * 100)} %, `;
       const rate = formatSpeed(position.handled, now - started);
-      const text = `${percent}${formatCount(position.records)} records done, ${rate}`;
+      const text = `${percent}${formatQuantity(position.records, 'record')} done, ${rate}`;
       if (!terminal) console.error(`catalog import: ${text}`);
       else process.stderr.write(`\r\u001B[K${share === undefined ? '' : `${formatBar(share)} `}${text}`);
       drawn = terminal;
@@ -198,7 +200,10 @@ export function formatRemarks(state: ImportState, rejects: Pick<Rejects, 'reason
         `${formatCount(count)} rejected: ${reason}`,
         ...(example === undefined ? [] : [`  as line ${example.line}: ${example.error}`]),
       ]),
-    ...(more > 0 ? [`and ${formatCount(more)} more reasons`] : []),
+    ...(more > 0 ? [`and ${formatCount(more)} more ${more === 1 ? 'reason' : 'reasons'}`] : []),
+    ...(state.renamed === 0
+      ? []
+      : [`${formatQuantity(state.renamed, 'product')} got another sku, found by externalId`]),
     ...(state.lostUploads === 0
       ? []
       : [`${formatCount(state.lostUploads)} × images are uploads to another catalog and were left out`]),
@@ -225,6 +230,6 @@ export function formatSummary(
   const { created, updated, unchanged, rejected } = counts;
   const records = created + updated + unchanged + rejected;
   const parts = `${formatCount(created)} created, ${formatCount(updated)} updated, ${formatCount(unchanged)} unchanged, ${formatCount(rejected)} rejected`;
-  const speed = `${formatCount(records)} records in ${(milliseconds / 1000).toFixed(1)} s, ${formatSpeed(records, milliseconds)}`;
+  const speed = `${formatQuantity(records, 'record')} in ${(milliseconds / 1000).toFixed(1)} s, ${formatSpeed(records, milliseconds)}`;
   return `${dryRun ? 'dry run, nothing was written: ' : ''}${parts} (${speed})`;
 }

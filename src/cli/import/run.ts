@@ -5,14 +5,18 @@ import { collectMisspeltWords, type PreparedRecord } from '../../resources/produ
 import type { Chunk } from './records.ts';
 import type { ImportState, Progress, Rejects } from './report.ts';
 
-/**
- * Writes one batch in one transaction, or in a dry run only says what it would do.
- * @param words those of the batch's records that a search may misspell
- */
-export type BatchWriter = (
-  records: readonly PreparedRecord[],
-  words: readonly string[],
-) => Promise<Pick<ImportPlan, 'counts' | 'refused' | 'lostUploads'>>;
+export interface BatchWriter {
+  /**
+   * Writes one batch in one transaction, or in a dry run only says what it would do.
+   * @param words those of the batch's records that a search may misspell
+   */
+  write(
+    records: readonly PreparedRecord[],
+    words: readonly string[],
+  ): Promise<Pick<ImportPlan, 'counts' | 'refused' | 'lostUploads' | 'renamed'>>;
+  /** To be called with the skus of records that are left out, as they are done already. */
+  pass(skus: readonly string[]): Promise<void>;
+}
 
 export interface ImportRun {
   readonly chunks: AsyncIterator<Chunk>;
@@ -20,7 +24,7 @@ export interface ImportRun {
   readonly skip: number;
   /** Records per transaction; undefined: as many as fit into the time. */
   readonly batchSize: number | undefined;
-  readonly write: BatchWriter;
+  readonly writer: BatchWriter;
   /** How long a transaction should take at most now, in milliseconds. */
   transactionMs(): number;
   readonly rejects: Rejects;
@@ -39,6 +43,8 @@ export interface StopRequest {
 const smallest = 200;
 /** Twice a chunk of records: larger batches hold more memory, and are not faster. */
 const largest = 2000;
+/** The same for long records, of which a chunk has fewer: it has a MiB of text at most. */
+const mostChunks = 4;
 
 /**
  * Writes the records of a source, to its end.
@@ -59,8 +65,9 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     rejects.flush();
     if (batch.length > 0) {
       const started = performance.now();
-      const { counts, refused, lostUploads } = await run.write(batch, [...words]);
+      const { counts, refused, lostUploads, renamed } = await run.writer.write(batch, [...words]);
       state.lostUploads += lostUploads;
+      state.renamed += renamed;
       for (const { record, error } of refused) refuse(record, error);
       if (run.batchSize === undefined) {
         const milliseconds = performance.now() - started;
@@ -87,12 +94,14 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
 
   let position = 0;
   let weight = 0;
+  let chunksTaken = 0;
   for (;;) {
     const next = await readNextOrStop(chunks, run.stop);
     if (next === undefined) return false;
     if (next.done === true) break;
-    const { records, positions, raws: texts, end, said, last } = next.value;
+    const { records, positions, raws: texts, passed, end, said, last } = next.value;
     for (const line of said) run.say(line);
+    if (passed.length > 0) await run.writer.pass(passed);
     if (last !== undefined) Object.assign(state, last);
     const refused = [...next.value.rejects];
     // In the order of the file: a reject is written before the records after it are committed.
@@ -125,20 +134,24 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
       addWords(index + 1);
       await commit(position);
       weight = 0;
+      chunksTaken = 0;
     }
     addWords(records.length);
     position = end;
     report(position + 1);
+    chunksTaken += 1;
     if (batch.length > 0 && hasRoomFor(records)) continue;
     await commit(position);
     weight = 0;
+    chunksTaken = 0;
   }
   await commit(position);
   return true;
 
   /** Whether the batch can take another such chunk: of one that two batches share, the words are collected again. */
   function hasRoomFor(records: readonly PreparedRecord[]): boolean {
-    return run.batchSize !== undefined || weight + countRows(records) <= size;
+    if (run.batchSize !== undefined) return true;
+    return chunksTaken < mostChunks && weight + countRows(records) <= size;
   }
 }
 

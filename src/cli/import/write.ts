@@ -2,6 +2,7 @@
 import { fullGC } from 'bun:jsc';
 import { createCause, createCommandOutbox } from '../../events/outbox.ts';
 import { createProductImporter } from '../../resources/products/import/index.ts';
+import { createMeantProducts } from '../../resources/products/import/owned.ts';
 import type { PreparedRecord } from '../../resources/products/import/prepared.ts';
 import { type BulkLoad, StorageError } from '../../storage/database.ts';
 import { createProductTotals } from '../../storage/totals.ts';
@@ -15,21 +16,24 @@ const collectEvery = 2000;
 export async function createBatchWriter(load: BulkLoad): Promise<BatchWriter> {
   const { database } = load;
   const importer = createProductImporter(database, createCommandOutbox(database));
+  const meant = createMeantProducts();
   const existing = await createProductTotals(database).count(database.read);
   let created = 0;
   let sinceCollection = 0;
   const write = (records: readonly PreparedRecord[], words: readonly string[]) =>
     load.write(async session => {
-      const plan = await importer.plan(session, records, 'lock');
-      await importer.apply(session, plan, words, createCause('import', Date.now()));
-      return plan;
+      const plan = await importer.plan(session, records, 'lock', meant);
+      const ids = await importer.apply(session, plan, words, createCause('import', Date.now()));
+      return { plan, ids };
     });
-  return async (records, words) => {
+  async function writeBatch(records: readonly PreparedRecord[], words: readonly string[]) {
     for (let attempt = 1; ; attempt++) {
       try {
-        const plan = await write(records, words);
-        const { counts } = plan;
-        created += counts.created;
+        const { plan, ids } = await write(records, words);
+        // Only now: a transaction that is repeated must not know what its own records mean.
+        meant.add(plan.meant);
+        meant.add(ids);
+        created += plan.counts.created;
         await load.added(created, existing);
         sinceCollection += records.length;
         if (sinceCollection >= collectEvery) {
@@ -43,5 +47,9 @@ export async function createBatchWriter(load: BulkLoad): Promise<BatchWriter> {
         if (!taken || attempt >= uniqueAttempts) throw error;
       }
     }
+  }
+  return {
+    write: writeBatch,
+    pass: async skus => meant.add(await importer.findIds(database.read, skus)),
   };
 }

@@ -39,6 +39,8 @@ Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line 
       repair: { type: 'boolean' },
       'all-files-are-lost': { type: 'boolean' },
     });
+    if (values['all-files-are-lost'] === true && values.repair !== true)
+      throw new UsageError('--all-files-are-lost is for --repair only');
     const log = createLog('silent', () => undefined, systemClock.now);
     return runWithDatabase(async (database, config) => {
       const media = createMedia(config, systemClock, log);

@@ -1,9 +1,10 @@
 /** How each field of a product is read from a cell of a table or a member of an object. */
+import { attributeKey } from '../../attribute-key.ts';
 import { isObject } from '../../json-object.ts';
 import { type AmountOptions, type DecimalMark, readAmount } from './amount.ts';
 import { toAttributeKey } from './attribute.ts';
 import { splitAddresses, toList, toPath } from './list.ts';
-import { type AttributeTypes, parseBoolean, parseTypedValue } from './typed.ts';
+import { type AttributeTypes, parseBoolean, readTypedValue } from './typed.ts';
 import { readWeight, type WeightUnit } from './weight.ts';
 
 /** What a user says of the cells of a file. */
@@ -194,14 +195,13 @@ const memberReaders: Readonly<Record<string, Reader>> = {
 };
 
 const attributePrefix = 'attributes.';
-const attributeForm = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 /** The name a column has as a member of the attributes; undefined for one that is not called `attributes.…`. */
 export function toAttributeName(column: string): string | undefined {
   if (column.length <= attributePrefix.length) return undefined;
   if (column.slice(0, attributePrefix.length).toLowerCase() !== attributePrefix) return undefined;
   const key = column.slice(attributePrefix.length);
-  return `${attributePrefix}${attributeForm.test(key) ? key : toAttributeKey(key)}`;
+  return `${attributePrefix}${attributeKey.test(key) ? key : toAttributeKey(key)}`;
 }
 
 export const memberNames = Object.keys(memberReaders);
@@ -213,5 +213,5 @@ export function findReader(name: string): Reader | undefined {
   if (Object.hasOwn(memberReaders, name)) return memberReaders[name];
   if (toAttributeName(name) !== name) return undefined;
   const key = name.slice(attributePrefix.length);
-  return (value, options) => parseTypedValue(value, options.types?.get(key), options);
+  return (value, options) => readTypedValue(value, options.types?.get(key), options);
 }

@@ -12,6 +12,7 @@ import {
   Unreadable,
   withoutCurrency,
 } from './fields.ts';
+import { TypedValue } from './typed.ts';
 
 export interface MapOptions {
   readonly mapping: Mapping;
@@ -35,7 +36,8 @@ export interface Mapper {
    * its exact name, else by its name in another case, else as a dotted path into objects (`dimensions.width`). A
    * field whose column is missing, null or an empty string is absent from the result. What cannot be converted stays
    * as it is, or as `Unreadable`, so that validation names it. `attributesByKey` says that the attributes come from
-   * columns of their own (`attributes.colour`): what a product has under other keys is not theirs to change.
+   * columns of their own (`attributes.colour`): what a product has under other keys is not theirs to change. Those of
+   * them that their type makes others than they look like are in `attributesAsTheyLook`, as they look.
    * @param columns of a table, the same array for all its records: where they are is then found out once
    */
   map(record: Readonly<Record<string, unknown>>, columns?: readonly string[]): Record<string, unknown>;
@@ -86,7 +88,7 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
         for (const source of rest) put(mapped, source, record[source.column]);
       }
       // Read again for each record, which changes what it gets: copies of amounts would be none any more.
-      for (const { field, text, read } of constants) place(mapped, field, read(text, cells));
+      for (const { field, text, read } of constants) place(mapped, field, toTyped(read(text, cells)));
       // The rows of a preset say of attributes all there is to say.
       if (only !== undefined) delete mapped.attributesByKey;
       return removeCurrencies(mapped);
@@ -135,16 +137,30 @@ function place(mapped: Record<string, unknown>, field: string, value: unknown): 
   const dot = field.indexOf('.');
   if (dot < 0) {
     mapped[field] = value;
-    if (field === 'attributes') delete mapped.attributesByKey;
+    if (field !== 'attributes') return;
+    delete mapped.attributesByKey;
+    delete mapped.attributesAsTheyLook;
     return;
   }
-  const name = field.slice(0, dot);
-  const members = mapped[name];
-  if (isObject(members)) members[field.slice(dot + 1)] = value;
-  else {
-    mapped[name] = { [field.slice(dot + 1)]: value };
-    if (name === 'attributes') mapped.attributesByKey = true;
+  const [name, key] = [field.slice(0, dot), field.slice(dot + 1)];
+  if (name === 'attributes' && !isObject(mapped.attributes)) mapped.attributesByKey = true;
+  const { attributesAsTheyLook: asTheyLook } = mapped;
+  if (value instanceof TypedValue) {
+    putMember(mapped, name, key, value.value);
+    putMember(mapped, 'attributesAsTheyLook', key, value.plain);
+  } else {
+    putMember(mapped, name, key, value);
+    if (name === 'attributes' && isObject(asTheyLook)) delete asTheyLook[key];
   }
+}
+
+/** No export has made a cell of it: its type decides. */
+const toTyped = (value: unknown): unknown => (value instanceof TypedValue ? value.value : value);
+
+function putMember(mapped: Record<string, unknown>, name: string, key: string, value: unknown): void {
+  const members = mapped[name];
+  if (isObject(members)) members[key] = value;
+  else mapped[name] = { [key]: value };
 }
 
 /** Amounts as numbers, and the currency beside them as that of the product, where that says nothing else. */

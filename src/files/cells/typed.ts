@@ -1,4 +1,5 @@
 /** Attributes that are defined: the cells of a table have no types, so that each is read as its definition says. */
+import { isDeepStrictEqual } from 'node:util';
 import { type AmountOptions, readAmount } from './amount.ts';
 import { parseAttributeValue } from './attribute.ts';
 
@@ -7,21 +8,49 @@ export type AttributeType = 'text' | 'number' | 'boolean' | 'date' | 'choice';
 /** Of each attribute that is defined, by its key. */
 export type AttributeTypes = ReadonlyMap<string, AttributeType>;
 
-/**
- * The value in a cell. What the type does not allow stays a text, so that the rule that refuses it shows it as it is
- * written; a list or a text that is written as JSON is read as such.
- * @param type undefined where the attribute is not defined: read as it looks
- */
-export function parseTypedValue(
+/** A value that by its type is another one than it looks like. */
+export class TypedValue {
+  readonly value: unknown;
+  /** As it looks: what an export has made the cell of, where the definition came later than the value. */
+  readonly plain: unknown;
+
+  constructor(value: unknown, plain: unknown) {
+    this.value = value;
+    this.plain = plain;
+  }
+}
+
+/** The value in a cell, or both where its type makes another one of it than it looks like. */
+export function readTypedValue(
   cell: unknown,
   type: AttributeType | undefined,
   options: AmountOptions,
 ): unknown {
   const plain = parseAttributeValue(cell);
+  const value = parseTypedValue(cell, plain, type, options);
+  return isDeepStrictEqual(value, plain) ? value : new TypedValue(value, plain);
+}
+
+/**
+ * The value in a cell. What the type does not allow stays a text, so that the rule that refuses it shows it as it is
+ * written; a list or a text that is written as JSON is read as such.
+ * @param plain as it looks
+ * @param type undefined where the attribute is not defined
+ */
+function parseTypedValue(
+  cell: unknown,
+  plain: unknown,
+  type: AttributeType | undefined,
+  options: AmountOptions,
+): unknown {
   if (type === undefined || typeof cell !== 'string') return plain;
-  if (Array.isArray(plain)) return plain.map(item => parseTypedText(String(item), type, options));
+  // A list is of texts, whatever its type: where that is another one, the rule for the type refuses it.
+  if (Array.isArray(plain)) return plain.map(item => parseListed(String(item), type));
   return parseTypedText(isQuoted(cell) && typeof plain === 'string' ? plain : cell, type, options);
 }
+
+const parseListed = (text: string, type: AttributeType): string =>
+  type === 'date' || type === 'choice' ? text.trim() : text;
 
 const isQuoted = (cell: string): boolean => cell.trim().startsWith('"');
 

@@ -1,4 +1,5 @@
 /** Bodies of requests and successes, in every media type they may have. */
+import { isObject } from '../../json-object.ts';
 import {
   type BodySpec,
   type Endpoint,
@@ -43,7 +44,7 @@ function buildFormBody({ texts }: UploadSpec, schemas: Schemas): SchemaObject {
 
 /** The JSON Patch that does what a partial object does. */
 function buildPatch(partial: unknown): SchemaObject[] {
-  if (typeof partial !== 'object' || partial === null) return [];
+  if (!isObject(partial)) return [];
   return Object.entries(partial).map(([name, value]) => ({ op: 'replace', path: `/${name}`, value }));
 }
 
@@ -56,9 +57,13 @@ export function buildSuccessResponse(
   schemas: Schemas,
 ): SchemaObject {
   const hasBody = spec.schema !== undefined || spec.mediaType !== undefined;
+  const own = getSuccessHeaders(endpoint, status, hasBody);
+  // A reference has a description of its own in OpenAPI 3.1.
+  if (!hasBody && own.length === 0 && spec.headers === undefined)
+    return { $ref: '#/components/responses/NoContent', description: spec.description };
   return {
     description: spec.description,
-    headers: buildHeaders(getSuccessHeaders(endpoint, status, hasBody), spec.headers),
+    headers: buildHeaders(own, spec.headers),
     ...(hasBody ? buildSuccessContent(endpoint, spec, version, schemas) : {}),
   };
 }

@@ -1,8 +1,9 @@
 /** The errors of the document: which of them an endpoint may send, and one shared response for each status. */
 import { STATUS_CODES } from 'node:http';
 import type { Endpoint } from '../endpoint.ts';
-import { type ErrorCode, errorTable, getStatusPhrase } from '../errors.ts';
+import { buildErrorDetail, type ErrorCode, errorTable } from '../errors.ts';
 import { json, problemJson } from '../negotiate.ts';
+import { getStatusPhrase } from '../response/error-body.ts';
 import { buildHeaders, type ParticularHeader } from './headers.ts';
 import type { SchemaObject, Schemas } from './schemas.ts';
 
@@ -17,6 +18,16 @@ export function isConditional({ method, responses }: Endpoint): boolean {
 export function honoursIdempotency({ method, idempotent }: Endpoint): boolean {
   return method === 'POST' && idempotent !== false;
 }
+
+/** The codes that any endpoint may send: named once, with what every path has. */
+export const commonErrors: readonly ErrorCode[] = [
+  'INVALID_HOST',
+  // Where `Prefer: handling=strict` is all that is checked, too.
+  'VALIDATION_FAILED',
+  'METHOD_NOT_ALLOWED',
+  'NOT_ACCEPTABLE',
+  'INTERNAL_ERROR',
+];
 
 /** The codes that an endpoint may send: its own and those of the layers, in the order of the table. */
 export function collectErrors(endpoint: Endpoint): ErrorCode[] {
@@ -36,10 +47,8 @@ const fromDatabase = [
 /** The steps of app.ts, in their order. */
 function* generateLayerErrors(endpoint: Endpoint): Generator<ErrorCode> {
   const { method, access, body, params } = endpoint;
-  // Where `Prefer: handling=strict` is all that is checked, too.
-  yield* ['INVALID_HOST', 'VALIDATION_FAILED'] as const;
+  yield* commonErrors;
   if (endpoint.free !== true) yield* fromDatabase;
-  yield* ['METHOD_NOT_ALLOWED', 'NOT_ACCEPTABLE'] as const;
   if (access.kind === 'protected') yield* ['UNAUTHORIZED', 'TOKEN_EXPIRED', 'FORBIDDEN'] as const;
   if (params !== undefined && endpoint.conceals !== true) yield 'NOT_FOUND';
   if (body !== undefined) {
@@ -53,7 +62,6 @@ function* generateLayerErrors(endpoint: Endpoint): Generator<ErrorCode> {
   }
   if (method !== 'GET' || isConditional(endpoint)) yield 'PRECONDITION_FAILED';
   if (method !== 'GET') yield 'STORAGE_FULL';
-  yield 'INTERNAL_ERROR';
 }
 
 /** `400` → `BadRequest`. */
@@ -134,7 +142,7 @@ function buildNamedExamples(
 }
 
 const requestId = '3f8e2a51-7c94-4b0d-9e16-52d7a0c4b8f3';
-const detailExample = { field: 'price', pointer: '#/price', code: 'minimum', message: 'must be 0 or more' };
+const detailExample = buildErrorDetail(['price'], 'minimum', 'must be 0 or more');
 
 function buildErrorExample(code: ErrorCode): SchemaObject {
   const details = code === 'VALIDATION_FAILED' ? { details: [detailExample] } : {};
@@ -162,7 +170,7 @@ function buildErrorMembers(schemas: Schemas): Record<string, SchemaObject> {
       field: buildTextSchema(1024, 'The field, as in `items.0.quantity`; `body` for the whole body.'),
       pointer: buildTextSchema(
         1024,
-        'A JSON Pointer into the body (RFC 6901), or the name of a parameter after `#/`.',
+        'A JSON Pointer into the body as a URI fragment (RFC 6901 section 6), or the name of a parameter after `#/`.',
       ),
       code: buildTextSchema(64, 'The rule that is broken: a word of JSON Schema where it has one.'),
       message: buildTextSchema(4096, 'What the rule requires, for people.'),

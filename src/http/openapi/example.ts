@@ -1,4 +1,5 @@
 /** A value that fits a JSON Schema, for schemas that come without an example of their own. */
+import { isObject } from '../../json-object.ts';
 
 export type SchemaObject = { readonly [keyword: string]: unknown };
 
@@ -67,6 +68,6 @@ function clampNumber(value: number, { minimum, maximum }: SchemaObject): number 
 }
 
 function requireSchema(value: unknown): SchemaObject {
-  if (typeof value === 'object' && value !== null) return { ...value };
+  if (isObject(value)) return { ...value };
   throw new Error('a JSON Schema in the document is not an object');
 }

@@ -51,7 +51,8 @@ export async function openApiDocument({
   const { paths } = shared;
   await turn();
   const endpoints = [...resources, ...operations];
-  const responses = buildSharedResponses(endpoints, schemas);
+  const everyPath = buildEveryPath();
+  const responses = keepUsed(buildSharedResponses(endpoints, schemas), 'responses', [paths, everyPath]);
   await turn();
   const usedParameters = { ...keepUsed(parameters, 'parameters', paths), ...shared.parameters };
   await turn();
@@ -88,7 +89,7 @@ export async function openApiDocument({
       headers: usedHeaders,
       responses,
       schemas: located,
-      pathItems: { EveryPath: buildEveryPath() },
+      pathItems: { EveryPath: everyPath },
     },
   };
 }
@@ -150,6 +151,7 @@ function buildSharedResponses(
     ]),
   };
   return {
+    NoContent: { description: 'It is done; there is no body.', headers: buildHeaders([]) },
     NotModified: notModified,
     Preflight: preflight,
     HeadersOnly: {

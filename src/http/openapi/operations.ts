@@ -8,6 +8,7 @@ import { buildRequestBody, buildSuccessResponse } from './bodies.ts';
 import {
   collectErrors,
   collectStatuses,
+  commonErrors,
   honoursIdempotency,
   isConditional,
   plainStatuses,
@@ -37,7 +38,7 @@ export async function buildPathItem(
 
 function buildOperation(endpoint: Endpoint, version: Version | undefined, schemas: Schemas): SchemaObject {
   const { access, body } = endpoint;
-  const errors = collectErrors(endpoint);
+  const errors = collectErrors(endpoint).filter(code => !commonErrors.includes(code));
   const query = buildShapeParameters({ ...endpoint, params: undefined }, schemas);
   const parameters = [...query, ...buildHeaderParameters(getReadHeaders(endpoint))];
   return {
@@ -98,6 +99,7 @@ export function buildEveryPath(): SchemaObject {
   const tooLarge = { 431: referToResponse(toResponseName(431)) };
   return {
     summary: 'HEAD of every path that has GET, and OPTIONS of every path',
+    'x-errors': commonErrors,
     parameters: buildHeaderParameters(['XRequestId', 'Prefer']),
     head: {
       operationId: 'readHeaders',

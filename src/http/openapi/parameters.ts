@@ -1,5 +1,6 @@
 /** Parameters: those of paths and queries from their Zod shapes, those in headers as shared components. */
 import type { z } from 'zod';
+import { isObject } from '../../json-object.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { findPrefix } from '../request/prefixed.ts';
 import { buildLineSchema } from './headers.ts';
@@ -154,8 +155,8 @@ function mapParameters(item: SchemaObject, change: (parameter: SchemaObject) => 
   return Object.fromEntries(
     Object.entries(item).map(([name, value]) => {
       if (name === 'parameters' && Array.isArray(value)) return [name, value.map(change)];
-      const isOperation = typeof value === 'object' && value !== null && 'responses' in value;
-      return [name, isOperation ? mapParameters({ ...value }, change) : value];
+      const isOperation = isObject(value) && 'responses' in value;
+      return [name, isOperation ? mapParameters(value, change) : value];
     }),
   );
 }

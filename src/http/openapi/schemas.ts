@@ -72,14 +72,56 @@ export function createSchemas(): Schemas {
     example: buildSchemaExample,
     components() {
       const sorted = [...known].sort(([a], [b]) => (a < b ? -1 : 1));
+      const schemas = sorted.map(([name, { schema }]) => [name, schema] as const);
       return Object.fromEntries(
         sorted.map(([name, { schema, direction }]) => {
           const examples = [buildSchemaExample(schema, direction === 'output' ? 'all' : 'required')];
-          return [name, { examples, ...schema }];
+          const bases = schemas.filter(([base]) => name.startsWith(base));
+          return [name, { examples, ...extendLargest(schema, bases) }];
         }),
       );
     },
   };
+}
+
+/**
+ * A schema that has all members of one it is named after, and more, refers to that one and describes what it adds: so
+ * the representation in HAL has not all members of the one in JSON again.
+ * @param bases what it may refer to
+ */
+function extendLargest(
+  schema: SchemaObject,
+  bases: readonly (readonly [name: string, schema: SchemaObject])[],
+): SchemaObject {
+  const { type, properties, required, ...others } = schema;
+  if (type !== 'object' || !isObject(properties)) return schema;
+  const [largest] = bases
+    .filter(([, base]) => isExtended(base, schema))
+    .map(([name, base]) => ({ name, members: Object.keys(Object(base.properties)) }))
+    .sort((a, b) => b.members.length - a.members.length);
+  if (largest === undefined) return schema;
+  const isOwn = (name: unknown) => !largest.members.some(member => member === name);
+  const own = Object.fromEntries(Object.entries(properties).filter(([name]) => isOwn(name)));
+  const ownRequired = (Array.isArray(required) ? required : []).filter(isOwn);
+  const added = { type, properties: own, ...(ownRequired.length === 0 ? {} : { required: ownRequired }) };
+  return { ...others, allOf: [{ $ref: `${prefix}${largest.name}` }, added] };
+}
+
+/** Whether `schema` has all members of `base` as they are there, and more, and says nothing else of them. */
+function isExtended(base: SchemaObject, schema: SchemaObject): boolean {
+  const { type, properties, required, description: _, examples: _examples, ...rest } = base;
+  if (type !== 'object' || !isObject(properties) || Object.keys(rest).length > 0) return false;
+  const members = Object(schema.properties);
+  const isRequired = (list: unknown, name: string) => Array.isArray(list) && list.includes(name);
+  return (
+    Object.keys(members).length > Object.keys(properties).length &&
+    Object.entries(properties).every(
+      ([name, member]) =>
+        Object.hasOwn(members, name) &&
+        JSON.stringify(members[name]) === JSON.stringify(member) &&
+        isRequired(required, name) === isRequired(schema.required, name),
+    )
+  );
 }
 
 /** Makes what Zod writes into what a reader of the document wants to see. */

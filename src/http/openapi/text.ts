@@ -44,7 +44,7 @@ response has them in \`x-alternative-content\`, described as \`content\` is.
 
 ## Names that are not known
 Query parameters and members that an operation does not know are ignored. With \`Prefer: handling=strict\` they are
-refused (400), each with the nearest name that is known.
+refused (400), each with the name that was likely meant, where one is near.
 
 ## Safe writes
 Every representation has an \`ETag\`. Send it as \`If-Match\` with PUT, PATCH and DELETE and nobody's change is
@@ -65,7 +65,8 @@ Every response carries \`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` and \`-
 ## Errors
 An error is \`{error, message, requestId, details?}\`, or \`application/problem+json\` when Accept names it. An address
 that does not exist is 404, a method it does not take 405 with \`Allow\`. A request line and headers of more than
-16 KiB together are 431, without a body.
+16 KiB together are 431, without a body. The codes that an operation may send are its \`x-errors\` and those of
+\`components.pathItems.EveryPath\`, which any may send.
 
 | Status | Code | Meaning |
 | --- | --- | --- |

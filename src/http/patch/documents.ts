@@ -3,9 +3,9 @@
  * JSON value to another. They know no schema: anyone who calls them validates the result.
  */
 
-import { isObject as isMembers } from '../../json-object.ts';
+import { isObject } from '../../json-object.ts';
 import { quoteValue } from '../credentials.ts';
-import { type ErrorCode, type ErrorDetail, HttpError } from '../errors.ts';
+import { buildErrorDetail, type ErrorCode, type ErrorDetail, HttpError } from '../errors.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -93,7 +93,7 @@ export function applyJsonPatch(document: Json, patch: unknown): Json {
 export function applyMergePatch(document: Json, patch: Json): Json {
   if (!isShallow(patch)) {
     const message = `A merge patch may have at most ${maxDepth} levels.`;
-    throw new HttpError('MALFORMED_PATCH', { message, details: [buildDetail('', 'maxDepth', message)] });
+    throw new HttpError('MALFORMED_PATCH', { message, details: [buildErrorDetail([], 'maxDepth', message)] });
   }
   return merge(document, patch);
 }
@@ -116,13 +116,15 @@ function assertPatch(patch: unknown): asserts patch is Operation[] {
 }
 
 function findPatchProblems(patch: unknown): ErrorDetail[] {
-  if (!Array.isArray(patch)) return [buildDetail('', 'type', 'The patch must be an array of operations.')];
+  if (!Array.isArray(patch))
+    return [buildErrorDetail([], 'type', 'The patch must be an array of operations.')];
   if (patch.length <= maxOperations) return patch.flatMap(findOperationProblems);
-  return [buildDetail('', 'maxItems', `The patch must have at most ${maxOperations} operations.`)];
+  return [buildErrorDetail([], 'maxItems', `The patch must have at most ${maxOperations} operations.`)];
 }
 
 function findOperationProblems(operation: unknown, index: number): ErrorDetail[] {
-  if (!isObject(operation)) return [buildDetail(`${index}`, 'type', `Operation ${index} must be an object.`)];
+  if (!isObject(operation))
+    return [buildErrorDetail([index], 'type', `Operation ${index} must be an object.`)];
   const op = findOwnMember(operation, 'op');
   const members = isOperationName(op) ? requiredMembers[op] : (['op', 'path'] as const);
   return members.flatMap(member => {
@@ -130,7 +132,7 @@ function findOperationProblems(operation: unknown, index: number): ErrorDetail[]
     const value = findOwnMember(operation, member);
     if (value !== undefined && accepts(value)) return [];
     const rule = value === undefined ? 'required' : code;
-    return [buildDetail(`${index}/${member}`, rule, `Operation ${index}: "${member}" ${text}.`)];
+    return [buildErrorDetail([index, member], rule, `Operation ${index}: "${member}" ${text}.`)];
   });
 }
 
@@ -210,10 +212,15 @@ function find(root: JsonObject, place: Place): Json {
 
 /** Follows all but the last token of a pointer (RFC 6901 §4). */
 function locate(root: JsonObject, pointer: string): { parent: Json | undefined; token: string } {
-  // First ~1, then ~0, so that `~01` becomes `~1` and not `/`.
-  const tokens = pointer.split('/').map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const tokens = splitPointer(pointer);
   const token = tokens.pop() ?? '';
   return { parent: tokens.reduce<Json | undefined>(findChild, root), token };
+}
+
+/** The tokens of a pointer, the empty one before its first slash among them. */
+export function splitPointer(pointer: string): string[] {
+  // First ~1, then ~0, so that `~01` becomes `~1` and not `/`.
+  return pointer.split('/').map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** What a token leads to. Only own members count: `constructor` or `length` exist where the document says so. */
@@ -229,7 +236,7 @@ function parseArrayIndex(token: string): number | undefined {
   return /^(?:0|[1-9][0-9]*)$/.test(token) ? Number(token) : undefined;
 }
 
-function findOwnMember(object: JsonObject, name: string): Json | undefined {
+function findOwnMember<T>(object: { readonly [name: string]: T }, name: string): T | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
@@ -255,7 +262,7 @@ function equals(a: Json, b: Json | undefined): boolean {
 }
 
 /** The values and the characters of strings and names in `value`; Infinity if it nests deeper than `levels`. */
-function weighValue(value: Json, levels = maxDepth): number {
+function weighValue(value: unknown, levels = maxDepth): number {
   if (typeof value === 'string') return 1 + value.length;
   if (typeof value !== 'object' || value === null) return 1;
   if (levels === 0) return Number.POSITIVE_INFINITY;
@@ -265,21 +272,16 @@ function weighValue(value: Json, levels = maxDepth): number {
   );
 }
 
-function isShallow(value: Json): boolean {
+function isShallow(value: unknown): boolean {
   return weighValue(value) < Number.POSITIVE_INFINITY;
 }
 
-/** The boundary with what was parsed: in a value that came out of a JSON parser, members are JSON. */
-function isObject(value: unknown): value is JsonObject {
-  return isMembers(value);
-}
-
-function isOperationName(value: Json | undefined): value is Operation['op'] {
+function isOperationName(value: unknown): value is Operation['op'] {
   return typeof value === 'string' && Object.hasOwn(requiredMembers, value);
 }
 
 /** The syntax of RFC 6901 §3. */
-function isPointer(value: Json): boolean {
+function isPointer(value: unknown): boolean {
   if (typeof value !== 'string' || value.length > longestPointer) return false;
   return (value === '' || value.startsWith('/')) && !/~(?![01])/.test(value);
 }
@@ -291,10 +293,5 @@ function createPathNotFoundError(place: Place, reason = 'there is no such locati
 function createOperationError(code: ErrorCode, place: Place, rule: string, reason: string): HttpError {
   const { index, member, pointer } = place;
   const message = `Operation ${index}, "${member}" ${quoteValue(pointer, longestPointer)}: ${reason}; nothing was changed.`;
-  return new HttpError(code, { message, details: [buildDetail(`${index}/${member}`, rule, message)] });
-}
-
-/** A problem with the part of the patch at `field`, such as `2/path`; '' is the patch itself. */
-function buildDetail(field: string, code: string, message: string): ErrorDetail {
-  return { field: field || 'body', pointer: field === '' ? '#' : `#/${field}`, code, message };
+  return new HttpError(code, { message, details: [buildErrorDetail([index, member], rule, message)] });
 }

@@ -104,7 +104,7 @@ function mergeDocument(document: Json, patch: unknown): Json {
   if (!isObject(patch)) {
     throw new HttpError('VALIDATION_FAILED', {
       message: 'body: a merge patch of a resource must be an object (RFC 7396)',
-      details: [{ field: 'body', pointer: '#', code: 'type', message: 'must be an object' }],
+      details: [buildErrorDetail([], 'type', 'must be an object')],
     });
   }
   // Boundary: parsed from JSON by request/index.ts.

@@ -1,33 +1,52 @@
 /** The known name that was most likely meant. */
 
-/** Longer names are compared by their beginning: what a caller sends has any length. */
-const compared = 64;
-
 /**
- * The name with the fewest edits between (Levenshtein's distance, without regard to case); the first of several.
- * @returns undefined when there are no names
+ * The name with the fewest edits between (a letter more, less or another, or two exchanged), without regard to case; the
+ * first of several.
+ * @param prefixes names that begin so are known, whatever follows
+ * @returns undefined when none is near: more than a third of the longer name would have to change
  */
-export function findNearest(name: string, known: Iterable<string>): string | undefined {
-  let best: { readonly name: string; readonly edits: number } | undefined;
-  const wanted = name.slice(0, compared).toLowerCase();
-  for (const candidate of known) {
-    const edits = computeDistance(wanted, candidate.slice(0, compared).toLowerCase());
-    if (best === undefined || edits < best.edits) best = { name: candidate, edits };
+export function findNearest(
+  name: string,
+  known: Iterable<string>,
+  prefixes: readonly string[] = [],
+): string | undefined {
+  let nearest: { readonly name: string; readonly edits: number } | undefined;
+  const compareWith = (given: string, candidate: string, proposal = candidate) => {
+    const edits = countEdits(given.toLowerCase(), candidate.toLowerCase());
+    if (edits !== undefined && (nearest === undefined || edits < nearest.edits))
+      nearest = { name: proposal, edits };
+  };
+  for (const candidate of known) compareWith(name, candidate);
+  for (const prefix of prefixes) {
+    const [given = ''] = /^[a-z\d]+[^a-z\d]?/i.exec(name) ?? [];
+    const rest = name.slice(given.length);
+    compareWith(given, prefix, `${prefix}${/^[\w.-]+$/.test(rest) ? rest : '{name}'}`);
   }
-  return best?.name;
+  return nearest?.name;
 }
 
-function computeDistance(a: string, b: string): number {
-  let above = Array.from({ length: b.length + 1 }, (_, index) => index);
+/** The distance of two texts (optimal string alignment); undefined when it is more than a third of the longer one. */
+function countEdits(a: string, b: string): number | undefined {
+  const most = Math.floor(Math.max(a.length, b.length) / 3);
+  // So that the work is bounded by the length of the known name, not by that of what a caller sends.
+  if (Math.abs(a.length - b.length) > most) return undefined;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let row = 1; row <= a.length; row++) {
     const current = [row];
     for (let column = 1; column <= b.length; column++) {
-      const replaced = (above[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      const isSame = a[row - 1] === b[column - 1];
+      const replaced = (last[column - 1] ?? 0) + (isSame ? 0 : 1);
       const inserted = (current[column - 1] ?? 0) + 1;
-      const removed = (above[column] ?? 0) + 1;
-      current.push(Math.min(replaced, inserted, removed));
+      const removed = (last[column] ?? 0) + 1;
+      const isExchanged =
+        row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const exchanged = isExchanged ? (beforeLast[column - 2] ?? 0) + 1 : removed;
+      current.push(Math.min(replaced, inserted, removed, exchanged));
     }
-    above = current;
+    [beforeLast, last] = [last, current];
   }
-  return above[b.length] ?? 0;
+  const edits = last[b.length] ?? 0;
+  return edits <= most ? edits : undefined;
 }

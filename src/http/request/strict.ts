@@ -5,23 +5,15 @@
 
 import { z } from 'zod';
 import { isObject } from '../../json-object.ts';
-import { quoteValue } from '../credentials.ts';
 import type { BodySpec, Endpoint } from '../endpoint.ts';
-import { type ErrorDetail, HttpError } from '../errors.ts';
+import { buildErrorDetail, HttpError } from '../errors.ts';
 import { jsonPatch, mergePatchJson } from '../negotiate.ts';
-import { longestPointer, maxOperations } from '../patch/documents.ts';
-import { findNearest } from './nearest.ts';
+import { longestPointer, maxOperations, splitPointer } from '../patch/documents.ts';
 import { getPrefixes } from './prefixed.ts';
+import { type Path, Problems } from './problems.ts';
 
 /** The value of Preference-Applied on the responses to such requests. */
 export const strictApplied = 'handling=strict';
-
-/** Problems named in one response at most. */
-const mostProblems = 100;
-/** Problems named in its message, for those who read no details. */
-const mostInMessage = 5;
-/** Characters of a token of a pointer that a message quotes. */
-const quotedLength = 100;
 
 /** Whether a Prefer header requests strict handling; of several handlings the first counts (RFC 7240 §2). */
 export function prefersStrict(prefer: string): boolean {
@@ -71,7 +63,10 @@ export function refuseUnknownParameters({ query }: Endpoint, search: string): vo
   for (const name of new Set(new URLSearchParams(search).keys())) {
     if (name === 'api_key' || known.includes(name)) continue;
     if (prefixed.some(({ prefix }) => name.startsWith(prefix))) continue;
-    problems.add([name], /key/i.test(name) ? [...known, 'api_key'] : known);
+    problems.addUnknown([name], {
+      known: /key/i.test(name) ? [...known, 'api_key'] : known,
+      prefixes: prefixed.map(({ prefix }) => prefix),
+    });
   }
   problems.refuse();
 }
@@ -84,7 +79,7 @@ export function refuseUnreadBody({ body }: Endpoint, headers: Headers): void {
   const message = 'is not read: this operation takes none';
   throw new HttpError('VALIDATION_FAILED', {
     message: `body: ${message}`,
-    details: [{ field: 'body', pointer: '#', code: 'unknown', message }],
+    details: [buildErrorDetail([], 'unknown', message)],
   });
 }
 
@@ -97,28 +92,40 @@ export function createMemberCheck(): (
   type: string,
   value: unknown,
 ) => void {
-  const made = new WeakMap<z.ZodType, Shape>();
+  const made = { input: new WeakMap<z.ZodType, Shape>(), output: new WeakMap<z.ZodType, Shape>() };
   const getShape = (schema: z.ZodType, io: 'input' | 'output'): Shape => {
-    let found = made.get(schema);
+    let found = made[io].get(schema);
     if (found === undefined) {
       // Boundary: a JSON Schema is an object.
       const root = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema;
       found = new Shape(flattenSchema(root, root));
-      made.set(schema, found);
+      made[io].set(schema, found);
     }
     return found;
   };
   return (endpoint, body, type, value) => {
     if (body.kind === 'raw') return;
     const settable = getShape(body.schema, 'input');
-    const { schema, representation: shown = schema } = endpoint.responses[200] ?? {};
+    const shown = getShownSchema(endpoint);
     const readable = shown === undefined ? undefined : getShape(shown, 'output');
-    const problems = new Problems(readable);
+    const problems = new Problems();
     if (type === jsonPatch) checkOperations(value, settable, readable, problems);
-    // A merge patch of a read-only member is not ignored: it has to leave it as it is.
-    else checkMembers(value, type === mergePatchJson ? settable.and(readable) : settable, [], problems);
+    else {
+      // A merge patch of a read-only member is not ignored: it has to leave it as it is.
+      const known = type === mergePatchJson ? settable.and(readable) : settable;
+      checkMembers(value, { known, readable }, [], problems);
+    }
     problems.refuse();
   };
+}
+
+/**
+ * The schema of what an operation shows once it has made or changed it: what cannot be set of it is read-only. A POST that
+ * makes nothing shows something else than what its body is of.
+ */
+function getShownSchema({ method, responses }: Endpoint): z.ZodType | undefined {
+  const { schema, representation = schema } = responses[method === 'POST' ? 201 : 200] ?? {};
+  return representation;
 }
 
 /** A schema, and the whole that its references point into. */
@@ -190,22 +197,36 @@ function flattenSchema(schema: Schema, root: Schema): Rooted[] {
   return [{ schema, root }, ...parts.flatMap(part => flattenSchema(part, root))];
 }
 
-type Path = readonly (string | number)[];
+interface Shapes {
+  /** What may be sent. */
+  readonly known: Shape;
+  /** What is shown: what of it may not be sent is read-only. */
+  readonly readable: Shape | undefined;
+}
 
-function checkMembers(value: unknown, shape: Shape, path: Path, problems: Problems): void {
-  if (problems.isFull || typeof value !== 'object' || value === null) return;
+function checkMembers(value: unknown, { known, readable }: Shapes, path: Path, problems: Problems): void {
+  if (problems.isFull) return;
+  const getShapes = (token: string | number): Shapes | undefined => {
+    const part = known.at(token);
+    return part === undefined ? undefined : { known: part, readable: readable?.at(token) };
+  };
   if (Array.isArray(value)) {
-    const items = shape.at(0);
+    const items = getShapes(0);
     if (items === undefined) return;
     for (const [index, item] of value.entries()) checkMembers(item, items, [...path, index], problems);
     return;
   }
-  const known = shape.names;
-  if (known === undefined) return;
-  for (const [name, member] of Object.entries(value)) {
-    if (!known.has(name)) problems.add([...path, name], known);
-    const part = shape.at(name);
-    if (part !== undefined) checkMembers(member, part, [...path, name], problems);
+  const { names } = known;
+  if (names === undefined || !isObject(value)) return;
+  for (const name of Object.keys(value)) {
+    // There may be very many others.
+    if (problems.isFull) return;
+    const place = [...path, name];
+    if (names.has(name)) {
+      const part = getShapes(name);
+      if (part !== undefined) checkMembers(value[name], part, place, problems);
+    } else if (readable?.names?.has(name) === true) problems.addReadOnly(place);
+    else problems.addUnknown(place, { known: names });
   }
 }
 
@@ -224,12 +245,12 @@ function checkOperations(
   for (const [index, operation] of patch.entries()) {
     if (!isObject(operation)) continue;
     for (const name of Object.keys(operation)) {
-      if (!operationMembers.includes(name)) problems.add([index, name], operationMembers);
+      if (!operationMembers.includes(name)) problems.addUnknown([index, name], { known: operationMembers });
     }
     for (const name of ['path', 'from']) {
       const target = followPointer(operation[name], shape, [index, name], problems);
       if (name === 'path' && target !== undefined)
-        checkMembers(operation.value, target, [index, 'value'], problems);
+        checkMembers(operation.value, { known: target, readable: undefined }, [index, 'value'], problems);
     }
   }
 }
@@ -240,8 +261,7 @@ function followPointer(pointer: unknown, shape: Shape, path: Path, problems: Pro
   if (typeof pointer !== 'string' || pointer.length > longestPointer) return undefined;
   if (pointer !== '' && !pointer.startsWith('/')) return undefined;
   let at: Shape | undefined = shape;
-  for (const escaped of pointer.split('/').slice(1)) {
-    const token = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const token of splitPointer(pointer).slice(1)) {
     if (at === undefined) return undefined;
     if (at.isList && /^(-|\d+)$/.test(token)) {
       at = at.at(0);
@@ -249,49 +269,10 @@ function followPointer(pointer: unknown, shape: Shape, path: Path, problems: Pro
     }
     const known = at.names;
     if (known !== undefined && !known.has(token)) {
-      problems.add(path, known, token);
+      problems.addUnknown(path, { known, name: token });
       return undefined;
     }
     at = at.at(token);
   }
   return at;
-}
-
-class Problems {
-  private readonly details: ErrorDetail[] = [];
-
-  /** @param readable what the operation shows: its members are known, though not all can be set */
-  constructor(private readonly readable?: Shape) {}
-
-  get isFull(): boolean {
-    return this.details.length >= mostProblems;
-  }
-
-  /** @param name what is not known, when it is not the last of `path` */
-  add(path: Path, known: Iterable<string>, name?: string): void {
-    if (this.isFull) return;
-    const own = name ?? String(path.at(-1));
-    const isShown = path.length === 1 && this.readable?.names?.has(own) === true;
-    const which = name === undefined ? '' : `names ${quoteValue(name, quotedLength)}, which `;
-    const near = findNearest(own, known);
-    const hint = near === undefined ? 'there are none' : `the nearest known name is ${near}`;
-    this.details.push({
-      field: path.join('.'),
-      pointer: `#${path.map(token => `/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')}`,
-      code: isShown ? 'readOnly' : 'unknown',
-      message: isShown ? 'is read-only' : `${which}is not known; ${hint}`,
-    });
-  }
-
-  /** @throws HttpError 400 when there are any */
-  refuse(): void {
-    if (this.details.length === 0) return;
-    const named = this.details.slice(0, mostInMessage).map(({ field, message }) => `${field}: ${message}`);
-    const rest = this.details.length - named.length;
-    const more = rest === 0 ? '' : `; and ${rest} more, see details`;
-    throw new HttpError('VALIDATION_FAILED', {
-      message: `${named.join('; ')}${more}`,
-      details: this.details,
-    });
-  }
 }

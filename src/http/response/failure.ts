@@ -1,8 +1,9 @@
 /** What is thrown, as the reply that the caller gets. */
 import { StorageError } from '../../storage/database.ts';
-import { type ErrorCode, formatErrorBody, formatPlainBody, formatProblemBody, HttpError } from '../errors.ts';
+import { buildErrorDetail, type ErrorCode, HttpError } from '../errors.ts';
 import type { Exchange } from '../exchange.ts';
 import { json, type Negotiate, problemJson } from '../negotiate.ts';
+import { formatErrorBody, formatPlainBody, formatProblemBody } from './error-body.ts';
 import { noStore, type Reply } from './reply.ts';
 
 /** Turns anything thrown into a reply. */
@@ -49,15 +50,19 @@ const ofStorage: Readonly<Partial<Record<StorageError['kind'], readonly [ErrorCo
     moved: ['DATABASE_MOVED', '5'],
   };
 
+/** Columns are written external_id, members externalId. */
+export function toMemberName(column: string): string {
+  return column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 function toHttpError(thrown: unknown): HttpError {
   if (thrown instanceof HttpError) return thrown;
   if (!(thrown instanceof StorageError)) return new HttpError('INTERNAL_ERROR', { cause: thrown });
   if (thrown.kind === 'unique') {
-    // Columns are written external_id, members externalId.
-    const field = (thrown.column ?? 'value').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+    const field = toMemberName(thrown.column ?? 'value');
     return new HttpError('DUPLICATE', {
       message: `${field}: another resource already has this value`,
-      details: [{ field, pointer: `#/${field}`, code: 'unique', message: 'must be unique' }],
+      details: [buildErrorDetail([field], 'unique', 'must be unique')],
       cause: thrown,
     });
   }

@@ -6,7 +6,7 @@
  */
 import { isObject } from '../../json-object.ts';
 import type { BodySpec, Endpoint, Input, PatchBody, ResponseSpec } from '../endpoint.ts';
-import { type ErrorDetail, HttpError } from '../errors.ts';
+import { type ErrorDetail, HttpError, renameDetail } from '../errors.ts';
 import { toValidationError } from '../request/index.ts';
 import type { Reply } from '../response/reply.ts';
 
@@ -130,9 +130,7 @@ function toNewError(error: HttpError, { renamed = {} }: Translation): HttpError 
 }
 
 function toNewDetail(detail: ErrorDetail, renamed: Readonly<Record<string, string>>): ErrorDetail {
-  const [first = '', ...rest] = detail.field.split('.');
+  const [first = ''] = detail.field.split('.');
   const name = Object.hasOwn(renamed, first) ? renamed[first] : undefined;
-  if (name === undefined) return detail;
-  const pointer = `#/${name}${detail.pointer.slice(`#/${first}`.length)}`;
-  return { ...detail, field: [name, ...rest].join('.'), pointer };
+  return name === undefined ? detail : renameDetail(detail, first, name);
 }

@@ -8,6 +8,7 @@ import {
   type Inspected,
   type Limits,
 } from './image.ts';
+import { readUint16 } from './integers.ts';
 
 const format = 'GIF';
 const [extension, image, trailer] = [0x21, 0x2c, 0x3b];
@@ -94,5 +95,3 @@ async function findBlocksEnd(bytes: Uint8Array, start: number, turn: Slices['tur
     if (pause !== undefined) await pause;
   }
 }
-
-const readUint16 = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);

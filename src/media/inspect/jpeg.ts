@@ -13,6 +13,7 @@ import {
   type Inspected,
   type Limits,
 } from './image.ts';
+import { readBigUint16 } from './integers.ts';
 
 const format = 'JPEG';
 /** Scans of a picture at most: each goes over all of it, and a progressive one has about ten. */
@@ -110,7 +111,7 @@ function readMarker(bytes: Uint8Array, start: number): { code: number; next: num
 
 function findSegmentEnd(bytes: Uint8Array, start: number): number {
   if (start + 2 > bytes.length) throw createTruncatedImageError(format);
-  const length = readUint16(bytes, start);
+  const length = readBigUint16(bytes, start);
   if (length < 2) throw createInvalidImageError(`is a JPEG with a segment of ${length} bytes`);
   if (start + length > bytes.length) throw createTruncatedImageError(format);
   return start + length;
@@ -131,7 +132,7 @@ function parseFrame(code: number, content: Uint8Array): Frame {
     throw createInvalidImageError('is a JPEG whose header is broken');
   if (content[0] !== 8)
     throw new ImageError('unsupported', `is a JPEG of ${content[0]} bits, which browsers do not show`);
-  const [height, width] = [readUint16(content, 1), readUint16(content, 3)];
+  const [height, width] = [readBigUint16(content, 1), readBigUint16(content, 3)];
   let [across, down, blocks] = [1, 1, 0];
   for (let index = 0; index < components; index++) {
     const sampling = content[7 + index * 3] ?? 0;
@@ -189,8 +190,6 @@ function findMarker(bytes: Uint8Array, from: number, to: number): number | undef
   }
   return undefined;
 }
-
-const readUint16 = (bytes: Uint8Array, at: number): number => ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
 
 function isNamed(content: Uint8Array, name: string): boolean {
   for (let index = 0; index < name.length; index++)

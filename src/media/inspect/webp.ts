@@ -9,6 +9,7 @@ import {
   type Inspected,
   type Limits,
 } from './image.ts';
+import { readUint16, readUint24, readUint32 } from './integers.ts';
 
 const format = 'WebP';
 const mostChunks = 10_000;
@@ -181,8 +182,3 @@ function buildChunkHead(name: string, length: number): Uint8Array {
 
 const readName = (bytes: Uint8Array, at: number): string =>
   String.fromCharCode(...bytes.subarray(at, at + 4));
-const readUint16 = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
-const readUint24 = (bytes: Uint8Array, at: number): number =>
-  readUint16(bytes, at) | ((bytes[at + 2] ?? 0) << 16);
-const readUint32 = (bytes: Uint8Array, at: number): number =>
-  (readUint24(bytes, at) | ((bytes[at + 3] ?? 0) << 24)) >>> 0;

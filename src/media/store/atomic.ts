@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { getErrorCode } from '../../error-code.ts';
 import { HttpError } from '../../http/errors.ts';
-import { getErrorCode } from '../../operations/log.ts';
 
 /**
  * Writes beside, flushes, and gives the file its name then.

@@ -1,7 +1,7 @@
 /** Files in a folder: that of the service, or one that several machines share. */
 import { access, constants, mkdir, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { getErrorCode } from '../../operations/log.ts';
+import { getErrorCode } from '../../error-code.ts';
 import { writeWhole } from './atomic.ts';
 import {
   createStoreUnavailableError,

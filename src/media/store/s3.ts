@@ -1,6 +1,6 @@
 /** Files in a bucket of S3, or of a service that speaks its language; with Bun's own client. */
 import { S3Client, type S3ListObjectsResponse } from 'bun';
-import { getErrorCode } from '../../operations/log.ts';
+import { getErrorCode } from '../../error-code.ts';
 import type { S3Place } from './place.ts';
 import {
   createStoreUnavailableError,

@@ -1,6 +1,7 @@
 /** Where files are kept, each under the SHA-256 of its content. */
+
+import { getErrorCode } from '../../error-code.ts';
 import { HttpError } from '../../http/errors.ts';
-import { getErrorCode } from '../../operations/log.ts';
 import { createSlices } from '../../slices.ts';
 
 /** A file that is kept. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
-import { author, jsonLinks } from '../authored/schema.ts';
+import { author, jsonLinks, textSorts } from '../authored/schema.ts';
 
 const title = text(200).meta({ examples: ['How we choose our wood'] });
 const body = prose(100_000).meta({ examples: ['Walnut is dense, dark, and kind to tools.'] });
@@ -41,7 +41,7 @@ export const replaceArticle = createArticle
 export const patchArticle = createArticle.partial().meta({ id: 'PatchArticle' });
 
 export const articlePage = buildPageSchemas(article, articleHal, 'articles', 'ArticleList');
-export const sortColumns = { id: 'id', title: 'title', createdAt: 'created_at' } as const;
+export const sortColumns = textSorts;
 
 export const listArticles = z.object({
   author: idFilter('Only articles by the user with this id.'),

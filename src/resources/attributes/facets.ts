@@ -1,13 +1,17 @@
 /** Facets of lists of products: which are requested, and how `meta` says what they count. */
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { attributeKey } from '../../attribute-key.ts';
 import { quoteValue } from '../../http/credentials.ts';
-import { createFieldError, HttpError } from '../../http/errors.ts';
+import { buildErrorDetail, createFieldError, HttpError } from '../../http/errors.ts';
 import { prose } from '../../http/schema.ts';
 import { createFacetCounter, type FacetRequest, type Facets } from '../../storage/columns/counted.ts';
 import { mostValues } from '../../storage/columns/facet.ts';
 import { type Columns, TooManyValues } from '../../storage/columns/index.ts';
 import type { Database } from '../../storage/database.ts';
+import { createCountedLister } from '../../storage/list/counted.ts';
+import type { Lister } from '../../storage/list/index.ts';
+import type { Condition, ListedAt, ListRequest } from '../../storage/list/request.ts';
 import type { Definitions } from './store.ts';
 
 /** Facets in one request, at most. */
@@ -15,7 +19,7 @@ const mostFacets = 20;
 /** Characters of a name that a message quotes. */
 const quotedLength = 80;
 const plainFacets = ['brand', 'category', 'tag', 'status', 'price'];
-const attributeForm = /^attr\.[a-z][a-z0-9_.-]{0,63}$/;
+const attributePrefix = 'attr.';
 
 /** The parameter, for the query schema of any list of products. */
 export const facetParameter = {
@@ -52,9 +56,10 @@ const valuesFacet = z.array(facetValue).max(mostValues).meta({ id: 'ValuesFacet'
 export const facetMeta = {
   facets: z
     .record(z.string().max(80), z.union([valuesFacet, priceFacet]))
-    .optional()
-    .describe('How many products have each value, by facet: the most frequent first, then the smaller value.')
     .meta({
+      id: 'ProductFacets',
+      description:
+        'How many products have each value, by facet: the most frequent first, then the smaller value.',
       examples: [
         {
           'attr.colour': [
@@ -64,14 +69,16 @@ export const facetMeta = {
           price: { min: 4.5, max: 89, buckets: [{ from: 0, to: 100, count: 17 }] },
         },
       ],
-    }),
+    })
+    .optional(),
   moreValues: z
     .record(z.string().max(80), z.int().min(1))
-    .optional()
-    .describe(
-      `How many values a facet has beyond the ${mostValues} that are shown; absent where it has none.`,
-    )
-    .meta({ examples: [{ brand: 12 }] }),
+    .meta({
+      id: 'MoreValues',
+      description: `How many values a facet has beyond the ${mostValues} that are shown; absent where it has none.`,
+      examples: [{ brand: 12 }],
+    })
+    .optional(),
 };
 
 export interface ProductFacets {
@@ -81,15 +88,34 @@ export interface ProductFacets {
    */
   names(parameter: string | undefined, definitions: Definitions): Promise<readonly string[]>;
   /**
-   * The members of `meta`, as JSON text without braces.
+   * A page of products, with the members of `meta` that say what facets count in the same state.
    * @throws HttpError 400 for a facet with more values than are counted
    */
-  members(request: FacetRequest): Promise<string>;
+  list<Row>(list: Lister<Row>, request: ListRequest): Promise<CountedPage<Row>>;
+  /**
+   * What is to be counted among products that a search is yet to find, as it is now.
+   * @throws HttpError 400 for a facet with more values than are counted
+   */
+  fix(request: FacetRequest, kind: Condition): Promise<FixedProductFacets>;
+}
+
+export interface FixedProductFacets {
+  /** Whether the product of an id meets all conditions. */
+  meets(id: number): boolean;
+  /** How many of the products that were found do, and the members of `meta`, as JSON text without braces. */
+  count(ids: readonly number[]): Promise<{ readonly total: number; readonly members: string }>;
+}
+
+interface CountedPage<Row> {
+  readonly listed: ListedAt<Row>;
+  /** As JSON text without braces; undefined where no facets are requested. */
+  readonly members: string | undefined;
 }
 
 export function createProductFacets(database: Database, columns: Columns): ProductFacets {
   const { build, read } = database;
-  const count = createFacetCounter(database, columns);
+  const counter = createFacetCounter(database, columns);
+  const listCounted = createCountedLister(database, counter);
 
   async function isUsed(key: string): Promise<boolean> {
     const query = sql<{ key: string }>`select key from product_attributes where key = ${key} limit 1`;
@@ -99,11 +125,11 @@ export function createProductFacets(database: Database, columns: Columns): Produ
   async function check(name: string, definitions: Definitions): Promise<void> {
     if (plainFacets.includes(name)) return;
     const shown = quoteValue(name, quotedLength);
-    if (!attributeForm.test(name)) {
+    const key = name.slice(attributePrefix.length);
+    if (!name.startsWith(attributePrefix) || !attributeKey.test(key)) {
       const known = `${plainFacets.join(', ')}, or attr. and the key of an attribute`;
       throw createFieldError('facets', 'enum', `must name facets, which ${shown} is not: they are ${known}`);
     }
-    const key = name.slice('attr.'.length);
     const definition = definitions.get(key);
     if (definition?.facet === false)
       throw createFieldError('facets', 'facet', `must not name ${shown}, which is none`);
@@ -121,20 +147,39 @@ export function createProductFacets(database: Database, columns: Columns): Produ
       for (const name of names) await check(name, definitions);
       return names;
     },
-    async members(request) {
-      try {
-        return formatMembers(request.facets, await count(request));
-      } catch (error) {
-        if (!(error instanceof TooManyValues)) throw error;
-        const message = `must not name ${error.column}, which has more values than are counted`;
-        throw new HttpError('VALIDATION_FAILED', {
-          message: `facets: ${message}`,
-          details: [{ field: 'facets', pointer: '#/facets', code: 'maxValues', message }],
-          cause: error,
-        });
-      }
+    async fix(request, kind) {
+      const { meets, count } = await refuseTooMany(() => counter.fix(request, kind));
+      return {
+        meets,
+        async count(ids) {
+          const counted = await count(ids);
+          return { total: counted.total, members: formatMembers(request.facets, counted) };
+        },
+      };
+    },
+    async list(list, request) {
+      const { facets: names } = request;
+      if (names === undefined) return { listed: await list(request), members: undefined };
+      return refuseTooMany(async () => {
+        const { listed, facets } = await listCounted(list, request);
+        return { listed, members: formatMembers(names, facets) };
+      });
     },
   };
+}
+
+async function refuseTooMany<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof TooManyValues)) throw error;
+    const message = `must not name ${error.column}, which has more values than are counted`;
+    throw new HttpError('VALIDATION_FAILED', {
+      message: `facets: ${message}`,
+      details: [buildErrorDetail(['facets'], 'maxValues', message)],
+      cause: error,
+    });
+  }
 }
 
 /** In the order they were requested. */

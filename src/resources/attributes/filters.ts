@@ -1,5 +1,6 @@
 /** Filters of lists by attributes: `attr.colour=red&attr.colour=blue` (either), `attr.watt=gte:10&attr.watt=lt:20` (both). */
 
+import { attributeKey } from '../../attribute-key.ts';
 import { createFieldError } from '../../http/errors.ts';
 import { prefixedParameters } from '../../http/request/prefixed.ts';
 import {
@@ -15,7 +16,7 @@ import type { Definitions } from './store.ts';
 export const attributeParameters = {
   attributes: prefixedParameters({
     prefix: 'attr.',
-    name: /^[a-z][a-z0-9_.-]{0,63}$/,
+    name: attributeKey,
     longestValue: 1100,
     description:
       'Filters by attributes, one parameter for each: `attr.colour=red`. Given several times, any of the values will do; several attributes must all be met. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, all of them together: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` compares what contains such a word itself.',

@@ -1,6 +1,6 @@
 /** Whether products' attributes fit what is defined of them. Only what is written is checked: what is there stays. */
 import { quoteValue } from '../../http/credentials.ts';
-import type { ErrorDetail } from '../../http/errors.ts';
+import { buildErrorDetail, type ErrorDetail } from '../../http/errors.ts';
 import { createValidationError } from '../../http/request/index.ts';
 import { type AttributeValues, parseMoment } from '../../storage/attributes/values.ts';
 import type { Definition } from './schema.ts';
@@ -30,7 +30,7 @@ function findAttributeProblems(
   if (definitions.size === 0) return [];
   const problems: ErrorDetail[] = [];
   const refuse = (key: string, code: string, message: string) =>
-    problems.push({ field: `attributes.${key}`, pointer: `#/attributes/${key}`, code, message });
+    problems.push(buildErrorDetail(['attributes', key], code, message));
   for (const [key, value] of Object.entries(after.attributes)) {
     const definition = definitions.get(key);
     if (definition === undefined || isSame(value, before?.attributes[key])) continue;

@@ -1,9 +1,11 @@
 /** THE schema of attributes' definitions: what a key of products' `attributes` means, and what values it takes. */
 import { z } from 'zod';
+import { attributeKey } from '../../attribute-key.ts';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, oneOf, text, timestamp } from '../../http/schema.ts';
 import { categoryPath, shownPath } from '../categories/schema.ts';
+import { keyRule } from '../products/members/attributes.ts';
 
 /** Definitions at most: all of them are kept in memory. */
 export const definitionsLimit = 1000;
@@ -15,7 +17,7 @@ const notDistinct = { error: 'must not name a value twice', params: { rule: 'uni
 
 const key = z
   .string()
-  .regex(/^[a-z][a-z0-9_.-]{0,63}$/, 'must begin with a to z, then up to 63 of a to z, 0 to 9, _ . and -')
+  .regex(attributeKey, keyRule)
   .describe('The member of products’ `attributes` that it is about; unique.')
   .meta({ maxLength: 64, examples: ['watt'] });
 const label = text(100)

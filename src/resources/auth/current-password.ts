@@ -1,6 +1,6 @@
 /** Proving, with the current password, that a request is its user's and not that of anyone who has an access token. */
 import type { Input } from '../../http/endpoint.ts';
-import { HttpError } from '../../http/errors.ts';
+import { buildErrorDetail, HttpError } from '../../http/errors.ts';
 import type { StoredUser } from '../users/store.ts';
 import type { Guard } from './guard.ts';
 import type { PasswordCheck } from './passwords.ts';
@@ -23,10 +23,7 @@ export function createPasswordProof(guard: Guard, passwords: PasswordCheck): Pas
     });
 }
 
-export const createWrongPasswordError = () => new HttpError('WRONG_PASSWORD', { details: [wrong] });
-const wrong = {
-  field: 'currentPassword',
-  pointer: '#/currentPassword',
-  code: 'password',
-  message: 'is not the current password',
-};
+export const createWrongPasswordError = () =>
+  new HttpError('WRONG_PASSWORD', {
+    details: [buildErrorDetail(['currentPassword'], 'password', 'is not the current password')],
+  });

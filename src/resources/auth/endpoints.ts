@@ -3,6 +3,7 @@ import { allow } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { type ErrorCode, HttpError } from '../../http/errors.ts';
 import { replyNoContent, replySecret } from '../../http/response/reply.ts';
+import { hashSecret } from '../../secrets/random.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { type StoredUser, toEmailKey, type UserStore } from '../users/store.ts';
 import type { Guards } from './guard.ts';
@@ -10,7 +11,7 @@ import type { KnownAddresses } from './known-addresses.ts';
 import { accessLifetime, refreshIdleLifetime, refreshLifetime } from './lifetimes.ts';
 import type { PasswordCheck } from './passwords.ts';
 import * as schema from './schema.ts';
-import { hashToken, type SessionStore } from './store.ts';
+import type { SessionStore } from './store.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface AuthOptions {
@@ -64,7 +65,7 @@ export function createAuthEndpoints({ database, clock }: Dependencies, options: 
           await sessions.insert(session, {
             id: sessionId,
             user_id: id,
-            token_hash: hashToken(refreshToken),
+            token_hash: hashSecret(refreshToken),
             created_at: now,
             last_used_at: now,
             expires_at: now + refreshLifetime * 1000,
@@ -86,7 +87,7 @@ export function createAuthEndpoints({ database, clock }: Dependencies, options: 
       responses: { 200: { description: 'A new access token.', schema: schema.accessTokenOnly } },
       errors: ['UNAUTHORIZED', 'TOKEN_EXPIRED'],
       async handle({ body, address, showQuota, write }) {
-        const hash = hashToken(body.refreshToken);
+        const hash = hashSecret(body.refreshToken);
         return guards.token({ showQuota, address }, hash, async () => {
           const verified = await tokens.verifyRefresh(body.refreshToken);
           if (typeof verified === 'string') throw createRefreshError(verified);
@@ -123,7 +124,7 @@ export function createAuthEndpoints({ database, clock }: Dependencies, options: 
       responses: { 204: { description: 'The session has ended.' } },
       handle({ body, write }) {
         return write(async session => {
-          await sessions.removeByToken(session, hashToken(body.refreshToken));
+          await sessions.removeByToken(session, hashSecret(body.refreshToken));
           return replyNoContent();
         });
       },

@@ -15,8 +15,6 @@ export interface SessionStore {
   sweep(session: Session, now: number): Promise<number>;
 }
 
-export const hashToken = (token: string) => new Bun.CryptoHasher('sha256').update(token).digest('hex');
-
 /** @param ended what this process verifies access tokens with, where it verifies any */
 export function createSessionStore(
   database: Pick<Database, 'build' | 'read'>,

@@ -32,10 +32,13 @@ export const staffRights: Rights = { topic: 'content', edit: staff, remove: staf
 export const commentRights: Rights = { topic: 'content', edit: admins, remove: staff, byAuthor: true };
 export const reviewRights: Rights = { ...commentRights, topic: 'reviews' };
 
+/** What creating one says of its author. */
+export const signedInAuthor = 'Its author is the user who is signed in, so that no API key can write one.';
+
 type Shared = 'path' | 'params' | 'read' | 'write' | 'presenter' | 'permit' | 'rows';
 
 /** One kind of what people write. Where its JSON has `_links`, they are made here, as URLs. */
-interface Kind<R extends Written, Fields>
+export interface Kind<R extends Written, Fields>
   extends Omit<Resource<typeof byId, R, R, Fields, undefined>, Shared> {
   /** Its collection's path below the version's prefix, and the relation of its items in HAL: `articles`. */
   readonly collection: string;

@@ -11,6 +11,9 @@ export const author = z
   })
   .meta({ id: 'Author', description: 'Who wrote it.' });
 
+/** What lists of articles and posts are sorted by → columns. */
+export const textSorts = { id: 'id', title: 'title', createdAt: 'created_at' } as const;
+
 const url = (path: string) => z.url().meta({ examples: [`https://shop.example/v1/${path}`] });
 
 /** `_links` of plain JSON. @param more names of collections that belong to one of them */

@@ -1,5 +1,5 @@
 /** Where in the tree a category may be. */
-import { createFieldError, HttpError } from '../../http/errors.ts';
+import { buildErrorDetail, createFieldError, HttpError } from '../../http/errors.ts';
 import { deepest } from '../../storage/categories/names.ts';
 import type { StoredCategory } from './row.ts';
 
@@ -40,7 +40,7 @@ export function createNameTakenError(
   const message = `the category ${id}, "${path}", has this name already`;
   return new HttpError('DUPLICATE', {
     message: `name: "${name}" must be unique among the categories of one parent: ${message}`,
-    details: [{ field: 'name', pointer: '#/name', code: 'unique', message }],
+    details: [buildErrorDetail(['name'], 'unique', message)],
   });
 }
 
@@ -54,9 +54,7 @@ export function createNotEmptyError(content: {
     ['products', content.products, content.products === 1 ? 'product' : 'products', 'in it'],
   ] as const;
   const details = found.flatMap(([field, count, what, where]) =>
-    count === 0
-      ? []
-      : [{ field, pointer: `#/${field}`, code: 'empty', message: `there are ${count} ${what} ${where}` }],
+    count === 0 ? [] : [buildErrorDetail([field], 'empty', `there are ${count} ${what} ${where}`)],
   );
   const reasons = details.map(({ message }) => message).join(' and ');
   return new HttpError('CATEGORY_NOT_EMPTY', {

@@ -80,7 +80,8 @@ function findProblem(names: readonly string[]): { rule: string; message: string 
   if (names.length > deepest)
     return { rule: 'levels', message: `must not have more than ${deepest} levels, and has ${names.length}` };
   for (const [index, one] of names.entries()) {
-    const where = `the name of level ${index + 1}`;
+    // Fits behind the name of the field, with or without a colon: "category has a name at level 2 that must …".
+    const where = `has a name at level ${index + 1} that`;
     if (one === '') return { rule: 'blank', message: `${where} must not be blank` };
     if ([...one].length > longestName)
       return { rule: 'maxLength', message: `${where} must be at most ${longestName} characters long` };

@@ -2,7 +2,7 @@
 import type { Endpoint } from '../../http/endpoint.ts';
 import { createNotFoundError, requireFound } from '../../http/errors.ts';
 import { createEqualConditions } from '../../storage/list/request.ts';
-import { commentRights, createAuthoredResource } from '../authored/index.ts';
+import { commentRights, createAuthoredResource, signedInAuthor } from '../authored/index.ts';
 import { byId } from '../crud/index.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { PostStore } from '../posts/store.ts';
@@ -50,7 +50,7 @@ export function createCommentEndpoints(
       path,
       params: byId,
       summary: 'Comment on a post',
-      description: 'Its author is the user who is signed in, so that no API key can write one.',
+      description: signedInAuthor,
       body: { schema: schema.writeComment, example },
       errors: ['NOT_FOUND'],
       async insert(session, author, { params: { id }, body, cause }) {

@@ -1,7 +1,7 @@
 /** THE schema of comments. */
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
-import { listParameters } from '../../http/paginate.ts';
+import { commonSorts, listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
 import { author } from '../authored/schema.ts';
 
@@ -28,7 +28,7 @@ export const writeComment = z.object({ body }).meta({ id: 'WriteComment' });
 export const patchComment = writeComment.partial().meta({ id: 'PatchComment' });
 
 export const commentPage = buildPageSchemas(comment, commentHal, 'comments', 'CommentList');
-export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
+export const sortColumns = commonSorts;
 export const listComments = z.object(listParameters(sortColumns));
 
 export const listAllComments = z.object({

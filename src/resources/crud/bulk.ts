@@ -1,8 +1,36 @@
-/** What bulk PATCHes have in common. Their errors say which one does not fit, and point into the body that was sent. */
-import { buildErrorDetail, type ErrorDetail, formatMessage, HttpError } from '../../http/errors.ts';
+/** Bulk PATCHes: of many, all or none. Their errors say which one does not fit, and point into the body that was sent. */
+import { z } from 'zod';
+import type { Access } from '../../http/access.ts';
+import { createEndpoint, type Endpoint, type Input, type Output } from '../../http/endpoint.ts';
+import {
+  buildErrorDetail,
+  type ErrorCode,
+  type ErrorDetail,
+  formatMessage,
+  HttpError,
+  moveDetail,
+} from '../../http/errors.ts';
+import { toMemberName } from '../../http/response/failure.ts';
 import { type Reply, replyOk } from '../../http/response/reply.ts';
 import { createSlices } from '../../slices.ts';
-import { StorageError } from '../../storage/database.ts';
+import { StorageError, type Transaction } from '../../storage/database.ts';
+
+/** What is changed: each once. */
+const ids = z
+  .array(z.int())
+  .min(1)
+  .max(500)
+  .refine(ids => new Set(ids).size === ids.length, {
+    error: 'must not name an id twice',
+    params: { rule: 'uniqueItems' },
+  })
+  .meta({ uniqueItems: true });
+
+/** The schema of a body. @param update the members to set; @param id of the schema */
+export const buildBulkBody = <Update extends z.ZodObject>(update: Update, id: string) =>
+  z.object({ ids, update }).meta({ id });
+
+const result = z.object({ updated: z.int().min(0).max(500) }).meta({ id: 'BulkResult' });
 
 /** What is changed, as errors name it: product 5. */
 interface One {
@@ -10,14 +38,10 @@ interface One {
   readonly id: number;
 }
 
-interface Bulk<Row, Old, Change> {
-  /** In the singular, for people: `product`. */
-  readonly name: string;
+/** The work of one request. */
+interface Work<Row, Old, Change> {
   /** Those there are, locked. */
   readonly rows: readonly Row[];
-  readonly update: object;
-  /** Members of `update` that no two may have. */
-  readonly unique: readonly string[];
   /** Reads one. @throws HttpError for what concerns all of them */
   read(row: Row): Old;
   /** @throws HttpError for what it cannot become */
@@ -25,11 +49,87 @@ interface Bulk<Row, Old, Change> {
   write(changes: readonly Change[]): Promise<readonly unknown[]>;
 }
 
+interface Bulk<Row, Old, Change> extends Work<Row, Old, Change> {
+  /** In the singular, for people: `product`. */
+  readonly name: string;
+  readonly update: object;
+  /** Members of `update` that no two may have. */
+  readonly unique: readonly string[];
+}
+
+interface BulkSpec<Params extends z.ZodObject | undefined, Update extends z.ZodObject, Row, Old, Change>
+  extends Pick<Bulk<Row, Old, Change>, 'name' | 'unique'> {
+  /** Of the collection: `/products`. */
+  readonly path: string;
+  readonly params?: Params;
+  /** How the ids of the operation and of its body end: `Products`. */
+  readonly id: string;
+  /** What is changed, for people, in the plural: `variants of a product`. */
+  readonly items: string;
+  /** What it says beyond `All or none`. */
+  readonly description: string;
+  readonly tag: string;
+  readonly access: Access;
+  /** The members to set, the same for all, as in a PATCH of one. */
+  readonly patch: { readonly schema: Update; readonly example: object };
+  /** The representation of one. */
+  readonly schema: z.ZodType;
+  readonly errors: readonly ErrorCode[];
+  begin(
+    session: Transaction,
+    context: Input<Output<Params>, undefined, BulkBody<Update>>,
+  ): Promise<Work<Row, Old, Change>>;
+}
+
+interface BulkBody<Update extends z.ZodObject> {
+  readonly ids: readonly number[];
+  readonly update: z.output<Update>;
+}
+
+/** PATCH of a collection: the same change of many. */
+export function createBulkEndpoint<
+  Row extends { readonly id: number },
+  Old,
+  Change,
+  Update extends z.ZodObject,
+  Params extends z.ZodObject | undefined = undefined,
+>(spec: BulkSpec<Params, Update, Row, Old, Change>): Endpoint {
+  const { path, params, id, items, name, tag, access, patch, unique, errors } = spec;
+  // Boundary: Zod does not see what a schema gives that is made of one which is not known here.
+  const schema = buildBulkBody(patch.schema, `BulkPatch${id}`) as unknown as z.ZodType<BulkBody<Update>>;
+  return createEndpoint({
+    method: 'PATCH',
+    path,
+    operationId: `bulkPatch${id}`,
+    summary: `Change many ${items} at once`,
+    description: `All or none. ${spec.description}`,
+    tag,
+    access,
+    ...(params === undefined ? {} : { params }),
+    body: { kind: 'json', schema, example: { ids: [1, 2, 3], update: patch.example } },
+    responses: {
+      200: {
+        description: `How many ${id.toLowerCase()} were changed.`,
+        schema: result,
+        representation: z.object({ update: spec.schema }),
+        example: { updated: 3 },
+      },
+    },
+    errors,
+    handle(context) {
+      const { body, write } = context;
+      return write(async session =>
+        changeTogether({ name, unique, update: body.update, ...(await spec.begin(session, context)) }),
+      );
+    },
+  });
+}
+
 /**
  * Changes many, all or none.
  * @throws HttpError with its fields below `update`, saying of which one it is; 409 for a value that several would have
  */
-export async function changeTogether<Row extends { readonly id: number }, Old, Change>(
+async function changeTogether<Row extends { readonly id: number }, Old, Change>(
   bulk: Bulk<Row, Old, Change>,
 ): Promise<Reply> {
   const { name, rows } = bulk;
@@ -77,15 +177,12 @@ async function writeNamingMember<T>(update: object, write: () => Promise<T>): Pr
   try {
     return await write();
   } catch (error) {
-    const member = error instanceof StorageError && error.kind === 'unique' ? toMemberName(error) : '';
+    const isTaken = error instanceof StorageError && error.kind === 'unique';
+    const member = isTaken ? toMemberName(error.column ?? '') : '';
     if (!Object.hasOwn(update, member)) throw error;
     throw createDuplicateError([buildErrorDetail([member], 'unique', 'must be unique')], error);
   }
 }
-
-/** Columns are written external_id, members externalId. */
-const toMemberName = ({ column = '' }: StorageError): string =>
-  column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 const createDuplicateError = (details: readonly ErrorDetail[], cause?: unknown): HttpError =>
   new HttpError('DUPLICATE', { message: formatMessage(details), details, cause });
@@ -93,9 +190,7 @@ const createDuplicateError = (details: readonly ErrorDetail[], cause?: unknown):
 function toBodyError({ code, message, details, headers, cause }: HttpError, { name, id }: One): HttpError {
   const which = `(of ${name} ${id})`;
   const located = details?.map(detail => ({
-    ...detail,
-    field: detail.pointer === '#' ? 'update' : `update.${detail.field}`,
-    pointer: `#/update${detail.pointer.slice(1)}`,
+    ...moveDetail(detail, 'update'),
     message: `${detail.message} ${which}`,
   }));
   if (located === undefined) return new HttpError(code, { message: `${message} ${which}`, headers, cause });

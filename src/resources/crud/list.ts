@@ -8,8 +8,7 @@ import { isHal, toHalCollection } from '../../http/hal/index.ts';
 import { formatEnvelope, type PageTexts, type Paginator } from '../../http/paginate.ts';
 import { type Reply, replyOk } from '../../http/response/reply.ts';
 import { mapInSlices } from '../../slices.ts';
-import type { Lister } from '../../storage/list/index.ts';
-import type { Condition } from '../../storage/list/request.ts';
+import type { Condition, Listed, ListRequest } from '../../storage/list/request.ts';
 import type { RequestContext } from '../context.ts';
 
 interface Requested {
@@ -35,7 +34,7 @@ export interface ListSpec<Params extends z.ZodObject | undefined, Query extends 
   /** What it is called for people, and the relation of its items in HAL, where those are other words. */
   readonly items?: string;
   readonly relation?: string;
-  readonly list: Lister<Row>;
+  readonly list: (request: ListRequest) => Promise<Listed<Row>>;
   readonly sortColumns: Readonly<Record<string, string>>;
   /** Which rows, in which order. @throws HttpError for what cannot be requested, or not by this caller */
   requested(context: Input<Output<Params>, Output<Query>, undefined>): Requested | Promise<Requested>;

@@ -1,6 +1,6 @@
 /** THE schema of events: the audit trail, which is written by outbox.record and never changed. */
 import { z } from 'zod';
-import { buildCollectionSchema, listParameters } from '../../http/paginate.ts';
+import { buildCollectionSchema, commonSorts, listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
 
 const type = text(100).meta({ examples: ['product.updated'] });
@@ -31,7 +31,7 @@ export const event = z
   .meta({ id: 'Event' });
 
 export const eventList = buildCollectionSchema(event, 'EventList');
-export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
+export const sortColumns = commonSorts;
 
 export const listEvents = z.object({
   type: type.optional().describe('Only events of this type.'),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Cause } from '../../events/outbox.ts';
 import { allow, staff } from '../../http/access.ts';
 import { createEndpoint, type Endpoint, type Input } from '../../http/endpoint.ts';
-import { HttpError, requireFound } from '../../http/errors.ts';
+import { buildErrorDetail, HttpError, requireFound } from '../../http/errors.ts';
 import { buildAddress } from '../../http/hal/addresses.ts';
 import { changeLinks, type Links } from '../../http/hal/index.ts';
 import type { Reply } from '../../http/response/reply.ts';
@@ -229,7 +229,7 @@ function refuseAnother({ images }: Product, url: string): void {
     const message = `The product has this image already: ${same.id}.`;
     throw new HttpError('DUPLICATE', {
       message,
-      details: [{ field: 'url', pointer: '#/url', code: 'unique', message }],
+      details: [buildErrorDetail(['url'], 'unique', message)],
     });
   }
   if (images.length >= mostImages)

@@ -3,14 +3,8 @@ import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
-import { mostItems, orderItem } from '../orders/schema.ts';
+import { amount, mostItems, orderItem } from '../orders/schema.ts';
 import { email } from '../users/schema.ts';
-
-const amount = z
-  .number()
-  .min(0)
-  .max(Number.MAX_SAFE_INTEGER)
-  .meta({ examples: [159] });
 
 const links = buildLinksSchema(['self'], ['order', 'customer', 'send']).describe(
   'order, customer and send stand here only where the caller may use them.',
@@ -32,16 +26,17 @@ const bare = z.object({
       name: text(200).meta({ examples: ['Catalog'] }),
       address: z.array(text(200)).max(8).describe('Line by line.'),
     })
-    .describe('As it was set when the invoice was issued.'),
-  customer: z
-    .object({ name: text(200).meta({ examples: ['Ada Winter'] }), email })
-    .describe('As it was when the order was placed; this is where the invoice is sent.'),
+    .meta({ id: 'Seller', description: 'As it was set when the invoice was issued.' }),
+  customer: z.object({ name: text(200).meta({ examples: ['Ada Winter'] }), email }).meta({
+    id: 'InvoiceCustomer',
+    description: 'As it was when the order was placed; this is where the invoice is sent.',
+  }),
   currency: z
     .string()
     .meta({ pattern: '^[A-Z]{3}$', minLength: 3, maxLength: 3, examples: ['EUR'] })
     .describe('ISO 4217.'),
   items: z.array(orderItem).max(mostItems),
-  total: amount.describe('The sum of the items, in major units of the currency.'),
+  total: amount.describe('The sum of the totals of the items, in major units of the currency.'),
   version: z.int().min(1).describe('One more with each change.'),
   issuedAt: timestamp(),
   sentAt: timestamp().nullable().describe('When it last went out by mail.'),

@@ -1,15 +1,15 @@
 /** The queries of invoices. What was invoiced is kept as it was: amounts in whole minor units, names as they were. */
 
-import type { Seller } from '../../config.ts';
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import { toMajor } from '../../money.ts';
+import type { Seller } from '../../settings/values.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { createLister, type Lister } from '../../storage/list/index.ts';
 import { computeChangeMoment, toIsoDate } from '../../storage/moments.ts';
 import { createTableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
-import { type StoredItem, type StoredOrder, toItem } from '../orders/store.ts';
+import { type KeptItem, type StoredItem, type StoredOrder, toItem } from '../orders/store.ts';
 import type { Invoice } from './schema.ts';
 
 /** An invoice as it is stored; its document is a Snapshot as JSON text. */
@@ -20,7 +20,7 @@ export interface Snapshot {
   readonly seller: Seller;
   readonly customer: { readonly name: string; readonly email: string };
   readonly currency: string;
-  readonly items: readonly StoredItem[];
+  readonly items: readonly KeptItem[];
   readonly total: number;
 }
 
@@ -77,6 +77,10 @@ export function toInvoice(row: StoredInvoice): Invoice {
   };
 }
 
+/** Without what few items have: an invoice of whole cents is the same text as ever. */
+const toKeptItem = ({ exact_price, ...item }: StoredItem): KeptItem =>
+  exact_price === null ? item : { ...item, exact_price };
+
 /** @param seller who issues invoices from now on */
 export function createInvoiceStore(database: Database, outbox: Outbox, seller: Seller): InvoiceStore {
   const { build } = database;
@@ -103,7 +107,7 @@ export function createInvoiceStore(database: Database, outbox: Outbox, seller: S
         seller,
         customer: { name: order.customer_name, email: order.customer_email },
         currency: order.currency,
-        items,
+        items: items.map(toKeptItem),
         total: order.total,
       };
       const values = {

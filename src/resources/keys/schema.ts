@@ -26,7 +26,10 @@ const fields = {
   name: text(100)
     .describe('What the key is for.')
     .meta({ examples: ['Price import'] }),
-  scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
+  scopes: z
+    .array(z.enum(scopes).meta({ id: 'Scope', description: 'A right of a key.' }))
+    .min(1)
+    .max(scopes.length),
 };
 
 /** A limit of the key's own, of as many requests as the setting RATE_LIMIT allows. */

@@ -2,11 +2,11 @@
  * The queries of API keys. Only a key's hash is stored; 256 random bits need no slow hash. Making and revoking a key
  * are events; no event holds the key or its hash.
  */
-import { randomBytes } from 'node:crypto';
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import type { Caller } from '../../http/access.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { createRandomSecret, hashSecret } from '../../secrets/random.ts';
 import { parseStored } from '../../storage/damage.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
 import { createLister } from '../../storage/list/index.ts';
@@ -52,8 +52,6 @@ const columns = [
 ] as const;
 /** Last use is written at most this often per key, in milliseconds. */
 const lastUseResolution = 60_000;
-
-const hashKey = (key: string) => new Bun.CryptoHasher('sha256').update(key).digest('hex');
 
 /** A key is good without the note: a database that can only be read still serves reads. The next request notes its use. */
 function ignoreStorageError(error: unknown): void {
@@ -104,11 +102,11 @@ export function createKeyStore(database: Database, clock: Clock, outbox: Outbox)
     find: rows.find,
     lock: rows.lock,
     async insert(session, input, createdBy, cause) {
-      const key = `ck_${randomBytes(32).toString('base64url')}`;
+      const key = `ck_${createRandomSecret()}`;
       const values = {
         name: input.name,
         prefix: key.slice(0, 9),
-        key_hash: hashKey(key),
+        key_hash: hashSecret(key),
         scopes: JSON.stringify([...new Set(input.scopes)]),
         rate_limit: input.rateLimit ?? null,
         created_by: createdBy,
@@ -134,7 +132,7 @@ export function createKeyStore(database: Database, clock: Clock, outbox: Outbox)
     async authenticate(key) {
       if (!/^ck_[\w-]{43}$/.test(key)) return 'UNAUTHORIZED';
       // The hash is looked up, so how long the comparison takes says nothing about the key.
-      const row = await database.read.first(byHash({ hash: hashKey(key) }));
+      const row = await database.read.first(byHash({ hash: hashSecret(key) }));
       const now = clock.now();
       if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) return 'UNAUTHORIZED';
       noteUse(row, now);

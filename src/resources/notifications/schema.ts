@@ -1,7 +1,7 @@
 /** THE schema of notifications. */
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
-import { listParameters } from '../../http/paginate.ts';
+import { commonSorts, listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 
 const read = z.boolean().meta({ examples: [true] });
@@ -38,7 +38,7 @@ export const notificationPage = buildPageSchemas(
 );
 export const markedRead = z.object({ updated: z.int().min(0) }).meta({ id: 'MarkedRead' });
 
-export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
+export const sortColumns = commonSorts;
 export const listNotifications = z.object({
   unread: z
     .enum(['true', 'false'])

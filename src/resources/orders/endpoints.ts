@@ -92,7 +92,7 @@ export function createOrderEndpoints(
       operationId: 'createOrder',
       summary: 'Place an order',
       description:
-        'Names and prices are those of the moment the order is placed. All products must have one currency, and none may be named twice, but in different variants; a product that has variants is ordered by one of them. What is in stock and tracked is reserved for the order until it is paid or cancelled; where there is not enough of all of it, nothing is ordered.',
+        'Names and prices are those of the moment the order is placed; each line costs price × quantity, rounded half up to the minor unit of the currency, and the order the sum of its lines. All products must have one currency, and none may be named twice, but in different variants; a product that has variants is ordered by one of them. What is in stock and tracked is reserved for the order until it is paid or cancelled; where there is not enough of all of it, nothing is ordered.',
       tag,
       access: allow.everyone('orders:write'),
       params: byId,

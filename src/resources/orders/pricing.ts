@@ -1,6 +1,9 @@
-/** What an order costs: what is ordered as it is at this moment, in whole minor units. Pure. */
-import { type ErrorDetail, HttpError } from '../../http/errors.ts';
-import { largestAmount, toMinor } from '../../money.ts';
+/**
+ * What an order costs: what is ordered as it is at this moment. Prices have any decimals; the amount of a line, and the
+ * total, are whole minor units (docs/decisions/0040). Pure.
+ */
+import { buildErrorDetail, type ErrorDetail, HttpError } from '../../http/errors.ts';
+import { computeAmount, largestAmount, toMajor, toMinor } from '../../money.ts';
 import type { Product } from '../products/schema.ts';
 import type { Variant } from '../variants/schema.ts';
 import type { NewOrder as OrderBody } from './schema.ts';
@@ -36,24 +39,28 @@ export function priceLines(
     found.map(({ product }) => product),
     defaultCurrency,
   );
-  const amounts = found.map(line => {
-    const unitPrice = toMinor(line.price, currency);
-    return { ...line, unitPrice, total: unitPrice * BigInt(line.quantity) };
-  });
+  const amounts = found.map(line => ({ ...line, total: computeAmount(line.price, line.quantity, currency) }));
   const total = amounts.reduce((sum, line) => sum + line.total, 0n);
   // No part is larger than the total: each of them is a number that holds it exactly.
   if (total > BigInt(largestAmount)) throw new HttpError('ORDER_TOO_LARGE');
-  const items = amounts.map(({ product, variant, quantity, unitPrice, total }) => ({
+  const items = amounts.map(({ product, variant, quantity, price, total }) => ({
     product_id: product.id,
     variant_id: variant?.id ?? null,
     name: product.name,
     sku: variant === undefined ? product.sku : variant.sku,
     options: variant === undefined ? null : JSON.stringify(variant.options),
     quantity,
-    unit_price: Number(unitPrice),
+    ...toStoredPrice(price, currency),
     total: Number(total),
   }));
   return { currency, total: Number(total), items };
+}
+
+/** @param price of one; no larger in minor units than the largest amount */
+function toStoredPrice(price: number, currency: string): Pick<NewItem, 'unit_price' | 'exact_price'> {
+  const unitPrice = Number(toMinor(price, currency));
+  const isWhole = toMajor(unitPrice, currency) === price;
+  return { unit_price: unitPrice, exact_price: isWhole ? null : String(price) };
 }
 
 interface Line {
@@ -70,7 +77,7 @@ function requireOrderable(lines: OrderBody['items'], named: readonly Named[]): L
   lines.forEach(({ productId, variantId, quantity }, index) => {
     const { product, variant, basePrice } = named[index] ?? {};
     const refuse = (member: 'productId' | 'variantId', code: string, message: string) =>
-      void missing.push(buildDetail(index, code, message, member));
+      void missing.push(buildErrorDetail(['items', index, member], code, message));
     if (product === undefined) refuse('productId', 'unavailable', `product ${productId} does not exist`);
     else if (product.status !== 'active')
       refuse('productId', 'unavailable', `product ${productId} is archived`);
@@ -89,10 +96,8 @@ function requireCommonCurrency(products: readonly Product[], defaultCurrency: st
   const [first = defaultCurrency] = currencies;
   if (currencies.every(currency => currency === first)) return first;
   throw new HttpError('MIXED_CURRENCIES', {
-    details: currencies.map((currency, index) => buildDetail(index, 'currency', `is priced in ${currency}`)),
+    details: currencies.map((currency, index) =>
+      buildErrorDetail(['items', index, 'productId'], 'currency', `is priced in ${currency}`),
+    ),
   });
-}
-
-function buildDetail(index: number, code: string, message: string, member = 'productId'): ErrorDetail {
-  return { field: `items.${index}.${member}`, pointer: `#/items/${index}/${member}`, code, message };
 }

@@ -4,7 +4,7 @@
  * the order, then products by id (docs/decisions/0027).
  */
 import type { Cause } from '../../events/outbox.ts';
-import { type ErrorDetail, HttpError } from '../../http/errors.ts';
+import { buildErrorDetail, type ErrorDetail, HttpError } from '../../http/errors.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import type { Stock } from '../products/members/stock.ts';
@@ -149,12 +149,8 @@ function reserveLines(lines: Lines, locked: LockedStock): number[] {
     const left = countObtainable(stock);
     if (quantity > left) {
       const name = variantId == null ? `product ${productId}` : `variant ${variantId}`;
-      missing.push({
-        field: `items.${index}.quantity`,
-        pointer: `#/items/${index}/quantity`,
-        code: 'stock',
-        message: `of ${name} there are ${left} to be had, ${quantity} are wanted`,
-      });
+      const message = `of ${name} there are ${left} to be had, ${quantity} are wanted`;
+      missing.push(buildErrorDetail(['items', index, 'quantity'], 'stock', message));
       return 0;
     }
     locked.set(line, reserve(stock, quantity));

@@ -16,7 +16,7 @@ const quantity = z
   .min(1)
   .max(largestQuantity)
   .meta({ examples: [2] });
-const amount = z
+export const amount = z
   .number()
   .min(0)
   .max(Number.MAX_SAFE_INTEGER)
@@ -45,9 +45,13 @@ export const orderItem = z
       .describe('Those of the variant, as they were: `{"Size": "M"}`.'),
     quantity,
     unitPrice: amount
-      .describe('What one cost when it was ordered, in major units.')
+      .describe(
+        'What one cost when it was ordered, in major units: the price as it was, which may have more decimals than amounts of the currency.',
+      )
       .meta({ examples: [79.5] }),
-    total: amount.describe('quantity × unitPrice, exact to the minor unit.'),
+    total: amount.describe(
+      'quantity × unitPrice, calculated exactly and then rounded once, half up, to the minor unit of the currency.',
+    ),
   })
   .meta({ id: 'OrderItem' });
 
@@ -55,15 +59,16 @@ export const orderItemHal = orderItem
   .extend({ _links: buildLinksSchema(['self']) })
   .meta({ id: 'OrderItemHal', example: undefined });
 
-const links = buildLinksSchema(['self', 'items'], ['customer', 'cancel', 'pay']).describe(
-  'cancel and pay stand here only while they are possible and permitted to the caller.',
-);
+const links = buildLinksSchema(['self', 'items'], ['customer', 'cancel', 'pay']).meta({
+  id: 'OrderLinks',
+  description: 'cancel and pay stand here only while they are possible and permitted to the caller.',
+});
 
 /** The representation without links: what events hold. */
 const bare = z.object({
   id: identifier(),
   status,
-  total: amount.describe('The sum of the items, in major units of the currency.'),
+  total: amount.describe('The sum of the totals of the items, in major units of the currency.'),
   currency,
   customerId: identifier(),
   items: z.array(orderItem).max(mostItems),

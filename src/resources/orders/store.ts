@@ -70,6 +70,7 @@ const itemColumns = [
   'options',
   'quantity',
   'unit_price',
+  'exact_price',
   'total',
 ] as const;
 const columns = [
@@ -103,11 +104,11 @@ export function toOrder({ order, items }: WholeOrder): Order {
   };
 }
 
-/** @param item what invoices from before there were variants have kept of one says nothing of them */
-export function toItem(
-  item: Omit<StoredItem, 'variant_id' | 'options'> & Partial<StoredItem>,
-  currency: string,
-): OrderItem {
+/** An item as invoices keep it: those of older releases say nothing of what there was not then. */
+export type KeptItem = Omit<StoredItem, LaterMember> & Partial<Pick<StoredItem, LaterMember>>;
+type LaterMember = 'variant_id' | 'options' | 'exact_price';
+
+export function toItem(item: KeptItem, currency: string): OrderItem {
   return {
     id: item.id,
     productId: item.product_id,
@@ -116,15 +117,18 @@ export function toItem(
     sku: item.sku,
     options: parseOptions(item),
     quantity: item.quantity,
-    unitPrice: toMajor(item.unit_price, currency),
+    unitPrice: parseExactPrice(item) ?? toMajor(item.unit_price, currency),
     total: toMajor(item.total, currency),
   };
 }
 
+/** What one cost where it was not a whole number of minor units; undefined where `unit_price` is exact. */
+export function parseExactPrice({ exact_price }: Pick<KeptItem, 'exact_price'>): number | undefined {
+  return exact_price == null ? undefined : parseStored<number>(exact_price);
+}
+
 /** The options of the variant that was ordered; null where it was none. */
-export function parseOptions({
-  options,
-}: Partial<Pick<StoredItem, 'options'>>): Record<string, string> | null {
+export function parseOptions({ options }: Pick<KeptItem, 'options'>): Record<string, string> | null {
   return options == null ? null : parseStored<Record<string, string>>(options);
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, prose, text, timestamp } from '../../http/schema.ts';
-import { author, jsonLinks } from '../authored/schema.ts';
+import { author, jsonLinks, textSorts } from '../authored/schema.ts';
 
 const title = text(200).meta({ examples: ['Open on Sunday'] });
 const body = prose(100_000).meta({ examples: ['From noon to five, with coffee.'] });
@@ -30,7 +30,7 @@ export const writePost = z.object({ title, body }).meta({ id: 'WritePost' });
 export const patchPost = writePost.partial().meta({ id: 'PatchPost' });
 
 export const postPage = buildPageSchemas(post, postHal, 'posts', 'PostList');
-export const sortColumns = { id: 'id', title: 'title', createdAt: 'created_at' } as const;
+export const sortColumns = textSorts;
 
 export const listPosts = z.object({
   author: idFilter('Only posts by the user with this id.'),

@@ -6,13 +6,12 @@ import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { requireFound } from '../../http/errors.ts';
 import { changeLinks, type Links } from '../../http/hal/index.ts';
 import { patchRepresentation } from '../../http/patch/index.ts';
-import { bulkResult } from '../../http/schema.ts';
 import type { Session } from '../../storage/database.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
 import { createAttributeFits } from '../attributes/fit.ts';
 import type { DefinitionStore } from '../attributes/store.ts';
 import { may, type RequestContext } from '../context.ts';
-import { changeTogether } from '../crud/bulk.ts';
+import { createBulkEndpoint } from '../crud/bulk.ts';
 import { byId, createCrudEndpoints, createFindersById } from '../crud/index.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
@@ -63,7 +62,7 @@ export function createProductEndpoints(
   });
   const list = createProductLists(
     { database, paginator },
-    { products: store, definitions, facets, variants },
+    { products: store, definitions, facets },
     present.body,
   );
   const fits = createAttributeFits(definitions);
@@ -137,49 +136,37 @@ export function createProductEndpoints(
         }, []);
       },
     }),
-    createEndpoint({
-      method: 'PATCH',
+    createBulkEndpoint({
       path,
-      operationId: 'bulkPatchProducts',
-      summary: 'Change many products at once',
-      description: `All or none. Ids that do not exist are skipped and not counted. The products have ${mostWritten.toLocaleString('en')} characters of text together at most, before and after: those with very long texts are changed in several requests.`,
+      name: 'product',
+      id: 'Products',
+      items: 'products',
+      description: `Ids that do not exist are skipped and not counted. The products have ${mostWritten.toLocaleString('en')} characters of text together at most, before and after: those with very long texts are changed in several requests.`,
       tag,
       access: write,
-      body: {
-        kind: 'json',
-        schema: schema.bulkPatch,
-        example: { ids: [1, 2, 3], update: { status: 'archived' } },
-      },
-      responses: {
-        200: {
-          description: 'How many products were changed.',
-          schema: bulkResult,
-          example: { updated: 3 },
-        },
-      },
+      patch: { schema: schema.patchProduct, example: { status: 'archived' } },
+      schema: schema.product,
+      unique: ['sku', 'externalId'],
       errors: ['DUPLICATE', 'OPTION_IN_USE'],
-      handle({ body, write, cause }) {
-        return write(async session => {
-          const rows = await store.lockMany(session, body.ids);
-          const patch = { kind: 'partial', changes: body.update } as const;
-          const fit = fits(session);
-          const limitText = createTextLimit(body.update);
-          return changeTogether<LockedProduct, schema.Product, ProductChange>({
-            ...{ name: 'product', rows, update: body.update, unique: ['sku', 'externalId'] },
-            read(before) {
-              const old = productOf(before);
-              limitText(before, old);
-              return old;
-            },
-            async changeOf(before, old) {
-              const fields = patchRepresentation(old, completeStockChange(old, patch), schema.replaceProduct);
-              await refuse(session, { variants }, old, fields);
-              await fit(fields, old);
-              return { before: { ...before, value: old }, fields };
-            },
-            write: changes => store.update(session, changes, cause()),
-          });
-        });
+      async begin(session, { body: { ids, update }, cause }) {
+        const patch = { kind: 'partial', changes: update } as const;
+        const fit = fits(session);
+        const limitText = createTextLimit(update);
+        return {
+          rows: await store.lockMany(session, ids),
+          read(before: LockedProduct) {
+            const old = productOf(before);
+            limitText(before, old);
+            return old;
+          },
+          async changeOf(before: LockedProduct, old: schema.Product) {
+            const fields = patchRepresentation(old, completeStockChange(old, patch), schema.replaceProduct);
+            await refuse(session, { variants }, old, fields);
+            await fit(fields, old);
+            return { before: { ...before, value: old }, fields };
+          },
+          write: (changes: readonly ProductChange[]) => store.update(session, changes, cause()),
+        };
       },
     }),
     crud.get(),

@@ -13,26 +13,24 @@ import { attributeDefinitions, type DefinitionStore, type Definitions } from '..
 import type { RequestContext } from '../context.ts';
 import { replyPage } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { VariantStore } from '../variants/store.ts';
 import { toComparableGtin } from './members/gtin.ts';
 import { productJson, products, type StoredProduct } from './row.ts';
 import * as schema from './schema.ts';
 import type { ProductStore } from './store.ts';
 
-/** What is requested; `id` is that of the product of which a variant has the sku. */
+/** What is requested; `id` is that of the product of which a variant has the sku, where that has been looked up. */
 type Query = z.output<typeof schema.listProducts> & { readonly id?: number };
 
 export interface ListParts {
   readonly products: Pick<ProductStore, 'list'>;
   readonly definitions: DefinitionStore;
   readonly facets: ProductFacets;
-  readonly variants: Pick<VariantStore, 'productOfSku'>;
 }
 
 /** @param bodyOf what a GET of a product's address answers; @returns a function that answers a request for a list */
 export function createProductLists(
   { database, paginator }: Pick<Dependencies, 'database' | 'paginator'>,
-  { products: store, definitions, facets, variants }: ListParts,
+  { products: store, definitions, facets }: ListParts,
   bodyOf: (context: RequestContext, row: StoredProduct) => string,
 ) {
   const lists = createCachedLists(database, [products, attributeDefinitions]);
@@ -46,14 +44,10 @@ export function createProductLists(
 
   /** A page, and the rows that it shows. */
   async function readPage(url: RequestUrl, request: ListRequest, textOf: (row: StoredProduct) => string) {
-    const { conditions, facets: names } = request;
-    const [listed, counted] = await Promise.all([
-      store.list(request),
-      names === undefined ? undefined : facets.members({ facets: names, conditions }),
-    ]);
+    const { listed, members } = await facets.list(store.list, request);
     const rows = listed.rows.map(({ id, sort_value }) => ({ id, value: sort_value }));
     const texts = await mapInSlices(listed.rows, textOf);
-    return { rows, page: paginator.page(listed, request, 'products', url, texts, counted) };
+    return { rows, page: paginator.page(listed, request, 'products', url, texts, members) };
   }
 
   async function readBody(url: RequestUrl, request: ListRequest) {
@@ -73,8 +67,8 @@ export function createProductLists(
       const made = readPage(url, buildRequest(query, defined, names), row => bodyOf(context, row));
       return made.then(({ page }) => replyPage(context, page, 'products'));
     }
-    // No event of the product says that its variant's sku is another one.
-    if (query.id !== undefined)
+    // No event of a product says that a sku of its variants is another one.
+    if (query.sku !== undefined)
       return readBody(url, buildRequest(query, defined, names)).then(({ body }) => replyOk(body));
     return lists.respond(
       `${url.base}${url.path}?${url.search}`,
@@ -88,19 +82,10 @@ export function createProductLists(
     return respondWithPage(context, query, defined, await facets.names(query.facets, defined));
   }
 
-  const respond = (context: RequestContext, query: Query): Reply | Promise<Reply> =>
+  return (context: RequestContext, query: Query): Reply | Promise<Reply> =>
     query.attributes === undefined && query.facets === undefined
       ? respondWithPage(context, query, new Map(), [])
       : respondWithDefinitions(context, query);
-
-  /** By a sku: it is a product's or a variant's. */
-  async function respondToSku(context: RequestContext, query: Query, sku: string): Promise<Reply> {
-    const id = await variants.productOfSku(database.read, sku);
-    return respond(context, id === undefined ? query : { ...query, id });
-  }
-
-  return (context: RequestContext, query: Query): Reply | Promise<Reply> =>
-    query.sku === undefined ? respond(context, query) : respondToSku(context, query, query.sku);
 }
 
 /** In one order, each once: cursors belong to the same list however it is requested. */
@@ -110,6 +95,12 @@ function buildCategoryCondition(paths: readonly string[]): Condition {
   const values = [first, ...others];
   return { column: 'category', operator: 'in', values, value: JSON.stringify(values) };
 }
+
+/** A sku is that of a product or of one of its variants. */
+const tablesWithSkus = [
+  { table: 'products', key: 'id' },
+  { table: 'product_variants', key: 'product_id' },
+] as const;
 
 /** Filters by text, and their columns. */
 const comparedExactly = [
@@ -126,7 +117,8 @@ export function buildConditions(query: Query, definitions: Definitions): Conditi
   if (status !== undefined)
     conditions.push({ column: 'status', operator: '=', value: status, literal: true });
   if (id !== undefined) conditions.push({ column: 'id', operator: '=', value: id });
-  else if (sku !== undefined) conditions.push({ column: 'sku', operator: '=', value: sku });
+  else if (sku !== undefined)
+    conditions.push({ column: 'sku', operator: '=', value: sku, anyOf: tablesWithSkus });
   for (const [filter, column] of comparedExactly) {
     const value = query[filter];
     if (value !== undefined) conditions.push({ column, operator: '=', value });

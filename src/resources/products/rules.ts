@@ -1,7 +1,7 @@
 /** What a product cannot become, whatever its schema allows: what it has already is against it. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { createFieldError, HttpError } from '../../http/errors.ts';
+import { buildErrorDetail, createFieldError, HttpError } from '../../http/errors.ts';
 import { findUnknownImage } from './members/images.ts';
 import { type Stock, type StockFields, toStockFields } from './members/stock.ts';
 import type { Product, ProductFields } from './schema.ts';
@@ -121,6 +121,6 @@ export function createOptionUsedError(name: string, value?: string): HttpError {
 }
 
 function createRefusedOptionsError(message: string): HttpError {
-  const details = [{ field: 'options', pointer: '#/options', code: 'inUse', message }];
+  const details = [buildErrorDetail(['options'], 'inUse', message)];
   return new HttpError('OPTION_IN_USE', { message: `options: ${message}`, details });
 }

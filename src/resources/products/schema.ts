@@ -2,7 +2,15 @@
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
-import { bulkIds, identifier, notBlank, numberParameter, prose, text, timestamp } from '../../http/schema.ts';
+import {
+  currencyCode,
+  identifier,
+  notBlank,
+  numberParameter,
+  prose,
+  text,
+  timestamp,
+} from '../../http/schema.ts';
 import { longestPath } from '../../storage/categories/names.ts';
 import { facetMeta, facetParameter } from '../attributes/facets.ts';
 import { attributeParameters } from '../attributes/filters.ts';
@@ -11,18 +19,16 @@ import { attributes, sentAttributes } from './members/attributes.ts';
 import { gtin, gtinParameter } from './members/gtin.ts';
 import { image, sentImages } from './members/images.ts';
 import { options } from './members/options.ts';
+import { compareAtPrice } from './members/price.ts';
 import { longestSku } from './members/sku.ts';
-import { changedStock, sentStock, stock } from './members/stock.ts';
+import { changedStock, sentStock, stock, stockText } from './members/stock.ts';
 import { weight } from './members/weight.ts';
 
 export const statuses = ['active', 'archived'] as const;
 
 const name = text(200).describe('Trimmed; not blank.');
 const price = z.number().min(0).describe('In major units of the currency; returned as sent.');
-const currency = z
-  .string()
-  .regex(/^[A-Z]{3}$/, 'must be three capital letters (ISO 4217)')
-  .meta({ minLength: 3, maxLength: 3, examples: ['EUR'] });
+const currency = currencyCode.meta({ minLength: 3, maxLength: 3, examples: ['EUR'] });
 const status = z.enum(statuses);
 const description = prose(100_000);
 const sku = text(longestSku).describe('Unique among products.');
@@ -41,8 +47,6 @@ const brand = text(100)
   .meta({ examples: ['Nordlicht'] });
 const mpn = text(100).describe('The manufacturer’s part number.');
 const externalId = text(200).describe('What another system calls it. Unique among products.');
-const compareAtPrice = z.number().min(0).describe('What it has cost before, to be shown beside its price.');
-const stockText = 'How many pieces there are; null where nothing is counted.';
 const categories = z.array(categoryPath).max(20).describe(categoriesText);
 
 const example = {
@@ -193,13 +197,6 @@ export const patchProduct = createProduct
   .extend({ stock: changedStock.nullish().describe('Null where nothing is counted.') })
   .partial()
   .meta({ id: 'PatchProduct' });
-
-export const bulkPatch = z
-  .object({
-    ids: bulkIds,
-    update: patchProduct,
-  })
-  .meta({ id: 'BulkPatchProducts' });
 
 export const productPage = buildPageSchemas(product, productHal, 'products', 'ProductList', {
   meta: facetMeta,

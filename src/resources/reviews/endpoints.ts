@@ -1,6 +1,6 @@
 /** Reviews of products over HTTP. */
 import type { Endpoint } from '../../http/endpoint.ts';
-import { HttpError, requireFound } from '../../http/errors.ts';
+import { buildErrorDetail, HttpError, requireFound } from '../../http/errors.ts';
 import { createEqualConditions } from '../../storage/list/request.ts';
 import { createAuthoredResource, reviewRights } from '../authored/index.ts';
 import { byId } from '../crud/index.ts';
@@ -16,14 +16,7 @@ const example = { rating: 5, body: 'Bright, and well made.' };
 const createAlreadyReviewedError = () =>
   new HttpError('DUPLICATE', {
     message: 'You have reviewed this product already.',
-    details: [
-      {
-        field: 'productId',
-        pointer: '#/productId',
-        code: 'unique',
-        message: 'one review per user and product',
-      },
-    ],
+    details: [buildErrorDetail(['productId'], 'unique', 'one review per user and product')],
   });
 
 export function createReviewEndpoints(

@@ -16,6 +16,8 @@ import { buildConditions } from '../products/list.ts';
 import { sortColumns } from '../products/schema.ts';
 import { synonymCollection } from '../synonyms/store.ts';
 import type { VariantStore } from '../variants/store.ts';
+import { createCountedSearch } from './counted.ts';
+import type { SearchRequest } from './results.ts';
 import * as schema from './schema.ts';
 import type { Hit } from './sources.ts';
 import type { Found, SearchStore } from './store.ts';
@@ -107,8 +109,8 @@ export function createSearchEndpoints(
           const bound = [...buildBoundConditions(query, types, visible), ...conditions];
           return paginator.request(query, bound, sortColumns, 'search');
         };
-        const readPage = async (request: ListRequest) => {
-          const found = await store.search({
+        const search = (request: ListRequest, narrowed: Partial<SearchRequest> = {}) =>
+          store.search({
             query: query.q,
             visible,
             types,
@@ -116,14 +118,16 @@ export function createSearchEndpoints(
             archived: status === 'archived',
             conditions,
             order: query.sort === undefined && query.order === undefined ? undefined : request.order,
-            ids: names.length > 0,
+            ...narrowed,
           });
-          const counted =
+        const countFacets = createCountedSearch(facets, { facets: names, conditions }, status);
+        const readPage = async (request: ListRequest) => {
+          const { found, members } =
             names.length === 0
-              ? undefined
-              : await facets.members({ facets: names, conditions, within: found.unfiltered });
+              ? { found: await search(request), members: undefined }
+              : await countFacets(narrowed => search(request, narrowed));
           const texts = found.rows.map(({ hit }) => JSON.stringify(toShownHit(hit, url)));
-          const page = paginator.page(found, request, 'search', url, texts, formatMeta(found, counted));
+          const page = paginator.page(found, request, 'search', url, texts, formatMeta(found, members));
           return { body: await formatEnvelope(page), rows: [] };
         };
         // The events of a product do not say that the sku of one of its variants has changed.

@@ -7,9 +7,9 @@ import type { Synonyms } from '../synonyms/store.ts';
 import { understand } from './query/understand.ts';
 import type { QueryTools, QueryWord } from './query/word.ts';
 import { type Candidates, filterCandidates, findCandidates, negligible } from './ranking/candidates.ts';
-import { type createCodeLookup, rankAlike } from './ranking/codes.ts';
+import type { Codes, createCodeLookup } from './ranking/codes.ts';
 import { createFilteredReader, type HitReader } from './ranking/filtered.ts';
-import type { createScorableReader } from './ranking/known.ts';
+import type { ScorableReader } from './ranking/known.ts';
 import { narrowCandidates, type Unfiltered } from './ranking/narrowed.ts';
 import { computeLastPlace, type Place, type Ranking, rankDocuments, rankHead } from './ranking/ranked.ts';
 import { weighWord } from './ranking/score.ts';
@@ -28,6 +28,8 @@ export interface SearchRequest {
   readonly archived?: boolean;
   /** The filters that products have to meet. */
   readonly conditions?: readonly Condition[];
+  /** Whether the product with an id meets them, where that has been found out already. */
+  readonly meets?: ((id: number) => boolean) | undefined;
   /** Of products: the order, if not by how good they are. */
   readonly order?: Order | undefined;
   /** Whether the ids of all products found are returned too. */
@@ -44,7 +46,7 @@ export interface ReadyRequest extends SearchRequest {
 
 export interface Tools extends QueryTools {
   readonly documentsOf: DocumentReader;
-  readonly scorablesOf: ReturnType<typeof createScorableReader>;
+  readonly scorablesOf: ScorableReader;
   readonly sorted: ReturnType<typeof createSortedReader>;
   readonly coded: ReturnType<typeof createCodeLookup>;
 }
@@ -60,40 +62,36 @@ export interface Results {
   readonly marks: WordTest;
 }
 
+/** Where what is requested is in the index. */
+export const toDocumentTypes = (
+  types: readonly SearchType[],
+  { archived = false }: Pick<SearchRequest, 'archived'>,
+): readonly DocumentType[] =>
+  archived ? types.map(type => (type === 'product' ? 'archived' : type)) : types;
+
+/** @param tools that find products by the codes of variants, too */
 export async function readResults(
   tools: Tools,
   session: SearchSession,
-  {
-    query,
-    visible: readable,
-    types: wanted,
-    archived = false,
-    meets,
-    synonyms,
-    completions,
-    page,
-    order,
-    ids = false,
-  }: ReadyRequest,
+  requested: ReadyRequest,
+  codes: Codes,
 ): Promise<Results> {
-  const toDocumentTypes = (types: readonly SearchType[]): readonly DocumentType[] =>
-    archived ? types.map(type => (type === 'product' ? 'archived' : type)) : types;
-  const [visible, types] = [toDocumentTypes(readable), toDocumentTypes(wanted)];
+  const { query, meets, synonyms, completions, page, order, ids = false } = requested;
+  const visible = toDocumentTypes(requested.visible, requested);
+  const types = toDocumentTypes(requested.types, requested);
   const reader = meets === undefined ? tools.reader : createFilteredReader(tools.reader, meets);
-  const coded = await tools.coded(session, query, types);
-  if (coded.length > 0) {
-    const met = coded.filter(at => meets?.(getDocumentId(at)) ?? true);
-    const unfiltered = { expression: undefined, positions: coded };
-    return { reader, unfiltered, ...rankAlike(met, visible, types), marks: createWordTest([]) };
-  }
-  const words = await understand(tools, session, { query, types: visible, synonyms, completions });
+  const question = { query, types: visible, synonyms, codes: codes.coded, completions };
+  const words = await understand(tools, session, question);
   const documents = await tools.reader.documents(session);
   const few = completions !== undefined;
-  const request = { reader: tools.reader, session, words, visible, types, documents, few };
+  // Who searches for a code does not mean what has a piece of it only.
+  const strict = codes.isWhole;
+  const request = { reader: tools.reader, session, words, visible, types, documents, few, strict };
   const weights = words.map(word => weighWord(word, documents));
   const rankSome = async (some: readonly number[]) =>
     rankDocuments(await tools.scorablesOf(session, some, tools.documentsOf), weights);
-  const found = { reader, marks: createWordTest(words) };
+  // Of what is found by a code in one piece the name is shown: most have it of a variant, in none of their texts.
+  const found = { reader, marks: createWordTest(strict && words.length === 1 ? [] : words) };
   if (few)
     return {
       ...found,

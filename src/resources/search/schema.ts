@@ -59,10 +59,12 @@ const facets = z
     user: hits.optional(),
   })
   .catchall(facetMeta.facets.unwrap().valueType)
-  .describe(
-    'Hits of each type the caller may read, whichever type was requested; and the facets of products that were requested.',
-  )
-  .meta({ examples: [{ product: 1, article: 0, post: 0 }] });
+  .meta({
+    id: 'SearchFacets',
+    description:
+      'Hits of each type the caller may read, whichever type was requested; and the facets of products that were requested.',
+    examples: [{ product: 1, article: 0, post: 0 }],
+  });
 
 const relaxed = queryWords
   .optional()

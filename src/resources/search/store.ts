@@ -1,7 +1,7 @@
 /** Searches: which documents a query finds, best first, with the texts they are shown by. */
 
-import { createRowFinder } from '../../storage/columns/counted.ts';
 import type { Columns } from '../../storage/columns/index.ts';
+import { createRowFinder } from '../../storage/columns/met.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Listed } from '../../storage/list/request.ts';
 import { type SearchType, toPosition } from '../../storage/search/index.ts';
@@ -13,9 +13,16 @@ import { createVocabulary } from '../../storage/search/vocabulary.ts';
 import type { SynonymStore } from '../synonyms/store.ts';
 import { readHits, readPage, readUnfilteredIds } from './page.ts';
 import { createQueryCaches } from './query/word.ts';
+import { addCodesToReader, addCodesToScorables } from './ranking/coded.ts';
 import { createCodeLookup } from './ranking/codes.ts';
 import { createScorableReader } from './ranking/known.ts';
-import { type ReadyRequest, readResults, type SearchRequest, type Tools } from './results.ts';
+import {
+  type ReadyRequest,
+  readResults,
+  type SearchRequest,
+  type Tools,
+  toDocumentTypes,
+} from './results.ts';
 import type { WordTest } from './snippet.ts';
 import { createDocumentReader, type Hit, readOnce, toCountsByType } from './sources.ts';
 
@@ -35,6 +42,8 @@ export interface SearchStore {
     products: readonly { readonly id: number; readonly score: number }[],
     marks: WordTest,
   ): Promise<Hit[]>;
+  /** Whether a query as a whole is the code of a variant of some product that is not archived. */
+  isCode(query: string): Promise<boolean>;
 }
 
 export function createSearchStore(
@@ -68,10 +77,16 @@ export function createSearchStore(
       return (await readHits(tools, database.read, places, { marks })).map(({ hit }) => hit);
     },
 
+    async isCode(query) {
+      const session = { ...database.read, seen: reader.seen() };
+      return (await tools.coded(session, query, ['product'])).isWhole;
+    },
+
     async search(given) {
       const { conditions = [] } = given;
       // Before anything is read: it may be read in the background itself.
-      const request = { ...given, meets: await rowsMeeting(conditions), synonyms: await synonyms.current() };
+      const meets = given.meets ?? (await rowsMeeting(conditions));
+      const request = { ...given, meets, synonyms: await synonyms.current() };
       const seen = reader.seen();
       const brief = reader.holdsUp;
       try {
@@ -86,8 +101,15 @@ export function createSearchStore(
 }
 
 async function find(all: Tools, session: SearchSession, request: ReadyRequest): Promise<Found> {
-  const tools = { ...all, documentsOf: readOnce(all.documentsOf) };
-  const results = await readResults(tools, session, request);
+  const documentsOf = readOnce(all.documentsOf);
+  const codes = await all.coded(session, request.query, toDocumentTypes(request.visible, request));
+  const tools = {
+    ...all,
+    documentsOf,
+    reader: addCodesToReader(all.reader, codes, positions => documentsOf(session, positions)),
+    scorablesOf: addCodesToScorables(all.scorablesOf, codes),
+  };
+  const results = await readResults(tools, session, request, codes);
   const unfiltered = request.ids === true ? await readUnfilteredIds(tools, session, results) : [];
   return {
     ...(await readPage(tools, session, results, request)),

@@ -58,7 +58,7 @@ export type Suggester = (query: string, visible: readonly SearchType[]) => Promi
 
 export function createSuggester(
   database: Database,
-  search: Pick<SearchStore, 'search' | 'shown'>,
+  search: Pick<SearchStore, 'search' | 'shown' | 'isCode'>,
   reader: SearchReader,
   stems: Stems,
   synonyms: Pick<SynonymStore, 'current'>,
@@ -124,7 +124,7 @@ export function createSuggester(
     if (pieces.some((_, at) => findSynonyms(pieces, at, all, stems).length > 0)) return undefined;
     const wanted = pieces.map(({ word }) => word);
     const hits = (await names.find(wanted, mostProducts)) ?? [];
-    if (hits.length === 0) return undefined;
+    if (hits.length === 0 || (await search.isCode(query))) return undefined;
     const last = wanted.length - 1;
     return search.shown(hits, createTermTest(wanted.map((word, at) => ({ word, prefix: at === last }))));
   }

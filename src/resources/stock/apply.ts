@@ -1,5 +1,5 @@
 /** Applying adjustments to stock that is locked: line after line, all or none. */
-import { type ErrorDetail, HttpError } from '../../http/errors.ts';
+import { buildErrorDetail, type ErrorDetail, HttpError } from '../../http/errors.ts';
 import type { LockedStock, Place } from './locked.ts';
 import { adjust, isCounted } from './quantities.ts';
 import type { Line } from './schema.ts';
@@ -42,8 +42,7 @@ export function apply(
     if (!('rule' in result)) applied.push(result);
     else {
       const { member, rule, message } = result;
-      const pointer = `#/adjustments/${index}/${member}`;
-      problems.push({ field: `adjustments.${index}.${member}`, pointer, code: rule, message });
+      problems.push(buildErrorDetail(['adjustments', index, member], rule, message));
     }
   });
   if (problems.length > 0) throw new HttpError('ADJUSTMENT_REFUSED', { details: problems });

@@ -2,10 +2,11 @@
 
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
-import { listParameters } from '../../http/paginate.ts';
+import { commonSorts, listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
 import { largestId } from '../../storage/database.ts';
 import { longestSku } from '../products/members/sku.ts';
+import { pieces } from '../products/members/stock.ts';
 
 const mostAdjustments = 500;
 
@@ -21,7 +22,6 @@ const reason = text(200)
   .meta({ examples: ['delivery 4711'] });
 const variant = identifier().describe('The variant, where the product has variants.');
 const sku = text(longestSku).meta({ examples: ['LAMP-0001'] });
-const pieces = z.int().min(0).max(largestId);
 
 const line = z
   .object({
@@ -89,7 +89,7 @@ export const adjustmentPage = buildPageSchemas(
   'adjustments',
   'StockAdjustmentList',
 );
-export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
+export const sortColumns = commonSorts;
 
 export const listAdjustments = z.object({
   productId: idFilter('Only those of this product and its variants.'),

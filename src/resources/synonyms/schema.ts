@@ -1,7 +1,7 @@
 /** THE schema of synonyms: words that a search takes for each other. */
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
-import { listParameters } from '../../http/paginate.ts';
+import { commonSorts, listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 
 /** Groups at most: all of them are kept in memory. */
@@ -42,7 +42,7 @@ export const replaceSynonym = z.object({ words }).meta({ id: 'WriteSynonym' });
 export const patchSynonym = replaceSynonym.partial().meta({ id: 'PatchSynonym' });
 
 export const synonymPage = buildPageSchemas(synonym, synonymHal, 'synonyms', 'SynonymList');
-export const sortColumns = { id: 'id', createdAt: 'created_at' } as const;
+export const sortColumns = commonSorts;
 export const listSynonyms = z.object(listParameters(sortColumns));
 
 export type Synonym = z.output<typeof synonym>;

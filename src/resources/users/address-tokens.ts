@@ -2,7 +2,7 @@
  * The queries of the tokens for one address of one user: to confirm a requested one, or to restore one that
  * was given up. Made and kept like those of mail-tokens.ts; each names the address it was sent to.
  */
-import { randomBytes } from 'node:crypto';
+import { createRandomSecret, hashSecret } from '../../secrets/random.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import type { AddressTokensTable } from '../../storage/tables/credentials.ts';
 
@@ -42,14 +42,12 @@ export interface AddressTokens {
   sweep(session: Session, now: number): Promise<number>;
 }
 
-const hashToken = (token: string) => new Bun.CryptoHasher('sha256').update(token).digest('hex');
-
 export function createAddressTokens({ build }: Pick<Database, 'build'>): AddressTokens {
   return {
     async issue(session, purpose, { user_id, email, user_version }, now, lifetime) {
-      const token = randomBytes(32).toString('base64url');
+      const token = createRandomSecret();
       const times = { created_at: now, expires_at: now + lifetime };
-      const row = { token_hash: hashToken(token), user_id, purpose, email, user_version, ...times };
+      const row = { token_hash: hashSecret(token), user_id, purpose, email, user_version, ...times };
       await session.run(build.insertInto('address_tokens').values(row).compile());
       return token;
     },
@@ -57,13 +55,13 @@ export function createAddressTokens({ build }: Pick<Database, 'build'>): Address
       const query = build
         .selectFrom('address_tokens')
         .select(['user_id', 'email', 'user_version'])
-        .where('token_hash', '=', hashToken(token))
+        .where('token_hash', '=', hashSecret(token))
         .where('purpose', '=', purpose)
         .where('expires_at', '>', now);
       return session.first(query.compile());
     },
     async use(session, token) {
-      const query = build.deleteFrom('address_tokens').where('token_hash', '=', hashToken(token));
+      const query = build.deleteFrom('address_tokens').where('token_hash', '=', hashSecret(token));
       return (await session.run(query.compile())) > 0;
     },
     async withdraw(session, userId, afterVersion) {

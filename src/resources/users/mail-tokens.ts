@@ -2,7 +2,7 @@
  * The queries of the tokens that are sent by mail. A token is 256 random bits, used once, and kept as its
  * hash; so many bits need no slow hash.
  */
-import { randomBytes } from 'node:crypto';
+import { createRandomSecret, hashSecret } from '../../secrets/random.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import type { UserTokensTable } from '../../storage/tables/credentials.ts';
 
@@ -25,8 +25,6 @@ export interface MailTokens {
   sweep(session: Session, now: number): Promise<number>;
 }
 
-const hashToken = (token: string) => new Bun.CryptoHasher('sha256').update(token).digest('hex');
-
 export function createMailTokens({ build }: Pick<Database, 'build'>): MailTokens {
   async function withdraw(session: Session, userId: number, purpose?: Purpose): Promise<void> {
     const all = build.deleteFrom('user_tokens').where('user_id', '=', userId);
@@ -35,9 +33,9 @@ export function createMailTokens({ build }: Pick<Database, 'build'>): MailTokens
   return {
     async issue(session, userId, purpose, now, lifetime) {
       await withdraw(session, userId, purpose);
-      const token = randomBytes(32).toString('base64url');
+      const token = createRandomSecret();
       const times = { created_at: now, expires_at: now + lifetime };
-      const row = { token_hash: hashToken(token), user_id: userId, purpose, ...times };
+      const row = { token_hash: hashSecret(token), user_id: userId, purpose, ...times };
       await session.run(build.insertInto('user_tokens').values(row).compile());
       return token;
     },
@@ -46,13 +44,13 @@ export function createMailTokens({ build }: Pick<Database, 'build'>): MailTokens
       const query = build
         .selectFrom('user_tokens')
         .select('user_id')
-        .where('token_hash', '=', hashToken(token))
+        .where('token_hash', '=', hashSecret(token))
         .where('purpose', '=', purpose)
         .where('expires_at', '>', now);
       return (await session.first(query.compile()))?.user_id;
     },
     async use(session, token) {
-      const query = build.deleteFrom('user_tokens').where('token_hash', '=', hashToken(token));
+      const query = build.deleteFrom('user_tokens').where('token_hash', '=', hashSecret(token));
       return (await session.run(query.compile())) > 0;
     },
     withdraw,

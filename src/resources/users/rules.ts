@@ -4,7 +4,7 @@
  * become a user with more rights.
  */
 import { admins, type Caller, createOutdatedTokenError, createUnauthorizedError } from '../../http/access.ts';
-import { createNotFoundError, HttpError } from '../../http/errors.ts';
+import { buildErrorDetail, createNotFoundError, HttpError } from '../../http/errors.ts';
 import { may } from '../context.ts';
 import type { StoredUser, UserRow } from './store.ts';
 
@@ -62,7 +62,7 @@ export function requireCreation(caller: Caller, role: string): void {
 /** 400: the same for a token that is wrong, was used and has expired. */
 export const createInvalidTokenError = () =>
   new HttpError('INVALID_TOKEN', {
-    details: [{ field: 'token', pointer: '#/token', code: 'token', message: 'is not valid (any more)' }],
+    details: [buildErrorDetail(['token'], 'token', 'is not valid (any more)')],
   });
 
 const createForbiddenError = (message: string) => new HttpError('FORBIDDEN', { message });

@@ -1,16 +1,16 @@
 /** Variants of products over HTTP. */
 import { z } from 'zod';
 import { allow, staff } from '../../http/access.ts';
-import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
 import { createNotFoundError, requireFound } from '../../http/errors.ts';
 import { buildAddress } from '../../http/hal/addresses.ts';
 import { changeLinks, type Links } from '../../http/hal/index.ts';
 import { patchRepresentation } from '../../http/patch/index.ts';
-import { bulkResult, identifier } from '../../http/schema.ts';
+import { identifier } from '../../http/schema.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
-import { changeTogether } from '../crud/bulk.ts';
+import { createBulkEndpoint } from '../crud/bulk.ts';
 import { byId, createCrudEndpoints } from '../crud/index.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
@@ -121,45 +121,33 @@ export function createVariantEndpoints(
         return row;
       },
     }),
-    createEndpoint({
-      method: 'PATCH',
+    createBulkEndpoint({
       path,
-      operationId: 'bulkPatchVariants',
-      summary: 'Change many variants of a product at once',
-      description: 'All or none. Ids that are none of variants of this product are skipped and not counted.',
+      name: 'variant',
+      id: 'Variants',
+      items: 'variants of a product',
+      description: 'Ids that are none of variants of this product are skipped and not counted.',
       tag,
       access: allow.staff('products:write'),
       params: byId,
-      body: {
-        kind: 'json',
-        schema: schema.bulkPatchVariants,
-        example: { ids: [1, 2, 3], update: { price: 19.9 } },
-      },
-      responses: {
-        200: {
-          description: 'How many variants were changed.',
-          schema: bulkResult,
-          example: { updated: 3 },
-        },
-      },
+      patch: { schema: schema.patchVariant, example: { price: 19.9 } },
+      schema: schema.variant,
+      unique: ['sku', 'options'],
       errors: ['NOT_FOUND', 'DUPLICATE'],
-      handle({ params, body, write, cause }) {
-        return write(async session => {
-          const locked = await lockProduct(session, params.id);
-          const product = productOf(locked);
-          const patch = { kind: 'partial', changes: body.update } as const;
-          const rows = await store.lockMany(session, params.id, body.ids);
-          return changeTogether<StoredVariant, schema.Variant, VariantChange>({
-            ...{ name: 'variant', rows, update: body.update, unique: ['sku', 'options'] },
-            read: variantOf,
-            changeOf(before, old) {
-              const fields = patchRepresentation(old, completeStockChange(old, patch), schema.replaceVariant);
-              refuseUnfit(product, old, fields);
-              return { before, fields };
-            },
-            write: changes => store.update(session, locked, changes, cause()),
-          });
-        });
+      async begin(session, { params: { id }, body: { ids, update }, cause }) {
+        const locked = await lockProduct(session, id);
+        const product = productOf(locked);
+        const patch = { kind: 'partial', changes: update } as const;
+        return {
+          rows: await store.lockMany(session, id, ids),
+          read: variantOf,
+          changeOf(before: StoredVariant, old: schema.Variant) {
+            const fields = patchRepresentation(old, completeStockChange(old, patch), schema.replaceVariant);
+            refuseUnfit(product, old, fields);
+            return { before, fields };
+          },
+          write: (changes: readonly VariantChange[]) => store.update(session, locked, changes, cause()),
+        };
       },
     }),
     crud.get(),

@@ -1,5 +1,5 @@
 /** What a variant of a product cannot be, whatever its schema allows: the product says which options there are. */
-import { createFieldError, HttpError } from '../../http/errors.ts';
+import { buildErrorDetail, createFieldError, HttpError } from '../../http/errors.ts';
 import { refuseBelowReserved } from '../products/rules.ts';
 import type { Product } from '../products/schema.ts';
 import type { Variant, VariantFields } from './schema.ts';
@@ -25,7 +25,7 @@ export function refuseUnfit(product: Product, before: Variant | undefined, field
 export function createCombinationTakenError(id: number, options: VariantFields['options']): HttpError {
   const shown = Object.entries(options).map(([name, value]) => `${name} "${value}"`);
   const message = `must be unique: variant ${id} of the product has ${shown.join(', ')}`;
-  const details = [{ field: 'options', pointer: '#/options', code: 'unique', message }];
+  const details = [buildErrorDetail(['options'], 'unique', message)];
   return new HttpError('DUPLICATE', { message: `options: ${message}`, details });
 }
 

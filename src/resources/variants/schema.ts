@@ -3,11 +3,12 @@
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
-import { bulkIds, identifier, text, timestamp } from '../../http/schema.ts';
+import { identifier, text, timestamp } from '../../http/schema.ts';
 import { largestId } from '../../storage/database.ts';
 import { gtin, gtinParameter } from '../products/members/gtin.ts';
+import { compareAtPrice } from '../products/members/price.ts';
 import { longestSku } from '../products/members/sku.ts';
-import { changedStock, sentStock, stock } from '../products/members/stock.ts';
+import { changedStock, sentStock, stock, stockText } from '../products/members/stock.ts';
 import { weight } from '../products/members/weight.ts';
 
 const sku = text(longestSku).describe('Unique among products and variants.');
@@ -15,7 +16,6 @@ const price = z
   .number()
   .min(0)
   .describe('In the currency of the product; null where the product’s own holds.');
-const compareAtPrice = z.number().min(0).describe('What it has cost before, to be shown beside its price.');
 const options = z
   .record(text(50), text(100))
   .describe('A value for each option of the product.')
@@ -27,7 +27,6 @@ const position = z
   .max(largestId)
   .describe('Its place among the variants of the product.')
   .meta({ examples: [1] });
-const stockText = 'How many pieces there are; null where nothing is counted.';
 
 const example = {
   id: 1,
@@ -112,13 +111,6 @@ export const patchVariant = createVariant
   .extend({ stock: changedStock.nullish().describe(stockText) })
   .partial()
   .meta({ id: 'PatchVariant' });
-
-export const bulkPatchVariants = z
-  .object({
-    ids: bulkIds,
-    update: patchVariant,
-  })
-  .meta({ id: 'BulkPatchVariants' });
 
 export const variantPage = buildPageSchemas(variant, variantHal, 'variants', 'VariantList');
 

@@ -1,5 +1,6 @@
 /** The rows that products are found by their attributes with: each value of each product once. */
 import { sql } from 'kysely';
+import { createSlices } from '../../slices.ts';
 import { createBulk, createBulkInsert } from '../bulk.ts';
 import type { Database, Transaction } from '../database.ts';
 import { type AttributeValues, type IndexedValue, toIndexedValues } from './values.ts';
@@ -14,27 +15,35 @@ export interface AttributeChange {
 type Row = readonly [key: string, value: string, id: number];
 type FullRow = readonly [...Row, kind: number, number: number | null];
 
-/** @returns a function that writes what has changed, in one order for all transactions */
+/** In the order of the index, one for all transactions: by key, value and product. */
+const order = { sortedBy: 3 } as const;
+
+/** @returns a function that has written what has changed when the transaction ends */
 export function createAttributeIndex(database: Pick<Database, 'build' | 'dialect'>) {
   const table = 'product_attributes';
   const key = { key: 'text', value: 'text', product_id: 'integer' } as const;
-  const added = createBulkInsert(database, table, { ...key, kind: 'integer', number: 'double precision' });
+  const columns = { ...key, kind: 'integer', number: 'double precision' } as const;
+  const added = createBulkInsert(database, table, columns, order);
   const removed = createBulk(
     database,
     table,
     key,
     rows => sql`delete from product_attributes where (key, value, product_id) in (${rows})`,
+    order,
   );
 
-  return (session: Transaction, changes: readonly AttributeChange[]): void => {
+  return async (session: Transaction, changes: readonly AttributeChange[]): Promise<void> => {
     const [gone, fresh]: [Row[], FullRow[]] = [[], []];
+    const { turn } = createSlices();
     for (const { id, before, after } of changes) {
+      const due = turn();
+      if (due !== undefined) await due;
       for (const [key, value] of selectDifferingValues(before, after)) gone.push([key, value.text, id]);
       for (const [key, value] of selectDifferingValues(after, before))
         fresh.push([key, value.text, id, value.kind, value.number]);
     }
-    if (gone.length > 0) session.writeDeferred(removed, gone.sort(compareRows));
-    if (fresh.length > 0) session.writeDeferred(added, fresh.sort(compareRows));
+    if (gone.length > 0) session.writeDeferred(removed, gone);
+    if (fresh.length > 0) session.writeDeferred(added, fresh);
   };
 }
 
@@ -51,13 +60,4 @@ function* selectDifferingValues(
       if (!others.some(({ kind, text }) => kind === own.kind && text === own.text)) yield [key, own];
     }
   }
-}
-
-/** Neighbours in the index are written one after another. */
-function compareRows(
-  [key, value, id]: Row | FullRow,
-  [otherKey, otherValue, otherId]: Row | FullRow,
-): number {
-  if (key !== otherKey) return key < otherKey ? -1 : 1;
-  return value < otherValue ? -1 : value > otherValue ? 1 : id - otherId;
 }

@@ -1,9 +1,15 @@
 /** What caches learn of changes, and what they say of themselves. */
+import type { CompiledQuery } from 'kysely';
 
 /** What a row is filtered and sorted by, by the names of columns; a list where each of several values may be met. */
 export type Values = Readonly<Record<string, string | number | null | readonly string[]>> & {
   readonly id: number;
 };
+
+export function isSameValue(one: Values[string] | undefined, other: Values[string] | undefined): boolean {
+  if (!Array.isArray(one) || !Array.isArray(other)) return one === other;
+  return one.length === other.length && one.every((value, index) => value === other[index]);
+}
 
 /** One row before and after a change; undefined where there was none, or is none any more. */
 export interface Change {
@@ -40,12 +46,22 @@ interface CacheUse {
   misses: number;
 }
 
+/** What a check needs of a session. */
+export interface CheckedSession {
+  all<Row>(query: CompiledQuery<Row>): Promise<Row[]>;
+}
+
 export interface Changes {
   /**
    * Notifies the listeners of what has been committed before now. The requests of one turn of the event loop share one check.
    * @returns undefined when nothing has been; what is cached is then as new as the database
    */
   check(): Promise<void> | undefined;
+  /**
+   * A check by what a session sees, one that sees one state and has read nothing yet: what is cached is then of that state.
+   * @param checked is called then; no other check begins before what it returns is there
+   */
+  checkIn<T>(session: CheckedSession, checked: () => T | Promise<T>): Promise<T>;
   /** The collection's version at the last check: what is cached of it shows that state. */
   version(collection: Collection): number | undefined;
   follow(collection: Collection, listener: Listener): void;

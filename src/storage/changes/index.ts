@@ -9,8 +9,7 @@
  */
 import type { CompiledQuery } from 'kysely';
 import { createSlices, type Slices } from '../../slices.ts';
-import type { Session } from '../database.ts';
-import type { Change, Changes, Collection, Listener } from './change.ts';
+import type { Change, Changes, CheckedSession, Collection, Listener } from './change.ts';
 
 /** A row of what is read at each check. */
 export interface ChangeRow {
@@ -47,13 +46,15 @@ export interface Paged {
 export interface ChangeSource {
   /** A number that is another when anything has been committed; undefined where only a query can say it. */
   state(): number | undefined;
-  readonly read: Session;
+  readonly read: CheckedSession;
   /** The version of each collection, and the events with their representations. */
   readonly events: Paged;
   /** The same with `ids` for `event`. */
   readonly ids: Paged;
   /** The statement that gives a row where nothing has been committed since; not needed where `state` says it. */
   readonly unchanged?: (since: string) => CompiledQuery<unknown>;
+  /** Lets `read` see what other sessions see; not needed where each of its statements sees all that has been committed. */
+  readonly renew?: () => void;
 }
 
 interface Followed {
@@ -63,7 +64,7 @@ interface Followed {
 }
 
 export function createChanges(source: ChangeSource): Changes {
-  const { state, read, unchanged } = source;
+  const { state, read, unchanged, renew } = source;
   const followed = new Map<string, Followed>();
   let position: string | undefined;
   /** Whether nothing was committed between the last two checks: then the next one asks first whether anything was. */
@@ -72,28 +73,34 @@ export function createChanges(source: ChangeSource): Changes {
   let seen: number | undefined;
   /** A check that has not begun yet: it serves every request that comes now. */
   let next: Promise<void> | undefined;
-  /** The check that was begun last. */
-  let last: Promise<void> = Promise.resolve();
+  /** The last check, or what else comes between checks. */
+  let last: Promise<unknown> = Promise.resolve();
 
-  /** One at a time: a second one waits for the first, and is shared by all who come meanwhile. */
+  /** One at a time. */
+  function queue<T>(work: () => Promise<T>): Promise<T> {
+    const done = last.catch(() => undefined).then(work);
+    last = done;
+    return done;
+  }
+
+  /** Shared by all who come before it begins. */
   async function checkNext(): Promise<void> {
-    await last.catch(() => undefined);
     // Where a check is a query to a server, those who come in this turn of the event loop share it.
     if (state() === undefined) await new Promise(resolve => setImmediate(resolve));
     next = undefined;
-    last = checkNow();
-    return last;
+    return checkNow(read);
   }
 
-  async function checkNow(): Promise<void> {
+  async function checkNow(session: CheckedSession): Promise<void> {
     const now = state();
     if (isQuiet && position !== undefined && unchanged !== undefined) {
-      if ((await read.first(unchanged(position))) !== undefined) return;
+      if ((await session.all(unchanged(position))).length > 0) return;
       isQuiet = false;
     }
     const { turn } = createSlices();
-    const first = await readPages(read, source.events, position, turn, mostEvents);
-    const rows = countEvents(first) < mostEvents ? first : await readPages(read, source.ids, position, turn);
+    const first = await readPages(session, source.events, position, turn, mostEvents);
+    const rows =
+      countEvents(first) < mostEvents ? first : await readPages(session, source.ids, position, turn);
     const found: { readonly entry: Followed; readonly version: number; readonly changes: Found }[] = [];
     for (const entry of followed.values()) {
       const version = getVersion(rows, entry.collection.name);
@@ -116,9 +123,15 @@ export function createChanges(source: ChangeSource): Changes {
     check() {
       const now = state();
       if (now !== undefined && now === seen) return undefined;
-      next ??= checkNext();
+      next ??= queue(checkNext);
       return next;
     },
+    checkIn: (session, checked) =>
+      queue(async () => {
+        await checkNow(session);
+        renew?.();
+        return checked();
+      }),
     uses: { lists: { hits: 0, misses: 0 }, resources: { hits: 0, misses: 0 } },
     version: ({ name }) => followed.get(name)?.version,
     follow(collection, listener) {
@@ -144,7 +157,7 @@ function getVersion(rows: readonly ChangeRow[], collection: string): number {
  * @param most events after which it ends, though there may be more
  */
 async function readPages(
-  read: Session,
+  session: CheckedSession,
   { query, atOnce }: Paged,
   since: string | undefined,
   turn: Slices['turn'],
@@ -154,7 +167,7 @@ async function readPages(
   let position = since;
   let events = 0;
   for (let page = 1; ; page++) {
-    const rows = await read.all(query(position));
+    const rows = await session.all(query(position));
     const count = countEvents(rows);
     events += count;
     if (count < atOnce || events >= most || page === mostPages)

@@ -1,14 +1,11 @@
 /** Facets of products: how many have each value, each facet counted without the conditions on itself. */
-import { sql } from 'kysely';
 import { createSlices } from '../../slices.ts';
-import type { Database } from '../database.ts';
+import type { Database, Session } from '../database.ts';
 import type { Condition } from '../list/request.ts';
-import type { Column } from './column.ts';
-import { computeFacetRange, computeFacetValues, type FacetRange, type FacetValues } from './facet.ts';
+import { type Countable, computeFacetRange, computeFacetValues, type FacetRange, type FacetValues } from './facet.ts';
 import type { Columns } from './index.ts';
+import { copyRows, createFinder, type Found } from './met.ts';
 import { has, intersectRows, type RowSet, toRowSet } from './rows.ts';
-import { type ColumnSource, findSource } from './source.ts';
-import { toAttributeTest } from './tests.ts';
 
 /** What is counted by the range it lies in. */
 const rangeColumn = 'price';
@@ -17,8 +14,6 @@ export interface FacetRequest {
   /** Names of columns: `brand`, `attr.colour`. */
   readonly facets: readonly string[];
   readonly conditions: readonly Condition[];
-  /** Only rows of these ids: those that a search has found. */
-  readonly within?: readonly number[];
 }
 
 export interface Facets {
@@ -26,76 +21,79 @@ export interface Facets {
   readonly ranges: Readonly<Record<string, FacetRange>>;
 }
 
-/** A condition on a column, and the rows that meet it. */
-interface Met {
+/** Facets in the state of a version. */
+export interface CountedFacets extends Facets {
+  readonly version: number;
+}
+
+/** What facets are counted of, in one state: it stays as it was then. */
+export interface FixedFacets {
+  /** Whether the row of an id meets all conditions. */
+  meets(id: number): boolean;
+  /** How many of these rows do, and the facets of these rows. */
+  count(ids: readonly number[]): Promise<Facets & { readonly total: number }>;
+}
+
+export interface FacetCounter {
+  /** As new as a check that is made now. @throws TooManyValues */
+  count(request: FacetRequest): Promise<CountedFacets>;
+  /** As a session has them that sees one state, and has read nothing yet. @throws TooManyValues */
+  countIn(session: Session, request: FacetRequest): Promise<CountedFacets>;
+  /**
+   * What is to be counted among rows that are yet to be found, as new as a check that is made now.
+   * @param kind a condition that no facet is counted without
+   * @throws TooManyValues
+   */
+  fix(request: FacetRequest, kind: Condition): Promise<FixedFacets>;
+}
+
+export function createFacetCounter(
+  database: Pick<Database, 'build' | 'dialect' | 'read' | 'snapshot'>,
+  columns: Columns,
+): FacetCounter {
+  const finder = createFinder(database, columns);
+  const count = async ({ facets }: FacetRequest, found: Found): Promise<CountedFacets> => {
+    const counted = await countFacets(facets, { columns: found.columns, met: await selectMet(found) });
+    return { ...counted, version: found.version };
+  };
+  return {
+    count: request => finder.use(request, found => count(request, found)),
+    countIn: (session, request) => finder.useIn(session, request, found => count(request, found)),
+    fix: ({ facets, conditions }, kind) =>
+      finder.use({ facets, conditions: [...conditions, kind] }, async found => fix(facets, await copy(facets, found))),
+  };
+}
+
+interface MetRows {
+  /** The column of the condition. */
   readonly name: string;
-  readonly rows: (columns: ReadonlyMap<string, Column>) => RowSet;
+  readonly rows: RowSet;
 }
 
-/**
- * @returns a function that counts facets, as new as a check that is made now
- * @throws TooManyValues
- */
-export function createFacetCounter(database: Pick<Database, 'build' | 'read'>, columns: Columns) {
-  return async ({ facets, conditions, within }: FacetRequest): Promise<Facets> => {
-    const looked = await Promise.all(conditions.map(condition => resolveCondition(database, condition)));
-    const sources = new Map<string, ColumnSource>();
-    for (const name of [...facets, ...conditions.map(({ column }) => column)]) {
-      const source = findSource(name);
-      if (source !== undefined) sources.set(name, source);
-    }
-    return columns.use([...sources.values()], found =>
-      count(facets, looked, mapByName([...sources.keys()], found), within),
-    );
-  };
+/** What is counted in. */
+interface Counted {
+  readonly columns: ReadonlyMap<string, Countable>;
+  readonly met: readonly MetRows[];
 }
 
-const mapByName = (names: readonly string[], columns: readonly Column[]): ReadonlyMap<string, Column> =>
-  new Map(
-    names.flatMap((name, index) => {
-      const column = columns[index];
-      return column === undefined ? [] : [[name, column]];
-    }),
-  );
-
-/**
- * @returns a function that gives a test of ids: whether the row of one meets all conditions, as new as a check that is
- * made now; undefined without conditions
- * @throws TooManyValues
- */
-export function createRowFinder(database: Pick<Database, 'build' | 'read'>, columns: Columns) {
-  return async (conditions: readonly Condition[]): Promise<((id: number) => boolean) | undefined> => {
-    const looked = await Promise.all(conditions.map(condition => resolveCondition(database, condition)));
-    const sources = new Map<string, ColumnSource>();
-    for (const { column } of conditions) {
-      const source = findSource(column);
-      if (source !== undefined) sources.set(column, source);
-    }
-    return columns.use([...sources.values()], found => {
-      const there = mapByName([...sources.keys()], found);
-      const met = intersectRows(looked.map(({ rows }) => rows(there)));
-      if (met === undefined) return undefined;
-      // A copy: columns change with the next turn of the event loop.
-      const rows = { words: met.words.slice(), count: met.count };
-      return id => has(rows, id);
-    });
-  };
-}
-
-/** In slices: of very many rows each facet takes some milliseconds. */
-async function count(
-  facets: readonly string[],
-  conditions: readonly Met[],
-  columns: ReadonlyMap<string, Column>,
-  within: readonly number[] | undefined,
-): Promise<Facets> {
+/** In slices: of very many rows each condition takes some milliseconds. */
+async function selectMet({ met }: Pick<Found, 'met'>): Promise<MetRows[]> {
   const { turn } = createSlices();
-  const base = within === undefined ? [] : [toRowSet(within)];
-  const met: { readonly name: string; readonly rows: RowSet }[] = [];
-  for (const { name, rows } of conditions) {
-    met.push({ name, rows: rows(columns) });
+  const found: MetRows[] = [];
+  for (const { name, rows } of met) {
+    found.push({ name, rows: rows() });
     await turn();
   }
+  return found;
+}
+
+/** In slices: of very many rows each facet takes some milliseconds. @param base rows that all facets are counted of */
+async function countFacets(
+  facets: readonly string[],
+  { columns, met }: Counted,
+  base: readonly RowSet[] = [],
+): Promise<Facets> {
+  const { turn } = createSlices();
   const intersectWithout = (name: string) =>
     intersectRows([...base, ...met.filter(one => one.name !== name).map(({ rows }) => rows)]);
   let all: { rows: RowSet | undefined } | undefined;
@@ -114,22 +112,31 @@ async function count(
   return { values, ranges };
 }
 
-async function resolveCondition(
-  { build, read }: Pick<Database, 'build' | 'read'>,
-  condition: Condition,
-): Promise<Met> {
-  const name = condition.column;
-  const test = toAttributeTest(condition);
-  if (test !== undefined) {
-    return {
-      name,
-      rows: columns => columns.get(name)?.rows(test) ?? toRowSet([]),
-    };
+/** What facets are counted of, so that it does not change any more. */
+async function copy(facets: readonly string[], found: Found): Promise<Counted> {
+  const columns = new Map<string, Countable>();
+  for (const name of facets) {
+    const column = found.columns.get(name);
+    if (column === undefined) continue;
+    const codes = column.codes().slice();
+    // Values and their combinations are added to, and otherwise stay what they are.
+    const { members, values, singles, numbers } = column;
+    columns.set(name, { codes: () => codes, uses: [...column.uses], members, values, singles, numbers });
   }
-  if (condition.operator !== '=')
-    throw new Error(`no facet is counted under a condition ${condition.operator}`);
-  // What names one row, or a few.
-  const query = sql<{ id: number }>`select id from products where ${sql.ref(name)} = ${condition.value}`;
-  const ids = (await read.all(query.compile(build))).map(({ id }) => id);
-  return { name, rows: () => toRowSet(ids) };
+  const met = await selectMet(found);
+  return { columns, met: met.map(({ name, rows }) => ({ name, rows: copyRows(rows) })) };
+}
+
+/** @param counted with the condition on the kind as the last one */
+function fix(facets: readonly string[], { columns, met }: Counted): FixedFacets {
+  const all = intersectRows(met.map(({ rows }) => rows)) ?? toRowSet([]);
+  const [conditions, kind] = [met.slice(0, -1), met.slice(-1).map(({ rows }) => rows)];
+  return {
+    meets: id => has(all, id),
+    async count(ids) {
+      const among = toRowSet(ids);
+      const total = intersectRows([among, all])?.count ?? 0;
+      return { total, ...(await countFacets(facets, { columns, met: conditions }, [among, ...kind])) };
+    },
+  };
 }

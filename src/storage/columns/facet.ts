@@ -5,6 +5,9 @@ import { type IndexedValue, isShortened, kinds } from '../attributes/values.ts';
 import type { Column } from './column.ts';
 import { countByCombination, type RowSet, toIds } from './rows.ts';
 
+/** What is needed of a column. */
+export type Countable = Pick<Column, 'codes' | 'uses' | 'members' | 'values' | 'singles' | 'numbers'>;
+
 interface FacetValue {
   readonly value: string | number | boolean;
   readonly count: number;
@@ -36,7 +39,7 @@ const mostBuckets = 10;
 
 /** How many rows have each value, by their places. @param rows undefined for all */
 async function countByValue(
-  column: Column,
+  column: Countable,
   rows: RowSet | undefined,
   turn: Slices['turn'],
 ): Promise<Uint32Array> {
@@ -86,7 +89,7 @@ const isHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xe000;
 
 /** The most frequent values. Texts that indexes hold shortened are no values to choose from, and left out. */
 export async function computeFacetValues(
-  column: Column,
+  column: Countable,
   rows: RowSet | undefined,
   turn: Slices['turn'],
 ): Promise<FacetValues> {
@@ -134,7 +137,7 @@ interface Spread {
 
 /** Of fewer rows than there are values, the number of each row. */
 async function computeSpread(
-  column: Column,
+  column: Countable,
   rows: RowSet | undefined,
   turn: Slices['turn'],
 ): Promise<Spread> {
@@ -148,7 +151,7 @@ async function computeSpread(
 
 /** How the numbers of a column are spread that has at most one for each row. */
 export async function computeFacetRange(
-  column: Column,
+  column: Countable,
   rows: RowSet | undefined,
   turn: Slices['turn'],
 ): Promise<FacetRange> {

@@ -6,7 +6,8 @@
  */
 import type { CompiledQuery } from 'kysely';
 import { createSlices } from '../../slices.ts';
-import type { Change, Collection } from '../changes/change.ts';
+import { type Change, type Collection, isSameValue } from '../changes/change.ts';
+import { createHeld } from '../changes/held.ts';
 import { createLoads } from '../changes/loads.ts';
 import type { Database, Session } from '../database.ts';
 import { type Column, createColumn as emptyColumn, mostCombinations } from './column.ts';
@@ -16,6 +17,8 @@ import { buildRowsAfter, type ColumnRows, type ColumnSource } from './source.ts'
 const columnsSize = 160 * 1024 * 1024;
 /** Rows that one statement reads: in the background, where no request waits for it. */
 const rowsAtOnce = 4000;
+/** Values of changed rows that columns take over at once, at most: some milliseconds of work. */
+const mostTaken = 20_000;
 /** Rows that change while columns are held, at most: with more the columns go. */
 const mostWaiting = 2000;
 
@@ -27,12 +30,21 @@ interface Loaded {
 /** Reads a part of a column. */
 type Reader = (query: CompiledQuery<ColumnRows>) => Promise<ColumnRows[]>;
 
-/** While columns are in use, what changes waits. */
-interface Held {
-  /** How many do. */
-  by: number;
-  readonly changes: Change[];
-  released: PromiseWithResolvers<void>;
+/** @param version that of the collection, in the state that the columns are of */
+type Work<T> = (columns: readonly Column[], version: number) => T | Promise<T>;
+
+/** Whether a change gives its row other values in the column. */
+const isTaken = ({ name }: ColumnSource, { before, after }: Change): boolean =>
+  before === undefined || after === undefined || !isSameValue(before[name], after[name]);
+
+function countTaken(source: ColumnSource, changes: readonly Change[]): number {
+  let count = 0;
+  for (const change of changes) {
+    if (!isTaken(source, change)) continue;
+    const value = change.after?.[source.name];
+    count += Array.isArray(value) ? value.length : 1;
+  }
+  return count;
 }
 
 /** A column with more different values than are kept in memory. */
@@ -46,10 +58,15 @@ export class TooManyValues extends Error {
 export interface Columns {
   /**
    * Works with the columns, in the order of the sources, as new as a check that is made now. They stay as they are until
-   * it is done, also while it gives the event loop a turn.
+   * it is done, also while it gives the event loop a turn. The work waits for no check.
    * @throws TooManyValues
    */
-  use<T>(sources: readonly ColumnSource[], work: (columns: readonly Column[]) => T | Promise<T>): Promise<T>;
+  use<T>(sources: readonly ColumnSource[], work: Work<T>): Promise<T>;
+  /**
+   * The same with the columns as a session has them that sees one state, and has read nothing yet.
+   * @throws TooManyValues
+   */
+  useIn<T>(session: Session, sources: readonly ColumnSource[], work: Work<T>): Promise<T>;
   /**
    * The columns that are in memory, as they are until the next turn of the event loop; undefined when one is not, which
    * is read then, or is not as new as the last check. Throws nothing.
@@ -69,24 +86,29 @@ export function createColumns(
   const loading = new Map<string, Promise<void>>();
   const refused = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
-  const held: Held = { by: 0, changes: [], released: Promise.withResolvers() };
+  const held = createHeld(applyAll);
 
   const loads = createLoads(changes, collection, {
     clear() {
       loaded.clear();
       refused.clear();
-      held.changes.length = 0;
+      held.clear();
     },
-    apply(committed) {
-      if (held.by > 0) held.changes.push(...committed);
-      else applyAll(committed);
-    },
+    apply: held.take,
   });
+  /** The columns used last come first: where the values are more than are taken over at once, the others are read again. */
   function applyAll(changes: readonly Change[]): void {
-    for (const { source, column } of loaded.values()) apply(source, column, changes);
+    if (changes.length > mostWaiting) loaded.clear();
+    let left = mostTaken;
+    for (const { source, column } of [...loaded.values()].reverse()) {
+      left -= countTaken(source, changes);
+      if (left < 0) loaded.delete(source.name);
+      else apply(source, column, changes);
+    }
   }
   function apply(source: ColumnSource, column: Column, committed: readonly Change[]): void {
-    for (const { id, after } of committed) column.set(id, source.fromEvent(after));
+    for (const change of committed)
+      if (isTaken(source, change)) column.set(change.id, source.fromEvent(change.after));
     // Values that no row has any more are not forgotten but with the column.
     if (column.members.length > mostCombinations) loaded.delete(source.name);
   }
@@ -103,6 +125,7 @@ export function createColumns(
         return column;
       },
       (column, replayed) => {
+        if (countTaken(source, replayed) > mostTaken) return;
         loaded.set(source.name, { source, column });
         apply(source, column, replayed);
         makeRoom();
@@ -150,22 +173,6 @@ export function createColumns(
     return done;
   }
 
-  async function hold<T>(work: () => T | Promise<T>): Promise<T> {
-    held.by += 1;
-    try {
-      return await work();
-    } finally {
-      held.by -= 1;
-      if (held.by === 0) {
-        const waiting = held.changes.splice(0);
-        if (waiting.length > mostWaiting) loaded.clear();
-        applyAll(waiting);
-        held.released.resolve();
-        held.released = Promise.withResolvers();
-      }
-    }
-  }
-
   function findLoaded(sources: readonly ColumnSource[]): readonly Column[] | undefined {
     const found: Column[] = [];
     for (const { name } of sources) {
@@ -180,9 +187,26 @@ export function createColumns(
 
   const selectMissing = (sources: readonly ColumnSource[]) => sources.filter(({ name }) => !loaded.has(name));
 
+  function refuse(sources: readonly ColumnSource[]): void {
+    for (const { name } of sources) if (refused.has(name)) throw new TooManyValues(name);
+  }
+  const getVersion = () => changes.version(collection) ?? Number.NaN;
+
+  async function useIn<T>(session: Session, sources: readonly ColumnSource[], work: Work<T>): Promise<T> {
+    // Held before the next check: then they are those of the session.
+    const { version, working } = await changes.checkIn(session, async () => {
+      await held.released();
+      refuse(sources);
+      const version = getVersion();
+      const found = findLoaded(sources);
+      return { version, working: found && held.hold(() => work(found, version)) };
+    });
+    return working ?? work(await readAll(session, sources), version);
+  }
+
   return {
     peek(sources) {
-      if (held.changes.length > 0) return undefined;
+      if (held.isBehind()) return undefined;
       const found = findLoaded(sources);
       const isRefused = sources.some(({ name }) => refused.has(name));
       if (found === undefined && !isRefused && !loads.isResting())
@@ -191,27 +215,29 @@ export function createColumns(
     },
     settled(sources) {
       const awaited: Promise<unknown>[] = sources.flatMap(({ name }) => loading.get(name) ?? []);
-      if (held.changes.length > 0) awaited.push(held.released.promise);
+      const released = held.released();
+      if (released !== undefined) awaited.push(released);
       return awaited.length === 0 ? undefined : Promise.allSettled(awaited);
     },
     async use(sources, work) {
       for (;;) {
         await changes.check();
-        for (const { name } of sources) if (refused.has(name)) throw new TooManyValues(name);
+        refuse(sources);
         if (!loads.isResting()) {
           await Promise.all(selectMissing(sources).map(loadOnce));
           await changes.check();
         }
         // Those who work with what was are not joined: they are waited for.
-        if (held.changes.length === 0) break;
-        await held.released.promise;
+        const released = held.released();
+        if (released === undefined) break;
+        await released;
       }
       const found = findLoaded(sources);
-      if (found !== undefined) return hold(() => work(found));
+      if (found !== undefined) return held.hold(() => work(found, getVersion()));
       // Where changes come faster than columns are read: as they are at one moment, for this time only.
-      const own = await database.snapshot(session => readAll(session, sources), { background: true });
-      return work(own);
+      return database.snapshot(session => useIn(session, sources, work), { background: true });
     },
+    useIn,
   };
 
   async function readAll(session: Session, sources: readonly ColumnSource[]): Promise<Column[]> {

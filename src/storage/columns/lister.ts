@@ -5,12 +5,12 @@
 import { type Database, largestId } from '../database.ts';
 import { readRowsByKeys } from '../list/pages.ts';
 import type { ListQueries } from '../list/queries.ts';
-import type { Key, Listed, ListOptions, ListRequest, Order } from '../list/request.ts';
+import type { Key, ListedAt, ListOptions, ListRequest, Order } from '../list/request.ts';
 import { type Line, type Place, selectPageById, selectPage as selectPageOfLine, type Taken } from './line.ts';
+import { toAttributeTest } from './met.ts';
 import { createOrders } from './orders.ts';
 import { intersectRows, type RowSet } from './rows.ts';
 import { type ColumnSource, findSource } from './source.ts';
-import { toAttributeTest } from './tests.ts';
 
 /** So often a page is tried again that others have changed meanwhile. */
 const attempts = 3;
@@ -90,11 +90,13 @@ export function createMemoryLister<Row>(
     return orders.keys(order.column, ids, version);
   }
 
-  /** The rows of keys, as they were in the state of a version. */
-  const readRows = (keys: readonly Key[], version: number) =>
-    readRowsByKeys(read, { keys, version }, cached, queries);
+  /** The rows of keys, as they were in the state of a version. What is cached is that of the last check. */
+  const readRows = async (keys: readonly Key[], version: number) =>
+    changes.version(collection) === version
+      ? readRowsByKeys(read, { keys, version }, cached, queries)
+      : undefined;
 
-  const readPage = async (request: ListRequest): Promise<Listed<Row> | undefined> => {
+  const readPage = async (request: ListRequest): Promise<ListedAt<Row> | undefined> => {
     const { page, order } = request;
     const seen = changes.version(collection) ?? Number.NaN;
     const ranked = isRanked(order) ? await readRanked(request, seen) : undefined;
@@ -109,7 +111,7 @@ export function createMemoryLister<Row>(
       const keys = skip < total ? await selectKeys(request, selected, taken, ranked) : [];
       const shown = keys === undefined ? undefined : await readRows(keys, version);
       if (shown === undefined) return undefined;
-      return { rows: shown, total, hasPrevious: skip > 0, hasNext: skip + shown.length < total };
+      return { rows: shown, total, hasPrevious: skip > 0, hasNext: skip + shown.length < total, version };
     }
     const backwards = page.before !== undefined;
     const start = page.before ?? page.after;
@@ -127,6 +129,7 @@ export function createMemoryLister<Row>(
       total: page.count ? total : undefined,
       hasPrevious: backwards ? more : start !== undefined,
       hasNext: backwards || more,
+      version,
     };
   };
 
@@ -146,7 +149,7 @@ export function createMemoryLister<Row>(
     return true;
   }
 
-  return async (request: ListRequest): Promise<Listed<Row> | undefined> => {
+  return async (request: ListRequest): Promise<ListedAt<Row> | undefined> => {
     for (let attempt = 0, hasWaited = false; attempt < attempts; attempt++) {
       await changes.check();
       const page = await readPage(request);

@@ -1,6 +1,6 @@
 /** Which lists a change concerns: those whose filter the row met before it or meets after it. */
 import { meetsAttribute } from '../attributes/condition.ts';
-import type { Change, Collection, Values } from '../changes/change.ts';
+import { type Change, type Collection, isSameValue, type Values } from '../changes/change.ts';
 import type { ColumnCondition, Condition, Key, ListRequest } from './request.ts';
 
 /** Whether a row meets a filter; also where its values do not say. */
@@ -52,7 +52,10 @@ function getWatched({ conditions, facets }: Filtered): readonly Condition[] {
   return facets === undefined ? conditions : conditions.filter(({ column }) => !facets.includes(column));
 }
 
-/** Lists by a value that their filters name: a change looks at those that name one of its own. */
+/**
+ * Lists by a value that their filters name: a change looks at those that name one of its own, or at all where its own values,
+ * each of which would be looked up, are more than these.
+ */
 export interface ListIndex<List extends Filtered> {
   add(list: List): void;
   delete(list: List): void;
@@ -62,6 +65,7 @@ export interface ListIndex<List extends Filtered> {
 
 export function createListIndex<List extends Filtered>({ events }: Collection): ListIndex<List> {
   const keys = events?.keys ?? [];
+  const all = new Set<List>();
   const lists = new Map<string, Set<List>>();
   const toPlaceName = (column: string, value: unknown) => `${column} ${value}`;
   function getPlace(list: List): string {
@@ -79,24 +83,41 @@ export function createListIndex<List extends Filtered>({ events }: Collection): 
       return Array.isArray(value) ? value.map(one => toPlaceName(key, one)) : [toPlaceName(key, value)];
     });
   }
+  function selectCandidates({ before, after }: Change): readonly ReadonlySet<List>[] {
+    if (all.size <= countValues(before) + countValues(after)) return [all];
+    const places = new Set(['', ...getPlaces(before), ...getPlaces(after)]);
+    return [...places].flatMap(place => lists.get(place) ?? []);
+  }
+  function countValues(values: Values | undefined): number {
+    let count = 0;
+    for (const key of keys) {
+      const value = values?.[key];
+      count += Array.isArray(value) ? value.length : 1;
+    }
+    return count;
+  }
   return {
     add(list) {
+      all.add(list);
       const place = getPlace(list);
       const there = lists.get(place);
       if (there === undefined) lists.set(place, new Set([list]));
       else there.add(list);
     },
     delete(list) {
+      all.delete(list);
       const place = getPlace(list);
       const there = lists.get(place);
       if (there?.delete(list) === true && there.size === 0) lists.delete(place);
     },
-    clear: () => lists.clear(),
+    clear() {
+      all.clear();
+      lists.clear();
+    },
     concerned(change) {
-      const places = new Set(['', ...getPlaces(change.before), ...getPlaces(change.after)]);
       const found: List[] = [];
-      for (const place of places) {
-        for (const list of lists.get(place) ?? []) {
+      for (const some of selectCandidates(change)) {
+        for (const list of some) {
           const conditions = getWatched(list);
           if (meets(conditions, change.before) || meets(conditions, change.after)) found.push(list);
         }
@@ -136,7 +157,7 @@ export function isPageAffected(shown: ShownPage, change: Change): boolean {
 /** Whether a change is one of values that are counted, or decide what is counted. */
 function areCountsAffected({ conditions, facets = [] }: ShownPage, { before, after }: Change): boolean {
   if (before === undefined || after === undefined) return true;
-  const isOther = (column: string) => JSON.stringify(before[column]) !== JSON.stringify(after[column]);
+  const isOther = (column: string) => !isSameValue(before[column], after[column]);
   return facets.some(isOther) || conditions.some(({ column }) => isOther(column));
 }
 

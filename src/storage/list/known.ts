@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Change, Changes, Collection } from '../changes/change.ts';
 import { compareKeys, createListIndex, meets, selectComparable } from './affected.ts';
-import type { Key, ListRequest } from './request.ts';
+import type { Key, ListedAt, ListRequest, Positioned } from './request.ts';
 
 export interface KnownList extends Pick<ListRequest, 'conditions' | 'order'> {
   total: number;
@@ -16,7 +16,7 @@ export interface KnownList extends Pick<ListRequest, 'conditions' | 'order'> {
 export interface KnownLists {
   get(name: string): KnownList | undefined;
   /** Keeps a list that was read in the state of a version, unless that is not the one of the last check. */
-  keep(name: string, list: KnownList, version: number): boolean;
+  keep(name: string, list: KnownList, version: number): void;
 }
 
 /** With `anchorsPerList` they take some 10 MB at most. */
@@ -37,12 +37,44 @@ export function createKnownLists(changes: Changes, collection: Collection): Know
   return {
     get: name => lists.get(name),
     keep(name, list, version) {
-      if (version !== changes.version(collection)) return false;
-      lists.set(name, list);
-      index.add(list);
-      return true;
+      if (version === changes.version(collection)) {
+        lists.set(name, list);
+        index.add(list);
+        return;
+      }
+      // Where it is newer, the next request shall check.
+      changes.check()?.catch(() => undefined);
     },
   };
+}
+
+export function toListName({ conditions, order }: ListRequest): string {
+  return `${order.column} ${order.descending} ${JSON.stringify(conditions.map(c => [c.column, c.operator, c.value]))}`;
+}
+
+export const createKnownList = ({ conditions, order }: ListRequest, total: number): KnownList => ({
+  conditions,
+  order,
+  total,
+  anchors: new Map(),
+});
+
+/** The offset nearest before this one whose place is known. */
+export function findNearest(offset: number, list: KnownList | undefined): number {
+  return Math.max(0, ...[...(list?.anchors.keys() ?? [])].filter(known => known < offset));
+}
+
+/** A page of a list, both in the state of a version. */
+export function buildOffsetPage<Row>(
+  rows: readonly (Row & Positioned)[],
+  list: KnownList,
+  offset: number,
+  version: number,
+): ListedAt<Row> {
+  const end = offset + rows.length;
+  const last = rows.at(-1);
+  if (last !== undefined) noteAnchor(list, end, { value: last.sort_value, id: last.id });
+  return { rows, total: list.total, hasPrevious: offset > 0, hasNext: end < list.total, version };
 }
 
 /** Notes the key of the row before an offset. */

@@ -20,7 +20,15 @@ export interface Comparison {
   /** Put the value into the query's text: only for a closed set of values, so that partial indexes apply. */
   readonly literal?: boolean;
   /** The column is one of another table, whose column `key` names the rows of this one that it speaks of. */
-  readonly through?: { readonly table: keyof Tables & string; readonly key: string };
+  readonly through?: TableKey;
+  /** A row of any of these tables may have it in a column of this name: each names by its key the row that it is of. */
+  readonly anyOf?: readonly TableKey[];
+}
+
+/** A table, and the column of it that names rows of the list's own. */
+interface TableKey {
+  readonly table: keyof Tables & string;
+  readonly key: string;
 }
 
 export type ThroughCondition = Comparison & { readonly through: NonNullable<Comparison['through']> };
@@ -86,7 +94,17 @@ export interface ListRequest {
   readonly within?: WithinPlan;
   /** The conditions as statements have them, where that is another way to say them. */
   readonly resolved?: readonly Condition[];
+  /** The state that `within` and `resolved` are of: that of a version of the collection. */
+  readonly locatedAt?: number;
 }
+
+/** Whether the changes of the list's collection say all that decides which rows it has. */
+export const isFollowed = ({ conditions }: Pick<ListRequest, 'conditions'>): boolean =>
+  !conditions.some(condition => 'anyOf' in condition);
+
+/** Whether what a request stands for is of the state of a version. */
+export const isLocatedAt = ({ locatedAt }: ListRequest, version: number | undefined): boolean =>
+  locatedAt === undefined || locatedAt === version;
 
 /** How the rows of a part of a tree are found: see within.ts. */
 export interface WithinPlan {
@@ -114,6 +132,11 @@ export interface Listed<Row> {
   /** Whether rows precede or follow this page. */
   readonly hasPrevious: boolean;
   readonly hasNext: boolean;
+}
+
+/** A page of the state of a version of its collection; NaN where nothing says which. */
+export interface ListedAt<Row> extends Listed<Row> {
+  readonly version: number;
 }
 
 export interface Positioned {

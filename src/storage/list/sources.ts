@@ -39,7 +39,8 @@ export function toConditionShape(condition: Condition): string {
   if (condition.operator === 'attribute') return toAttributeShape(condition);
   if (condition.column === withinColumn) return `${withinColumn} ${getPaths(condition).length}`;
   const { column, operator, literal, value } = condition;
-  return `${column}${operator}${literal === true ? value : '?'}`;
+  const tables = 'anyOf' in condition ? condition.anyOf?.map(({ table }) => table).join() : '';
+  return `${column}${operator}${literal === true ? value : '?'}${tables}`;
 }
 
 export interface Source {
@@ -149,7 +150,21 @@ const buildIds = (condition: Condition, index: number, argument: Argument): RawB
 
 function buildComparisonSql(condition: Comparison, index: number, argument: Argument): RawBuilder<unknown> {
   const value = condition.literal === true ? sql.lit(condition.value) : argument[`c${index}`];
-  return sql`${sql.ref(condition.column)} ${sql.raw(condition.operator)} ${value}`;
+  return buildComparedSql(condition, value ?? sql`null`);
+}
+
+/** @param value as the statement has it */
+export function buildComparedSql(
+  { column, operator, anyOf }: Comparison,
+  value: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const compared = sql`${sql.ref(column)} ${sql.raw(operator)} ${value}`;
+  if (anyOf === undefined) return compared;
+  // Not with `or`, under which PostgreSQL uses no index of either table.
+  const parts = anyOf.map(
+    ({ table, key }) => sql`select ${sql.ref(key)} from ${sql.table(table)} where ${compared}`,
+  );
+  return sql`id in (${sql.join(parts, sql` union all `)})`;
 }
 
 function buildConditionSql(condition: Condition, index: number, argument: Argument): RawBuilder<unknown> {

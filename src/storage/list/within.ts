@@ -173,14 +173,16 @@ export function createWithinPlanner(database: Database, products: Collection) {
       const condition = findWithin(request.conditions);
       if (condition === undefined) return request;
       await changes.check();
+      const version = changes.version(products);
       const name = JSON.stringify(getPaths(condition));
       let place = places.get(name);
       if (place === undefined) {
-        const version = changes.version(products);
         place = await readPlace(read, getPaths(condition));
         if (version === changes.version(products)) places.set(name, place);
       }
-      return planRequest(request, condition, place);
+      const planned = await planRequest(request, condition, place);
+      // What is read later may be of another state, in which the paths stand for other categories.
+      return version === undefined ? planned : { ...planned, locatedAt: version };
     },
   };
 

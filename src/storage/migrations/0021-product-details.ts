@@ -4,10 +4,8 @@
  * where nothing is said; most products have no brand and no number, so the indexes leave these out.
  */
 import { type RawBuilder, sql } from 'kysely';
-import type { Builder, Session } from '../database.ts';
 import type { Migration } from './migration.ts';
-
-const rowsAtOnce = 5000;
+import { readSlices, rowsAtOnce } from './product-slices.ts';
 
 export const productDetails: Migration = {
   name: '0021-product-details',
@@ -55,10 +53,3 @@ const indexes = [
   sql`create index unavailable_products on products (id, status) where available = 0`,
   sql`create index unavailable_products_by_price on products (price, id, status) where available = 0`,
 ];
-
-/** The last ids of slices of the table. */
-async function* readSlices(session: Session, build: Builder): AsyncGenerator<number> {
-  const query = sql<{ id: number | null }>`select max(id) as id from products`;
-  const largest = (await session.first(query.compile(build)))?.id ?? 0;
-  for (let last = rowsAtOnce; last - rowsAtOnce < largest; last += rowsAtOnce) yield last;
-}

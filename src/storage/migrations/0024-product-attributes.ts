@@ -29,7 +29,7 @@ export const productAttributes: Migration = {
       const query = sql<{ id: number; document: string }>`select id, document from products
         where id > ${last} and document like '%"attributes":{"%' order by id limit ${sql.lit(rowsAtOnce)}`;
       const rows = await session.all(query.compile(build));
-      write(
+      await write(
         session,
         rows.map(({ id, document }) => ({ id, before: {}, after: parseAttributes(document) })),
       );

@@ -13,10 +13,9 @@ import {
   splitPath,
   toSlug,
 } from '../categories/names.ts';
-import type { Builder, Dialect, Session, Transaction } from '../database.ts';
+import type { Builder, Dialect, Transaction } from '../database.ts';
 import type { Migration } from './migration.ts';
-
-const rowsAtOnce = 5000;
+import { readSlices, rowsAtOnce } from './product-slices.ts';
 
 export const categoriesOfProducts: Migration = {
   name: '0027-categories-of-products',
@@ -73,13 +72,6 @@ function buildRewrite(last: number, { json }: Dialect): RawBuilder<unknown> {
     document = '"category":' || ${category} || ',"categories":[],' || replace(
       replace(document, '"category":' || ${category} || ',"tags":', '"tags":'), ',"categories":[]', '')
     where id > ${last - rowsAtOnce} and id <= ${last}`;
-}
-
-/** The last ids of slices of the table. */
-async function* readSlices(session: Session, build: Builder): AsyncGenerator<number> {
-  const query = sql<{ id: number | null }>`select max(id) as id from products`;
-  const largest = (await session.first(query.compile(build)))?.id ?? 0;
-  for (let last = rowsAtOnce; last - rowsAtOnce < largest; last += rowsAtOnce) yield last;
 }
 
 /** Makes the categories of all products, and notes which is which. */

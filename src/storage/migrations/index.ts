@@ -35,6 +35,7 @@ import { fewerIndexes } from './0032-expand-fewer-indexes.ts';
 import { partsOfWords } from './0033-expand-parts-of-words.ts';
 import { inches } from './0034-expand-inches.ts';
 import { commentsByCreatedAt } from './0035-expand-comments-by-created-at.ts';
+import { exactPrices } from './0036-expand-exact-prices.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -73,4 +74,5 @@ export const migrations: readonly Migration[] = [
   partsOfWords,
   inches,
   commentsByCreatedAt,
+  exactPrices,
 ];

@@ -78,24 +78,21 @@ function findReasonAgainst(names: readonly string[]): string | undefined {
 
 const isExpansion = (name: string): boolean => /^\d{4}-expand-/.test(name);
 
-/** The migrations this program knows and the database lacks. Rejects when there is no database to ask. */
-export async function readPendingMigrations(database: Database): Promise<string[]> {
-  return selectPending(await readApplied(database.read, database));
+/** Whether migrations have run in the database: false in one that is new, or another program's. */
+export async function isCatalog({ read, build, dialect }: Database): Promise<boolean> {
+  return (await read.first(dialect.table('migrations').compile(build))) !== undefined;
 }
 
-const selectPending = (done: readonly string[]): string[] =>
-  migrations.map(({ name }) => name).filter(name => !done.includes(name));
-
 /**
- * Why this program must not serve, in one line: migrations are missing, or another release has since made one that
- * this program cannot work beside. Undefined when nothing is against it. Rejects when there is no database to ask.
+ * Why this program must not work on the database, in one line: migrations are missing, or another release has since made
+ * one that this program cannot work beside. Undefined when nothing is against it. Rejects when it is no catalog.
  */
 export async function findReasonNotToServe(database: Database): Promise<string | undefined> {
   const done = await readApplied(database.read, database);
-  const pending = selectPending(done);
-  if (pending.length > 0)
-    return `The database lacks the migrations ${pending.join(', ')}; run catalog migrate.`;
-  return findReasonAgainst(done);
+  const pending = migrations.map(({ name }) => name).filter(name => !done.includes(name));
+  if (pending.length === 0) return findReasonAgainst(done);
+  const noun = pending.length === 1 ? 'migration' : 'migrations';
+  return `The database lacks the ${noun} ${pending.join(', ')}; upgrade it with catalog migrate first.`;
 }
 
 async function readApplied(session: Session, { build }: Pick<Database, 'build'>): Promise<string[]> {

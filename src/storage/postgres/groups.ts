@@ -31,7 +31,7 @@ export function createTransactionGroups({ runTogether, runApart, lockTimeout }: 
   /** What those that run apart touch, with the end of the last of them: how it failed, if it did. */
   const apart = new Map<string, Promise<unknown>>();
 
-  async function run(jobs: readonly Job[]): Promise<void> {
+  async function run(jobs: readonly Job[]): Promise<readonly Job[]> {
     // Behind one that waits for a lock perhaps, it would make others wait too.
     const taken = Object.groupBy(jobs, ({ touches }) =>
       touches.some(name => apart.has(name)) ? 'apart' : 'group',
@@ -41,6 +41,7 @@ export function createTransactionGroups({ runTogether, runApart, lockTimeout }: 
     // One order for all processes, so that groups of two do not deadlock.
     group.sort((a, b) => compare(a.touches[0] ?? '', b.touches[0] ?? ''));
     if (group.length > 0) for (const job of await runGroup(group)) leaveApart(job);
+    return [];
   }
 
   /** Gives those that have to run apart; all others are settled. */

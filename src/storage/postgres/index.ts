@@ -60,6 +60,7 @@ const dialect: Dialect = {
     real: sql`double precision`,
     moment: sql`double precision`,
   },
+  table: name => sql`select 1 as found where to_regclass(${name}) is not null`,
   slot: sql<number>`(pg_backend_pid() % ${sql.lit(slots)})`,
   changes: { prepare: eventsByTransaction },
   followed: { prepare: buildFollowedTable, last: buildLastSettled },

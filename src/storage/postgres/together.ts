@@ -2,10 +2,11 @@
  * What several transactions of a group want at about the same time, done by one statement for all of them: rows that they
  * read, rows that are new, and rows that they write.
  */
+import { sendInSlices } from '../../slices.ts';
 import type { BulkInsert } from '../bulk.ts';
 import type { Lookup } from '../database.ts';
 import { mostAtOnce } from '../together.ts';
-import { type Deferred, writeDeferredRows } from '../transactions.ts';
+import { arrangeDeferredRows, type Deferred } from '../transactions.ts';
 import { type CopySession, takeIds, writeRows } from './bulk/copy.ts';
 import { addReturningId } from './transaction.ts';
 
@@ -67,9 +68,10 @@ export function createStatementGatherer(inner: CopySession) {
     const rows = wanted.flat();
     const ids = await takeIds(inner, into.table, rows.length);
     const statements = into.identified.statements(rows.map((row, index) => [ids[index], ...row]));
-    const added = await Promise.all(
-      [...statements].map(query => inner.all(addReturningId(query, ' on conflict do nothing'))),
+    const sent = await sendInSlices(statements, query =>
+      inner.all(addReturningId(query, ' on conflict do nothing')),
     );
+    const added = await Promise.all(sent);
     const found = new Set(added.flat().map(({ id }) => id));
     const given = new Map<Rows, number[]>();
     let start = 0;
@@ -84,7 +86,7 @@ export function createStatementGatherer(inner: CopySession) {
   }
 
   async function writeAll(deferred: readonly Deferred[]) {
-    await writeDeferredRows(deferred, parts => writeRows(inner, parts));
+    await writeRows(inner, await arrangeDeferredRows(deferred));
     return () => undefined;
   }
 

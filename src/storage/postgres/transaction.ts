@@ -2,14 +2,13 @@
 import type { CompiledQuery } from 'kysely';
 import type { Session, Transaction } from '../database.ts';
 import {
+  arrangeDeferredRows,
+  arrangeIncrements,
   type Leftovers,
   leaveItem,
   runEndings,
-  type WriteRows,
-  writeDeferredRows,
-  writeIncrements,
 } from '../transactions.ts';
-import { type CopySession, copyNew, mayBeCopied, writeRows } from './bulk/copy.ts';
+import { type CopySession, copyNew, mayBeCopied, sendRows, writeRows } from './bulk/copy.ts';
 import type { Connection, Result } from './connection.ts';
 import { translate } from './errors.ts';
 
@@ -45,18 +44,16 @@ export async function runTransaction<T>(
 
 /** Writes what is left for the end, of all together. */
 export async function writeLeftovers(session: CopySession, all: readonly Leftovers[]): Promise<void> {
-  const write: WriteRows = parts => writeRows(session, parts);
   const deferred = all.flatMap(left => left.deferred);
-  const written = writeDeferredRows(deferred, write);
-  // What follows is sent behind the rows without waiting for them, unless a COPY has the connection to itself.
-  if (mayBeCopied(deferred)) await written;
+  const { done } = await sendRows(session, await arrangeDeferredRows(deferred));
+  // What follows is sent behind the rows without waiting for them.
   const endings = runEndings(
     session,
     all.map(left => left.items),
   );
-  await Promise.all([written, endings]);
+  await Promise.all([done, endings]);
   const increments = all.flatMap(left => left.increments);
-  await writeIncrements(increments, write);
+  await writeRows(session, await arrangeIncrements(increments));
 }
 
 /** The session of one piece of work. @param left is given what it leaves */

@@ -223,6 +223,4 @@ export function translate(error: unknown, file: string): unknown {
 }
 
 const createDamaged = (error: SQLiteError, file: string) =>
-  new StorageError('damaged', `${file}: ${error.message}: run catalog check, or restore a backup`, {
-    cause: error,
-  });
+  new StorageError('damaged', `${file}: ${error.message}`, { cause: error });

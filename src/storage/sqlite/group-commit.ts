@@ -1,33 +1,38 @@
 /** Group commit on SQLite's one writer: many transactions, one flush of the log, durability unchanged. */
 import { SQLiteError } from 'bun:sqlite';
 import type { Bulk } from '../bulk.ts';
-import { type Session, StorageError, type Transaction } from '../database.ts';
+import { StorageError } from '../database.ts';
+import { indexTable } from '../search/sqlite.ts';
 import {
+  arrangeDeferredRows,
+  arrangeIncrements,
   createGroupQueue,
   createLeftovers,
+  type Deferred,
   type Job,
   type Leftovers,
-  leaveItem,
   runEndings,
   settle,
-  type WriteRows,
-  writeDeferredRows,
-  writeIncrements,
 } from '../transactions.ts';
 import type { Connected } from './connected.ts';
 import { translate } from './connection.ts';
 import type { Place } from './files/identity.ts';
 import type { Checkpoints } from './threads/checkpoint.ts';
 import type { LogFlusher } from './threads/flush.ts';
+import type { Merges } from './threads/merge.ts';
 import { wrapInSlices } from './threads/slices.ts';
+import { createLeft, createTransaction, type Left, type Writer, writeMany } from './transaction.ts';
 
 const groupSize = 256;
+/** Bytes after which a group takes no further transaction: COMMIT writes on the event loop what SQLite has in memory. */
+const mostOfGroup = 2_000_000;
 const busyRetryMs = 5;
 const busyLimitMs = 10_000;
 
 interface GroupCommitOptions {
   readonly connected: Connected;
   readonly checkpoint: Checkpoints;
+  readonly merges: Merges | undefined;
   readonly place: Place;
   /** Undefined where COMMIT flushes what it has written itself. */
   readonly flusher: LogFlusher | undefined;
@@ -39,12 +44,15 @@ interface GroupCommitOptions {
  * Runs transactions one after another on one connection. Those that come while one group commits and is flushed form
  * the next group and share one COMMIT; a failed one is undone alone.
  */
-export function createGroupCommit({ connected, checkpoint, place, flusher, committed }: GroupCommitOptions) {
+export function createGroupCommit(options: GroupCommitOptions) {
+  const { connected, checkpoint, merges, place, flusher, committed } = options;
   const session = wrapInSlices(connected.session);
-  const writer = { ...connected, session };
+  const writer: Writer = { ...connected, session };
 
-  async function commitGroup(group: readonly Job[]): Promise<void> {
+  /** @returns those that are left for the next group */
+  async function commitGroup(group: readonly Job[]): Promise<readonly Job[]> {
     await checkpoint.before();
+    await merges?.before();
     const results = await runGroup(writer, group);
     place.check();
     // Without a log, SQLite writes to the file only when it has no readers.
@@ -54,21 +62,26 @@ export function createGroupCommit({ connected, checkpoint, place, flusher, commi
     await flusher?.flush();
     for (const result of results) result.settle();
     checkpoint.after();
+    merges?.after(results.some(({ left }) => left.deferred.some(({ statement }) => isOfIndex(statement))));
+    return group.slice(results.length);
   }
 
-  async function run(group: readonly Job[]): Promise<void> {
+  async function run(group: readonly Job[]): Promise<readonly Job[]> {
     try {
-      await commitGroup(group);
+      return await commitGroup(group);
     } catch (error) {
       const failure = translate(error, connected.connection.filename);
       for (const job of group) job.reject(failure);
       // Where this fails, the transaction is still open: the next group cannot begin one, and comes here again.
       if (writer.connection.inTransaction) writer.execute('ROLLBACK');
+      return [];
     }
   }
 
   return createGroupQueue(groupSize, run, session.begin);
 }
+
+const isOfIndex = ({ table }: Bulk): boolean => table === indexTable;
 
 /** What a job that has ended leaves for its group. */
 interface Done {
@@ -76,19 +89,11 @@ interface Done {
   readonly left: Leftovers;
 }
 
-/** What a job leaves while it works. */
-interface Left extends Leftovers {
-  /** Whether a statement of its own has changed, or may have changed, anything. */
-  hasWritten: boolean;
-}
-
-const createLeft = (): Left => ({ ...createLeftovers(), hasWritten: false });
-
 /**
- * Runs the jobs, and then what they have left for the end: so the search index writes all documents at once.
+ * Runs the jobs, the first of them where they write very much, and then what they have left for the end: so the search index writes all documents at once.
  * They are to be settled once the group is durable.
  */
-async function runGroup(writer: Connected, group: readonly Job[]): Promise<readonly Done[]> {
+async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly Done[]> {
   await runWhenFree(writer, 'BEGIN IMMEDIATE');
   let results = await runTogether(writer, group);
   if (results === undefined) {
@@ -97,21 +102,15 @@ async function runGroup(writer: Connected, group: readonly Job[]): Promise<reado
     results = await runApart(writer, group);
   }
   const all = results.map(({ left }) => left);
-  const write: WriteRows = async parts => {
+  const write = async (parts: readonly Deferred[]): Promise<void> => {
     for (const { statement, rows } of parts) await writeMany(writer.session, statement, rows);
   };
-  await writeDeferredRows(
-    all.flatMap(({ deferred }) => deferred),
-    write,
-  );
+  await write(await arrangeDeferredRows(all.flatMap(({ deferred }) => deferred)));
   await runEndings(
     writer.session,
     all.map(({ items }) => items),
   );
-  await writeIncrements(
-    all.flatMap(({ increments }) => increments),
-    write,
-  );
+  await write(await arrangeIncrements(all.flatMap(({ increments }) => increments)));
   return results;
 }
 
@@ -119,12 +118,15 @@ async function runGroup(writer: Connected, group: readonly Job[]): Promise<reado
  * Without savepoints, which would copy each page that a job changes. Gives undefined when a job has failed that
  * had written something: only a savepoint could have undone it alone.
  */
-async function runTogether(writer: Connected, group: readonly Job[]): Promise<Done[] | undefined> {
+async function runTogether(writer: Writer, group: readonly Job[]): Promise<Done[] | undefined> {
   const results: Done[] = [];
+  let written = 0;
   for (const job of group) {
+    if (written > mostOfGroup) break;
     const left = createLeft();
     try {
       results.push(await runJob(writer, job, left));
+      written += left.written;
     } catch (error) {
       if (group.length === 1 || !writer.connection.inTransaction) throw error;
       if (left.hasWritten) return undefined;
@@ -135,12 +137,16 @@ async function runTogether(writer: Connected, group: readonly Job[]): Promise<Do
 }
 
 /** Each job in a savepoint of its own. */
-async function runApart(writer: Connected, group: readonly Job[]): Promise<Done[]> {
+async function runApart(writer: Writer, group: readonly Job[]): Promise<Done[]> {
   const results: Done[] = [];
+  let written = 0;
   for (const job of group) {
+    if (written > mostOfGroup) break;
+    const left = createLeft();
     writer.execute('SAVEPOINT job');
     try {
-      results.push(await runJob(writer, job, createLeft()));
+      results.push(await runJob(writer, job, left));
+      written += left.written;
     } catch (error) {
       // A full disk may have rolled the whole transaction back: then no job of the group can succeed.
       if (!writer.connection.inTransaction) throw error;
@@ -157,7 +163,7 @@ const toFailed = (job: Job, error: unknown): Done => ({
   left: createLeftovers(),
 });
 
-async function runJob(writer: Connected, job: Job, left: Left): Promise<Done> {
+async function runJob(writer: Writer, job: Job, left: Left): Promise<Done> {
   let open = true;
   try {
     const value = await job.work(createTransaction(writer, left, () => open));
@@ -167,91 +173,8 @@ async function runJob(writer: Connected, job: Job, left: Left): Promise<Done> {
   }
 }
 
-/** The writer's session for one job, refusing to work once the job has ended. */
-function createTransaction(writer: Connected, left: Left, isOpen: () => boolean): Transaction {
-  const { session } = writer;
-  const check = () => {
-    if (!isOpen()) throw new Error('A session was used after its transaction had ended.');
-  };
-  return {
-    async all(query) {
-      check();
-      const rows = await session.all(query);
-      left.hasWritten ||= !isRead(query.sql);
-      return rows;
-    },
-    async first(query) {
-      check();
-      const row = await session.first(query);
-      left.hasWritten ||= !isRead(query.sql);
-      return row;
-    },
-    async pick(lookup, key) {
-      check();
-      return session.first(lookup.statement([key]));
-    },
-    // What fails has changed nothing: SQLite undoes a statement that it cannot complete.
-    async run(query) {
-      check();
-      const changed = await session.run(query);
-      left.hasWritten = true;
-      return changed;
-    },
-    async insert(query) {
-      check();
-      const id = writer.insert(query);
-      left.hasWritten = true;
-      return id;
-    },
-    async insertMany(into, rows) {
-      check();
-      const ids: number[] = [];
-      for (const query of into.statements(rows)) {
-        // One statement of the only writer gives ids one after another, and SQLite reports that of the last row.
-        const last = writer.insert(query);
-        left.hasWritten = true;
-        const count = query.parameters.length / into.columns.length;
-        for (let id = last - count + 1; id <= last; id++) ids.push(id);
-      }
-      return ids;
-    },
-    async writeMany(statement, rows) {
-      check();
-      left.hasWritten = true;
-      await writeMany(session, statement, rows);
-    },
-    increment(counter, amount) {
-      check();
-      left.increments.push({ counter, amount });
-    },
-    writeDeferred(statement, rows) {
-      check();
-      left.deferred.push({ statement, rows });
-    },
-    atEnd(ending, item) {
-      check();
-      leaveItem(left.items, ending, item);
-    },
-    onCommit(effect) {
-      check();
-      left.effects.push(effect);
-    },
-  };
-}
-
-async function writeMany(
-  session: Session,
-  statement: Bulk,
-  rows: readonly (readonly unknown[])[],
-): Promise<void> {
-  for (const query of statement.statements(rows)) await session.run(query);
-}
-
-/** Whether a statement that gives rows changes none; an INSERT … RETURNING does. */
-const isRead = (text: string): boolean => text.startsWith('select');
-
 /** Runs a statement that other processes may be in the way of, again and again until it succeeds. */
-async function runWhenFree(writer: Connected, statement: 'BEGIN IMMEDIATE' | 'COMMIT'): Promise<void> {
+async function runWhenFree(writer: Writer, statement: 'BEGIN IMMEDIATE' | 'COMMIT'): Promise<void> {
   const start = performance.now();
   for (;;) {
     try {

@@ -24,6 +24,7 @@ import { createGroupCommit } from './group-commit.ts';
 import { isLogInUse } from './journal-mode.ts';
 import { createCheckpoints } from './threads/checkpoint.ts';
 import { createLogFlusher, type Flush } from './threads/flush.ts';
+import { createMerges } from './threads/merge.ts';
 import { createBackgroundReader } from './threads/reader.ts';
 
 const idleReaders = 4;
@@ -38,6 +39,7 @@ const dialect: Dialect = {
     real: sql`real`,
     moment: sql`integer`,
   },
+  table: name => sql`select 1 as found from sqlite_schema where type = 'table' and name = ${name}`,
   slot: sql<number>`0`,
   changes: { prepare: [] },
   lock: undefined,
@@ -58,6 +60,8 @@ export interface SqliteOptions {
   readonly onMoved?: PlaceListener;
   /** How the log is flushed, where not by the system's own means. */
   readonly flush?: Flush;
+  /** Bytes of the file from which on a thread merges the search index, where not as many as usual. */
+  readonly mergedFrom?: number;
 }
 
 export interface SqliteDatabase extends Database {
@@ -68,7 +72,7 @@ export interface SqliteDatabase extends Database {
 /** @param file path of the database file; it and its folder are created when missing */
 export function openSqlite(
   file: string,
-  { alone = false, onMoved, flush }: SqliteOptions = {},
+  { alone = false, onMoved, flush, mergedFrom }: SqliteOptions = {},
 ): SqliteDatabase {
   mkdirSync(dirname(file), { recursive: true });
   const writer = connect(file, alone);
@@ -82,7 +86,9 @@ export function openSqlite(
   const pool: Connected[] = [];
   const place = createPlace(writer, file, !alone, onMoved);
   const flusher = alone ? undefined : createLogFlusher(file, flush);
-  const enqueue = createGroupCommit({ connected: writer, checkpoint, place, flusher, committed: reader.end });
+  const merges = alone ? undefined : createMerges(writer, file, mergedFrom);
+  const committed = reader.end;
+  const enqueue = createGroupCommit({ connected: writer, checkpoint, merges, place, flusher, committed });
   /** Of the file that the others have open, and of no other that may have taken its place. */
   const connectAnotherReader = (): Connected => {
     place.check();
@@ -133,6 +139,7 @@ export function openSqlite(
       read: reader.session,
       events: buildEventsSince(build),
       ids: buildIdsSince(build),
+      renew: reader.end,
     }),
 
     hasWriteContention: () => !alone || isLogInUse(writer.connection),
@@ -155,6 +162,7 @@ export function openSqlite(
       for (const connected of pool) connected.close();
       await background.close();
       await checkpoint.close();
+      await merges?.close();
       flusher?.close();
       // The last connection to close copies the log into the database file and removes it.
       writer.close();

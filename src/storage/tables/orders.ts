@@ -27,7 +27,10 @@ export interface OrderItemsTable {
   /** Those of the variant, as JSON text. */
   options: string | null;
   quantity: number;
+  /** In whole minor units: rounded where `exact_price` is not null. */
   unit_price: number;
+  /** What one cost, in major units, as a JSON number, where it is not a whole number of minor units. */
+  exact_price: string | null;
   total: number;
   /** Pieces that it holds in stock; 0 once the order is paid or cancelled. */
   reserved: Generated<number>;

@@ -1,4 +1,7 @@
 /** What the drafts of all shops have in common: options, images in order, one currency. */
+
+import { mostOptions } from '../../../resources/products/members/options.ts';
+import type { AttributeSet } from './attributes.ts';
 import { type Draft, type Drafting, RowProblem, type Variant } from './preset.ts';
 import { requireOneCurrency } from './prices.ts';
 
@@ -23,6 +26,57 @@ export function leaveOutDisabled<T>(
   for (let left = enabled.length; left < variants.length; left += 1)
     note('variants that the shop has disabled were left out');
   return { enabled, isArchived: false };
+}
+
+type Combination = Variant['options'];
+
+const countDistinct = (all: readonly Combination[], names: readonly string[]): number =>
+  new Set(all.map(options => JSON.stringify(names.map(name => options[name] ?? null)))).size;
+
+/** Whether no two variants have the same values of these options. */
+export const areDistinct = (all: readonly Combination[], names: readonly string[]): boolean =>
+  names.length > 0 && countDistinct(all, names) === all.length;
+
+/** Whether one more option distinguishes variants that the others do not. */
+export const isDistinguishing = (
+  all: readonly Combination[],
+  names: readonly string[],
+  name: string,
+): boolean => countDistinct(all, [...names, name]) > countDistinct(all, names);
+
+export const beyondOptions = `options beyond ${mostOptions} were kept as attributes of their product`;
+
+/** As many options as a product may have: the first that each distinguish further variants, then others. */
+export function chooseOptions(all: readonly Combination[], names: readonly string[]): readonly string[] {
+  if (names.length <= mostOptions) return names;
+  const distinct: string[] = [];
+  for (const name of names) if (isDistinguishing(all, distinct, name)) distinct.push(name);
+  const [first, few] = [distinct.slice(0, mostOptions), distinct.slice(0, mostOptions - 1)];
+  const last = areDistinct(all, first) ? undefined : names.find(name => areDistinct(all, [...few, name]));
+  const distinguishing = last === undefined ? first : [...few, last];
+  const chosen = [...new Set([...distinguishing, ...names])].slice(0, mostOptions);
+  return names.filter(name => chosen.includes(name));
+}
+
+/** The variants with as many options as their product may have; what they have of the others becomes its attributes. */
+export function keepFewOptions(
+  variants: readonly Variant[],
+  attributes: AttributeSet,
+  { note }: Drafting,
+): readonly Variant[] {
+  const all = variants.map(({ options }) => options);
+  const names = [...new Set(all.flatMap(options => Object.keys(options)))];
+  const chosen = new Set(chooseOptions(all, names));
+  if (chosen.size === names.length) return variants;
+  for (const name of names) {
+    if (chosen.has(name)) continue;
+    attributes.add(name, [...new Set(all.flatMap(options => options[name] ?? []))]);
+    note(beyondOptions);
+  }
+  return variants.map(variant => ({
+    ...variant,
+    options: Object.fromEntries(Object.entries(variant.options).filter(([name]) => chosen.has(name))),
+  }));
 }
 
 /** The options of variants, in the order in which their names and values come. */

@@ -10,7 +10,7 @@ import {
   readPiecesCell,
   readWeightCell,
 } from './cells.ts';
-import { collectImages, groupedLeftOut, leaveOutDisabled } from './draft.ts';
+import { collectImages, groupedLeftOut, keepFewOptions, leaveOutDisabled } from './draft.ts';
 import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from './preset.ts';
 import { readSalePrices } from './prices.ts';
 import { foldRows, keepOthers, readDescription } from './rows.ts';
@@ -70,7 +70,8 @@ export const magento: Preset = {
     const all = isConfigurable(own) ? addRows(readVariations(own), bySku, drafting) : [];
     const { enabled, isArchived } = leaveOutDisabled(all, ({ row }) => isDisabled(row), drafting);
     const codes = new Set(enabled.flatMap(({ values }) => Object.keys(values)));
-    const variants = enabled.map(variation => readVariant(variation, labels, drafting, attributes));
+    const read = enabled.map(variation => readVariant(variation, labels, drafting, attributes));
+    const variants = keepFewOptions(read, attributes, drafting);
     const children = enabled.map(({ row }) => row);
     addAdditional(attributes, own, codes);
     addImagePaths(attributes, own, drafting);

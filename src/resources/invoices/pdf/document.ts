@@ -2,8 +2,8 @@
  * What an invoice looks like: A4, as many pages as the items need. The bytes depend on nothing but what was invoiced,
  * so that they have one entity tag for ever, on every replica.
  */
-import { formatMoney } from '../../../money.ts';
-import { parseOptions } from '../../orders/store.ts';
+import { formatMoney, formatPrice } from '../../../money.ts';
+import { type KeptItem, parseExactPrice, parseOptions } from '../../orders/store.ts';
 import type { Snapshot } from '../store.ts';
 import { createFonts } from './fonts.ts';
 import { createSheet, type Sheet } from './sheet.ts';
@@ -51,7 +51,7 @@ function collectTexts({ seller, customer, items }: InvoiceDocument): string[] {
   return [seller.name, ...seller.address, customer.name, customer.email, ...described];
 }
 
-function formatDetails(item: Snapshot['items'][number]): string[] {
+function formatDetails(item: KeptItem): string[] {
   const options = Object.entries(parseOptions(item) ?? {}).map(([name, value]) => `${name}: ${value}`);
   return [options.join(', '), item.sku ?? ''].filter(text => text !== '');
 }
@@ -102,14 +102,14 @@ function drawTableHead(sheet: Sheet): void {
   sheet.down(line);
 }
 
-function drawItemRow(sheet: Sheet, item: Snapshot['items'][number], currency: string): void {
+function drawItemRow(sheet: Sheet, item: KeptItem, currency: string): void {
   const names = sheet.wrapped(item.name, columns.nameWidth, small);
   const details = formatDetails(item).flatMap(text => sheet.wrapped(text, columns.nameWidth, 7));
   sheet.reserve((names.length + details.length) * line + 4);
   const drawFigure = (text: string, right: number, width: number) =>
     sheet.text(text, { right, width, size: small });
   drawFigure(String(item.quantity), columns.quantity, 40);
-  drawFigure(formatAmount(item.unit_price, currency), columns.unitPrice, 95);
+  drawFigure(formatUnitPrice(item, currency), columns.unitPrice, 95);
   drawFigure(formatAmount(item.total, currency), columns.amount, 95);
   for (const text of names) {
     sheet.text(text, { x: columns.name, size: small });
@@ -134,6 +134,11 @@ function drawTotals(sheet: Sheet, { issuedAt, total, currency }: InvoiceDocument
     width: 200,
     size: small,
   });
+}
+
+function formatUnitPrice(item: KeptItem, currency: string): string {
+  const exact = parseExactPrice(item);
+  return exact === undefined ? formatAmount(item.unit_price, currency) : formatPrice(exact, currency);
 }
 
 /** The currency stands beside the total; the columns have the figures alone. */

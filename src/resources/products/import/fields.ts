@@ -1,4 +1,5 @@
 /** The fields of a product that exists once a record is in. */
+import { isDeepStrictEqual } from 'node:util';
 import { createFieldError } from '../../../http/errors.ts';
 import { normalizeCategories } from '../categories.ts';
 import { mostKeys } from '../members/attributes.ts';
@@ -31,8 +32,9 @@ export function computeFieldsAfter(
 function computeAttributesAfter(
   { attributes: before }: ProductFields,
   record: PreparedRecord,
-  { attributes: own }: ProductFields,
+  { attributes: given }: ProductFields,
 ): ProductFields['attributes'] {
+  const own = keepAsTheyLook(before, record, given);
   if (!isGiven(record, 'attributesByKey')) return own;
   const all = { ...before, ...own };
   if (Object.keys(all).length > mostKeys)
@@ -42,6 +44,22 @@ function computeAttributesAfter(
       `must have ${mostKeys} keys or fewer, with those there are`,
     );
   return all;
+}
+
+/** A value that looks like its cell is what an export has made the cell of, before its type was defined: it stays. */
+function keepAsTheyLook(
+  before: ProductFields['attributes'],
+  { attributesAsTheyLook }: PreparedRecord,
+  own: ProductFields['attributes'],
+): ProductFields['attributes'] {
+  if (attributesAsTheyLook === '') return own;
+  const kept = { ...own };
+  // Boundary: the thread that reads has made the text.
+  for (const [key, plain] of Object.entries(JSON.parse(attributesAsTheyLook) as Record<string, unknown>)) {
+    const value = Object.hasOwn(before, key) ? before[key] : undefined;
+    if (value !== undefined && isDeepStrictEqual(value, plain)) kept[key] = value;
+  }
+  return kept;
 }
 
 function computeStockAfter(

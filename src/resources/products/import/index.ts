@@ -43,6 +43,7 @@ import { createVariantSummarizer } from '../writes/variant-summary.ts';
 import type { ImportUpdate } from './entry.ts';
 import { createCreationEventWriter } from './events.ts';
 import { createKnownProductsReader } from './known.ts';
+import type { MeantProducts } from './owned.ts';
 import { type ImportPlan, type Known, planAgainst } from './plan.ts';
 import type { PreparedRecord } from './prepared.ts';
 import { createReleaser } from './release.ts';
@@ -52,14 +53,30 @@ import { summarizeVariants } from './variants.ts';
 type Mode = 'lock' | 'read';
 
 export interface ProductImporter {
-  /** Reads what is there, as `mode` says, and decides what to do; writes nothing. */
-  plan(session: Session, records: readonly PreparedRecord[], mode: Mode): Promise<ImportPlan>;
+  /**
+   * Reads what is there, as `mode` says, and decides what to do; writes nothing.
+   * @param meant the products that the batches of the same file before this one have meant
+   */
+  plan(
+    session: Session,
+    records: readonly PreparedRecord[],
+    mode: Mode,
+    meant?: MeantProducts,
+  ): Promise<ImportPlan>;
+  /** The ids of the products that have one of these skus. */
+  findIds(session: Session, skus: Iterable<string>): Promise<number[]>;
   /**
    * Carries a plan out, in the transaction that made it.
    * @param words those of the plan's records that a search may misspell
+   * @returns the ids of the products that were created
    * @throws StorageError `unique` when someone else has created a product with one of the skus since
    */
-  apply(session: Transaction, plan: ImportPlan, words: readonly string[], cause: Cause): Promise<void>;
+  apply(
+    session: Transaction,
+    plan: ImportPlan,
+    words: readonly string[],
+    cause: Cause,
+  ): Promise<readonly number[]>;
 }
 
 export function createProductImporter(database: Database, outbox: Outbox): ProductImporter {
@@ -103,15 +120,18 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
   }
 
   return {
-    async plan(session, records, mode) {
+    findIds: known.findIds,
+
+    async plan(session, records, mode, meant) {
       const defined = await definitions.seenBy(session);
       const requireFit: Known['requireFit'] = (after, before) => requireAttributes(defined, after, before);
       if (mode === 'lock') await categories.share(session);
-      return planAgainst({ ...(await known(session, records, mode)), requireFit }, records);
+      const wasMeant: Known['wasMeant'] = id => meant?.has(id) === true;
+      return planAgainst({ ...(await known.read(session, records, mode)), requireFit, wasMeant }, records);
     },
 
     async apply(session, { creates, updates, counts, refused }, words, cause) {
-      if (creates.length === 0 && updates.length === 0) return;
+      if (creates.length === 0 && updates.length === 0) return [];
       search.keep(session, words);
       // Of records that no product is made of, words may be in no document.
       if (counts.updated + counts.unchanged + refused.length > 0) search.release(session, words);
@@ -155,8 +175,8 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
         const own = 'prepared' in create ? create.prepared.attributes : create.fields.attributes;
         attributes.push({ id, before: {}, after: own });
       }
-      writeTags(session, tags);
-      writeAttributes(session, attributes);
+      await writeTags(session, tags);
+      await writeAttributes(session, attributes);
       await search.addMany(session, 'product', documents);
       // All at once: PostgreSQL gets them in one go instead of one round trip each.
       await Promise.all(
@@ -181,6 +201,7 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
       );
       for (const change of [...totalled, ...collectTotalChanges(updates, known)])
         totals.change(session, change);
+      return ids;
     },
   };
 }

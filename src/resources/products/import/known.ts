@@ -21,7 +21,7 @@ interface Owner {
   readonly id: number;
 }
 
-/** @returns a function that reads it, and keeps others from changing the products where a plan is to be carried out */
+/** Reads it, and keeps others from changing the products where a plan is to be carried out. */
 export function createKnownProductsReader({ build, dialect }: Database, variants: Pick<VariantStore, 'all'>) {
   const anyProduct = sql<{ id: number }>`select id from products limit 1`.compile(build);
   const someVariant = sql<{ id: number }>`select id from product_variants limit 1`.compile(build);
@@ -50,11 +50,7 @@ export function createKnownProductsReader({ build, dialect }: Database, variants
     const byId = new Map<number, Entry>();
     if ((await session.first(anyProduct)) === undefined) return entries;
     const find = async (query: CompiledQuery<Found>, values: ReadonlySet<string>) => {
-      // Sorted: two imports lock the same products in the same order.
-      const sorted = [...values].sort();
-      for (let start = 0; start < sorted.length; start += lookupSize) {
-        const parameters = sorted.slice(start, start + lookupSize);
-        while (parameters.length < lookupSize) parameters.push(sorted[0] ?? '');
+      for (const parameters of splitIntoLookups(values)) {
         for (const row of await session.all<Found>({ ...query, parameters })) {
           const entry = byId.get(row.id) ?? (await readEntry(session, row));
           byId.set(row.id, entry);
@@ -89,10 +85,7 @@ export function createKnownProductsReader({ build, dialect }: Database, variants
       for (const sku of variantSkus) skus.add(sku);
       if (anyVariant && row.sku !== null) skus.add(row.sku);
     }
-    const sorted = [...skus].sort();
-    for (let start = 0; start < sorted.length; start += lookupSize) {
-      const parameters = sorted.slice(start, start + lookupSize);
-      while (parameters.length < lookupSize) parameters.push(sorted[0] ?? '');
+    for (const parameters of splitIntoLookups(skus)) {
       for (const { sku, id } of await session.all<Owner>({ ...productsWithSku, parameters }))
         owners.set(sku, { productId: id, isVariant: false });
       for (const { sku, id } of await session.all<Owner>({ ...variantsWithSku, parameters }))
@@ -101,12 +94,28 @@ export function createKnownProductsReader({ build, dialect }: Database, variants
     return owners;
   }
 
-  return async (
-    session: Session,
-    records: readonly PreparedRecord[],
-    mode: 'lock' | 'read',
-  ): Promise<Owned> => {
-    const byKey = await readExisting(session, records, mode);
-    return { byKey, skuOwners: await readSkuOwners(session, records) };
+  return {
+    async read(session: Session, records: readonly PreparedRecord[], mode: 'lock' | 'read'): Promise<Owned> {
+      const byKey = await readExisting(session, records, mode);
+      return { byKey, skuOwners: await readSkuOwners(session, records) };
+    },
+
+    /** The ids of the products that have one of these skus. */
+    async findIds(session: Session, skus: Iterable<string>): Promise<number[]> {
+      const ids: number[] = [];
+      for (const parameters of splitIntoLookups(new Set(skus)))
+        for (const { id } of await session.all<Owner>({ ...productsWithSku, parameters })) ids.push(id);
+      return ids;
+    },
   };
+}
+
+/** Sorted: two imports lock the same products in the same order. */
+function* splitIntoLookups(values: ReadonlySet<string>): Generator<string[]> {
+  const sorted = [...values].sort();
+  for (let start = 0; start < sorted.length; start += lookupSize) {
+    const parameters = sorted.slice(start, start + lookupSize);
+    while (parameters.length < lookupSize) parameters.push(sorted[0] ?? '');
+    yield parameters;
+  }
 }

@@ -1,6 +1,6 @@
 /** Which product has which sku and external id while a batch is planned: as the records so far leave them. */
 
-import { createFieldError, HttpError } from '../../../http/errors.ts';
+import { buildErrorDetail, createFieldError, HttpError } from '../../../http/errors.ts';
 import type { Entry } from './entry.ts';
 import type { PreparedRecord } from './prepared.ts';
 
@@ -22,9 +22,41 @@ export interface Owned {
   readonly skuOwners: Map<string, { readonly productId: number; readonly isVariant: boolean }>;
 }
 
+/** The products that records of a file have meant by their sku, in all its batches: a bit for each. */
+export interface MeantProducts {
+  has(id: number): boolean;
+  add(ids: Iterable<number>): void;
+}
+
+/** Ids of 4 KiB. */
+const idsTogether = 32_768;
+
+export function createMeantProducts(): MeantProducts {
+  const pieces = new Map<number, Uint8Array>();
+  const toPlace = (id: number) => ({ piece: Math.floor(id / idsTogether), at: id % idsTogether });
+  return {
+    has(id) {
+      const { piece, at } = toPlace(id);
+      return (((pieces.get(piece)?.[at >> 3] ?? 0) >> (at & 7)) & 1) === 1;
+    },
+    add(ids) {
+      for (const id of ids) {
+        const { piece, at } = toPlace(id);
+        const bits = pieces.get(piece) ?? new Uint8Array(idsTogether / 8);
+        bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7));
+        pieces.set(piece, bits);
+      }
+    },
+  };
+}
+
 type Merged = Pick<Entry, 'prepared' | 'fields' | 'slots'>;
 
-export function createOwnership({ byKey, skuOwners }: Owned) {
+/** @param wasMeant whether a record of an earlier batch has meant the product of this id by its sku */
+export function createOwnership({ byKey, skuOwners }: Owned, wasMeant: (id: number) => boolean) {
+  /** Those that records of this batch have meant by their sku. */
+  const meant = new Set<Entry>();
+  let renamed = 0;
   /** Skus of the products that records have met so far, and of their variants. */
   const claimed = new Map<string, { readonly entry: Entry; readonly isVariant: boolean }>();
 
@@ -39,6 +71,19 @@ export function createOwnership({ byKey, skuOwners }: Owned) {
     if (isOther) refuse(sku, owner.isVariant, `product ${owner.productId}`);
   }
 
+  /**
+   * A product gets another sku from one file to the next. Within one, records of several skus are several products: the
+   * later would overwrite the earlier.
+   * @throws HttpError for a product that an earlier record of the file has meant by its own sku
+   */
+  function requireNotMeant(entry: Entry): void {
+    const { sku } = getIdentity(entry);
+    const id = entry.stored?.stored.id;
+    if (sku === null || !(meant.has(entry) || (id !== undefined && wasMeant(id)))) return;
+    const message = `is that of the product with sku "${sku}", which an earlier record of the file names`;
+    throw createFieldError('externalId', 'duplicate', message);
+  }
+
   function findByVariants(skus: readonly string[]): Entry | undefined {
     const [first, second] = new Set(skus.flatMap(sku => byKey.get(toVariantKey(sku)) ?? []));
     if (first === undefined || second === undefined) return first;
@@ -50,13 +95,14 @@ export function createOwnership({ byKey, skuOwners }: Owned) {
     /**
      * The product that a record means; undefined for a new one.
      * @throws HttpError when the sku is that of one product and the external id that of another, or where there are only
-     * skus of variants, and these are of several products
+     * skus of variants, and these are of several products, or for an external id as `requireNotMeant` says
      */
     find(record: PreparedRecord): Entry | undefined {
       if (isNamedByVariants(record)) return findByVariants(record.variantSkus);
       const { sku, external_id } = record.row;
       const first = sku === null ? undefined : byKey.get(sku);
       const second = external_id === null ? undefined : byKey.get(toExternalKey(external_id));
+      if (first === undefined && second !== undefined && sku !== null) requireNotMeant(second);
       if (first === undefined || second === undefined || first === second) return first ?? second;
       throw createFieldError('externalId', 'duplicate', 'is that of another product than the sku');
     },
@@ -71,6 +117,8 @@ export function createOwnership({ byKey, skuOwners }: Owned) {
       const { sku } = getIdentity(next);
       if (sku !== null && next.slots?.some(({ fields }) => fields.sku === sku))
         refuse(sku, true, entry.stored === undefined ? 'the product itself' : describeEntry(entry));
+      const { sku: before } = getIdentity(entry);
+      if (before !== null && sku !== null && before !== sku) renamed += 1;
       for (const key of getKeys(entry)) byKey.delete(key);
       for (const key of getKeys(next)) byKey.set(key, entry);
       for (const [had] of getSkus(entry)) {
@@ -79,12 +127,22 @@ export function createOwnership({ byKey, skuOwners }: Owned) {
       }
       for (const [has, isVariant] of getSkus(next)) claimed.set(has, { entry, isVariant });
     },
+
+    /** To be called once a record is in, be it that it changes nothing. */
+    meet(entry: Entry, { row }: PreparedRecord): void {
+      if (row.sku !== null) meant.add(entry);
+    },
+
+    /** Ids of products that records have meant by their sku; those that they create have none yet. */
+    getMeant: (): number[] => [...meant].flatMap(({ stored }) => stored?.stored.id ?? []),
+    /** Products that have got another sku. */
+    getRenamed: (): number => renamed,
   };
 }
 
 function refuse(sku: string, isVariant: boolean, of: string): never {
   const message = `"${sku}" is that of ${isVariant ? `a variant of ${of}` : of}`;
-  const details = [{ field: 'sku', pointer: '#/sku', code: 'duplicate', message }];
+  const details = [buildErrorDetail(['sku'], 'duplicate', message)];
   throw new HttpError('DUPLICATE', { message: `sku: ${message}`, details });
 }
 

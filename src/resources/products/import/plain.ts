@@ -24,6 +24,8 @@ export interface ImportRecord extends PlainRecord {
   readonly stock?: StockPart | null | undefined;
   /** Whether what a product has under other keys stays. */
   readonly attributesByKey?: boolean;
+  /** Of attributes that their type makes others than their cells look like: as these look. */
+  readonly attributesAsTheyLook?: Readonly<Record<string, unknown>>;
   readonly variants?: readonly VariantRecord[];
 }
 

@@ -28,6 +28,10 @@ export interface ImportPlan {
   readonly refused: readonly RefusedRecord[];
   /** Images that are uploads to another catalog, and not here. */
   readonly lostUploads: number;
+  /** Products that get another sku. */
+  readonly renamed: number;
+  /** Ids of products that records mean by their sku; those that are created have none yet. */
+  readonly meant: readonly number[];
 }
 
 /** A record that does not fit what the catalog has. */
@@ -39,6 +43,8 @@ interface RefusedRecord {
 /** What a plan is made against. */
 export interface Known extends Owned {
   readonly requireFit: RequireFit;
+  /** Whether a record of an earlier batch has meant the product of this id by its sku. */
+  wasMeant(id: number): boolean;
 }
 
 /**
@@ -46,11 +52,14 @@ export interface Known extends Owned {
  * product has is the product that its external id names, if there is one; a record with neither is the one that has its
  * variants' skus.
  */
-export function planAgainst({ requireFit, ...known }: Known, records: readonly PreparedRecord[]): ImportPlan {
+export function planAgainst(
+  { requireFit, wasMeant, ...known }: Known,
+  records: readonly PreparedRecord[],
+): ImportPlan {
   const created: Entry[] = [];
   const updated = new Set<Entry>();
   const refused: RefusedRecord[] = [];
-  const owned = createOwnership(known);
+  const owned = createOwnership(known, wasMeant);
   let [changes, unchanged, lostUploads] = [0, 0, 0];
   for (const prepared of records) {
     try {
@@ -58,6 +67,7 @@ export function planAgainst({ requireFit, ...known }: Known, records: readonly P
       const entry = found ?? createEntry();
       const next = mergeRecord(entry, prepared, requireFit);
       if (next !== undefined) owned.take(entry, next, prepared);
+      owned.meet(entry, prepared);
       if (prepared.hasUploads) lostUploads += countLostUploads(entry, prepared);
       if (next === undefined) {
         unchanged += 1;
@@ -86,11 +96,15 @@ export function planAgainst({ requireFit, ...known }: Known, records: readonly P
     }
   }
   const counts = { created: created.length, updated: changes, unchanged };
-  return { creates: created.map(toCreate), updates, counts, refused, lostUploads };
+  const [renamed, meant] = [owned.getRenamed(), owned.getMeant()];
+  return { creates: created.map(toCreate), updates, counts, refused, lostUploads, renamed, meant };
 }
 
 /** A plan for records that meet no product at all: what a batch does to an empty catalog. */
 export const planWithout = (
   records: readonly PreparedRecord[],
   requireFit: RequireFit = () => undefined,
-): ImportPlan => planAgainst({ byKey: new Map(), skuOwners: new Map(), requireFit }, records);
+): ImportPlan => {
+  const known = { byKey: new Map(), skuOwners: new Map(), wasMeant: () => false };
+  return planAgainst({ ...known, requireFit }, records);
+};

@@ -1,6 +1,7 @@
 /** Records of an import as far as they can be made ready without the database: checked, as rows, their words split. */
 import type { ErrorDetail } from '../../../http/errors.ts';
 import { toErrorDetails } from '../../../http/schema.ts';
+import { isObject } from '../../../json-object.ts';
 import type { AttributeValues } from '../../../storage/attributes/values.ts';
 import { canBeMisspelt, isNoWord, splitDocument } from '../../../storage/search/text/words.ts';
 import { normalizeCategories } from '../categories.ts';
@@ -10,7 +11,7 @@ import { type ProductRow, toProductRow } from '../row.ts';
 import { completeFields, createProduct } from '../schema.ts';
 import { toSearchText } from '../search-text.ts';
 import { type ImportRecord, isPlainRecord } from './plain.ts';
-import { checkVariants, collectOptions, isVariantDetails } from './variant-records.ts';
+import { checkOptions, checkVariants, collectOptions, isVariantDetails } from './variant-records.ts';
 
 export interface PreparedRecord {
   /** The row of a new product with just the fields of this record. */
@@ -21,6 +22,8 @@ export interface PreparedRecord {
   readonly category: string | null;
   readonly categories: readonly string[];
   readonly attributes: AttributeValues;
+  /** Of attributes that their type makes others than they look like in the file: as they look, as JSON text, or empty. */
+  readonly attributesAsTheyLook: string;
   /** What the record has itself, for a product that exists: see `isGiven`. */
   readonly given: number;
   /** Its variants as JSON text, empty where it says nothing of them; their number and skus. */
@@ -99,15 +102,18 @@ export function checkRecord(input: Readonly<Record<string, unknown>>): ImportRec
   const checked = checkOwn(
     own.options == null && !isVariantDetails(variants) ? { ...own, options: collectOptions(variants) } : own,
   );
-  if (Array.isArray(checked) || isVariantDetails(variants)) {
-    return [...(Array.isArray(checked) ? checked : []), ...(isVariantDetails(variants) ? variants : [])];
-  }
-  return { ...checked, variants };
+  if (isRefused(checked) || isVariantDetails(variants))
+    return [...(isRefused(checked) ? checked : []), ...(isVariantDetails(variants) ? variants : [])];
+  const unfit = own.options == null ? [] : checkOptions(variants, checked.options ?? []);
+  return unfit.length > 0 ? unfit : { ...checked, variants };
 }
+
+const isRefused = (checked: ImportRecord | readonly ErrorDetail[]): checked is readonly ErrorDetail[] =>
+  Array.isArray(checked);
 
 function checkOwn(input: Readonly<Record<string, unknown>>): ImportRecord | readonly ErrorDetail[] {
   if (input.basePrice === undefined && isPlainRecord(input)) return input;
-  const { basePrice, attributesByKey, ...own } = input;
+  const { basePrice, attributesByKey, attributesAsTheyLook: asTheyLook, ...own } = input;
   // The price that is shown may be left out where the product's own is given.
   const shown = own.price ?? (basePrice == null ? undefined : 0);
   const result = importedProduct.safeParse({ ...own, basePrice, price: shown });
@@ -117,6 +123,7 @@ function checkOwn(input: Readonly<Record<string, unknown>>): ImportRecord | read
     ...record,
     ...(ownPrice == null ? {} : { price: ownPrice, isOwnPrice: true }),
     ...(attributesByKey === true ? { attributesByKey } : {}),
+    ...(isObject(asTheyLook) ? { attributesAsTheyLook: asTheyLook } : {}),
   };
 }
 
@@ -158,12 +165,14 @@ export function createRecordPreparer(defaultCurrency: string): Preparer {
       const { text, words } = splitDocument(toSearchText(fields));
       addMisspelt(fields.status, words, had);
       const { tags, attributes, images, category, categories } = fields;
+      const { attributesAsTheyLook: asTheyLook } = record;
       const own = { words: text, tags, category, categories, attributes, given: computeGiven(record) };
       const hasUploads = images.some(({ url }) => url?.startsWith(mediaPath));
       return {
         row: toProductRow(fields, at),
         ...own,
         ...toVariantParts(record),
+        attributesAsTheyLook: asTheyLook === undefined ? '' : JSON.stringify(asTheyLook),
         images: images.length,
         hasUploads,
         line,

@@ -1,6 +1,6 @@
 /** Variants within the records of an import, checked by themselves. */
 import { z } from 'zod';
-import type { ErrorDetail } from '../../../http/errors.ts';
+import { buildErrorDetail, type ErrorDetail } from '../../../http/errors.ts';
 import { toErrorDetails } from '../../../http/schema.ts';
 import { createVariant } from '../../variants/schema.ts';
 import type { Option } from '../members/options.ts';
@@ -35,11 +35,7 @@ export function checkVariants(given: unknown): VariantRecord[] | ErrorDetail[] {
   const had = new Map<string, number>();
   const details: ErrorDetail[] = [];
   const refuse = (index: number, field: string, code: string, message: string) =>
-    details.push({
-      field: `variants.${index}.${field}`,
-      pointer: `#/variants/${index}/${field}`,
-      ...{ code, message },
-    });
+    details.push(buildErrorDetail(['variants', index, field], code, message));
   for (const [index, { options, sku }] of result.data.entries()) {
     const own = Object.keys(options);
     if (own.length !== names.size || own.length === 0 || !own.every(name => names.has(name))) {
@@ -66,6 +62,32 @@ export function checkVariants(given: unknown): VariantRecord[] | ErrorDetail[] {
 
 export const isVariantDetails = (checked: VariantRecord[] | ErrorDetail[]): checked is ErrorDetail[] =>
   checked[0] !== undefined && 'pointer' in checked[0];
+
+/** What variants have of options that the record does not give. @param variants all of them with the same options */
+export function checkOptions(variants: readonly VariantRecord[], options: readonly Option[]): ErrorDetail[] {
+  const [first] = variants;
+  if (first === undefined) return [];
+  const values = new Map(options.map(option => [option.name, new Set(option.values)]));
+  const refuse = (index: number, name: string, code: string, message: string) =>
+    buildErrorDetail(['variants', index, 'options', name], code, message);
+  const own = Object.keys(first.options);
+  const wrong = [
+    ...own
+      .filter(name => !values.has(name))
+      .map(name => refuse(0, name, 'unknown', 'is none of the options of the record')),
+    ...[...values.keys()]
+      .filter(name => !own.includes(name))
+      .map(name => refuse(0, name, 'required', 'is required')),
+  ];
+  if (wrong.length > 0) return wrong;
+  return variants.flatMap(({ options: chosen }, index) =>
+    Object.entries(chosen)
+      .filter(([name, value]) => values.get(name)?.has(value) !== true)
+      .map(([name, value]) =>
+        refuse(index, name, 'enum', `must be one of the values in options, not "${value}"`),
+      ),
+  );
+}
 
 /** The options that variants have, in the order in which names and values come. */
 export function collectOptions(variants: readonly Pick<VariantRecord, 'options'>[]): Option[] {

@@ -1,6 +1,7 @@
 /** Attributes: what a product is said to be under keys of the catalog's own. */
 
 import { z } from 'zod';
+import { attributeKey } from '../../../attribute-key.ts';
 import { isObject } from '../../../json-object.ts';
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
@@ -9,8 +10,8 @@ export type Attributes = Record<string, z.output<typeof value>>;
 export const mostKeys = 100;
 const longestText = 1000;
 const mostTexts = 50;
-const keyForm = /^[a-z][a-z0-9_.-]{0,63}$/;
-const keyPattern = keyForm.source;
+export const keyRule = 'must begin with a to z, then up to 63 of a to z, 0 to 9, _ . and -';
+const keyPattern = attributeKey.source;
 
 interface Problem {
   readonly path: readonly (string | number)[];
@@ -27,8 +28,8 @@ function findTextProblem(text: string, path: Problem['path']): Problem | undefin
 }
 
 function findProblem(key: string, value: unknown): Problem | undefined {
-  if (!keyForm.test(key)) {
-    return { path: [key], rule: 'pattern', message: `has a name that must match ${keyPattern}` };
+  if (!attributeKey.test(key)) {
+    return { path: [key], rule: 'pattern', message: `has a name that ${keyRule}` };
   }
   if (typeof value === 'boolean') return undefined;
   if (typeof value === 'number' && Number.isFinite(value)) return undefined;

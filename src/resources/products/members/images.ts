@@ -55,26 +55,35 @@ function isLink(url: string): boolean {
   return /^https?:\/\/\S+$/i.test(url) && !/\p{Cc}/u.test(url) && URL.canParse(url);
 }
 
+/** Whether no user name or password stands before the host: all readers of the product would be shown them. */
+const isWithoutCredentials = (url: string): boolean => !/^https?:\/[/\\]+[^/\\?#]*@/i.test(url);
+
+/** Scheme and host of a link, with no `@` before the path begins. */
+const linkBeginning = 'https?://[^/?#@\\\\]*(?:[/?#\\\\]|$)';
+const refusal = {
+  link: { error: 'must be an http or https address', params: { rule: 'url' } },
+  credentials: { error: 'must not have a user name or password', params: { rule: 'credentials' } },
+};
+
 /** A link as it is sent. */
 export const imageLink = z
   .string()
   .max(longestUrl)
-  .refine(isLink, { error: 'must be an http or https address', params: { rule: 'url' } })
-  .meta({ pattern: '^https?://', examples: ['https://images.example/lamp.jpg'] })
-  .describe('Not fetched.');
+  .refine(isLink, refusal.link)
+  .refine(isWithoutCredentials, refusal.credentials)
+  .meta({ pattern: `^${linkBeginning}`, examples: ['https://images.example/lamp.jpg'] })
+  .describe('Not fetched. Without user name and password.');
 
 const sentImage = z.object({
   id: identifier().nullish().describe('That of an image it has.'),
   url: z
     .string()
     .max(longestUrl)
-    .refine(url => url.startsWith(mediaPath) || isLink(url), {
-      error: 'must be an http or https address',
-      params: { rule: 'url' },
-    })
+    .refine(url => url.startsWith(mediaPath) || isLink(url), refusal.link)
+    .refine(isWithoutCredentials, refusal.credentials)
     .nullish()
-    .meta({ pattern: `^(?:https?://|${mediaPath})`, examples: ['https://images.example/lamp.jpg'] })
-    .describe('Not fetched. May be left out where id names an image.'),
+    .meta({ pattern: `^(?:${linkBeginning}|${mediaPath})`, examples: ['https://images.example/lamp.jpg'] })
+    .describe('Not fetched. Without user name and password. May be left out where id names an image.'),
   alt: alt.nullish(),
 });
 export type SentImage = z.output<typeof sentImage>;

@@ -2,30 +2,33 @@
 import { z } from 'zod';
 import { text } from '../../../http/schema.ts';
 
-/** Values that an option may have. */
+/** Options that a product may have, and values of one. */
+export const mostOptions = 5;
 export const mostValues = 200;
 
 const areUnique = (values: readonly string[]): boolean => new Set(values).size === values.length;
 const twice = { params: { rule: 'uniqueItems' } };
 
-const option = z.object({
-  name: text(50)
-    .refine(name => name !== '__proto__', { error: 'cannot be a name', params: { rule: 'name' } })
-    .describe('As variants name it.')
-    .meta({ examples: ['Size'] }),
-  values: z
-    .array(text(100))
-    .min(1)
-    .max(mostValues)
-    .refine(areUnique, { error: 'must not name a value twice', ...twice })
-    .describe('Those that variants may have.')
-    .meta({ uniqueItems: true, examples: [['S', 'M', 'L']] }),
-});
+const option = z
+  .object({
+    name: text(50)
+      .refine(name => name !== '__proto__', { error: 'cannot be a name', params: { rule: 'name' } })
+      .describe('As variants name it.')
+      .meta({ examples: ['Size'] }),
+    values: z
+      .array(text(100))
+      .min(1)
+      .max(mostValues)
+      .refine(areUnique, { error: 'must not name a value twice', ...twice })
+      .describe('Those that variants may have.')
+      .meta({ uniqueItems: true, examples: [['S', 'M', 'L']] }),
+  })
+  .meta({ id: 'Option' });
 
 export const options = z
   .array(option)
-  .max(5)
+  .max(mostOptions)
   .refine(all => areUnique(all.map(({ name }) => name)), { error: 'must not name an option twice', ...twice })
-  .describe('What its variants differ in: up to 5 names, each with its values.');
+  .describe(`What its variants differ in: up to ${mostOptions} names, each with its values.`);
 
 export type Option = z.output<typeof option>;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { PatchBody } from '../../../http/endpoint.ts';
 import { largestId } from '../../../storage/database.ts';
 
-const pieces = z.int().min(0).max(largestId);
+export const pieces = z.int().min(0).max(largestId);
 
 export const stock = z
   .object({
@@ -26,6 +26,9 @@ const members = {
   backorder: z.boolean().nullish(),
   owed: pieces.nullish().describe('Read-only: may be sent back.'),
 };
+
+/** What products and variants say of the member. */
+export const stockText = 'How many pieces there are; null where nothing is counted.';
 
 /** As clients write it; what orders have reserved is not theirs to say. */
 export const sentStock = z

@@ -83,8 +83,8 @@ export function createProductWrites(
     totals.change(session, { status: row.status, category: columns.category_id, change: 1 });
     const { document, updated_at } = row;
     const stored = { id, document, updated_at, value: { id, ...members } };
-    writeTags(session, [{ id, before: [], after: fields.tags }]);
-    writeAttributes(session, [{ id, before: {}, after: fields.attributes }]);
+    await writeTags(session, [{ id, before: [], after: fields.tags }]);
+    await writeAttributes(session, [{ id, before: {}, after: fields.attributes }]);
     await categories.write(session, [{ id, before: undefined, after: fields }], known);
     await search.add(session, 'product', { id, ...toSearchText(fields) });
     await outbox.record(session, changeOf('created', undefined, stored), cause);
@@ -119,11 +119,11 @@ export function createProductWrites(
       await turn();
       stored.push(await writeBeside(session, one, cause));
     }
-    writeTags(
+    await writeTags(
       session,
       all.map(({ before: { id }, old, fields }) => ({ id, before: old.tags, after: fields.tags })),
     );
-    writeAttributes(
+    await writeAttributes(
       session,
       all.map(({ before: { id }, old, fields }) => ({
         id,
@@ -166,8 +166,8 @@ export function createProductWrites(
     await writeUses(session, [{ id: before.id, before: old.images, after: [] }], cause.at);
     await takeOffCategories(session, before.id, { before: old.images, after: [] }, cause);
     await session.run(build.deleteFrom('products').where('id', '=', before.id).compile());
-    writeTags(session, [{ id: before.id, before: tags, after: [] }]);
-    writeAttributes(session, [{ id: before.id, before: old.attributes, after: {} }]);
+    await writeTags(session, [{ id: before.id, before: tags, after: [] }]);
+    await writeAttributes(session, [{ id: before.id, before: old.attributes, after: {} }]);
     await categories.write(session, [{ id: before.id, before: old, after: undefined }], new Map());
     totals.change(session, { status, category: before.category_id, change: -1 });
     await search.remove(session, 'product', { id: before.id, ...toSearchText(old) });

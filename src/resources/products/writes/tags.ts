@@ -1,5 +1,6 @@
 /** The rows that products are found by their tags with. */
 import { sql } from 'kysely';
+import { createSlices } from '../../../slices.ts';
 import { createBulk, createBulkInsert } from '../../../storage/bulk.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
 
@@ -10,31 +11,33 @@ export interface TagChange {
   readonly after: readonly string[];
 }
 
-/** @returns a function that writes what has changed, in one order for all transactions */
+/** In the order of the index, one for all transactions: by tag and product. */
+const order = { sortedBy: 2 } as const;
+
+/** @returns a function that has written what has changed when the transaction ends */
 export function createTagWriter(database: Pick<Database, 'build' | 'dialect'>) {
   const columns = { tag: 'text', product_id: 'integer' } as const;
-  const added = createBulkInsert(database, 'product_tags', columns);
+  const added = createBulkInsert(database, 'product_tags', columns, order);
   const removed = createBulk(
     database,
     'product_tags',
     columns,
     rows => sql`delete from product_tags where (tag, product_id) in (${rows})`,
+    order,
   );
 
-  return (session: Transaction, changes: readonly TagChange[]): void => {
+  return async (session: Transaction, changes: readonly TagChange[]): Promise<void> => {
     const [gone, fresh]: [Row[], Row[]] = [[], []];
+    const { turn } = createSlices();
     for (const { id, before, after } of changes) {
+      const due = turn();
+      if (due !== undefined) await due;
       for (const tag of new Set(before)) if (!after.includes(tag)) gone.push([tag, id]);
       for (const tag of new Set(after)) if (!before.includes(tag)) fresh.push([tag, id]);
     }
-    if (gone.length > 0) session.writeDeferred(removed, gone.sort(compareTags));
-    if (fresh.length > 0) session.writeDeferred(added, fresh.sort(compareTags));
+    if (gone.length > 0) session.writeDeferred(removed, gone);
+    if (fresh.length > 0) session.writeDeferred(added, fresh);
   };
 }
 
 type Row = [tag: string, id: number];
-
-/** Neighbours in the index are written one after another. */
-function compareTags([tag, id]: Row, [other, otherId]: Row): number {
-  return tag < other ? -1 : tag > other ? 1 : id - otherId;
-}

@@ -30,19 +30,21 @@ interface Written {
 /** The distinct words of a query, in order. Parts of codes and of words like `t-shirt` and `men's` are one. */
 export function parsePieces(query: string): Piece[] {
   const pieces = new Map<string, Piece>();
-  const add = (group: readonly Written[]) => {
-    for (const piece of toPieces(group)) if (pieces.size < mostWords) pieces.set(piece.word, piece);
-  };
+  for (const piece of generatePieces(query)) if (pieces.size < mostWords) pieces.set(piece.word, piece);
+  return [...pieces.values()];
+}
+
+/** The same with those that are repeated, and however many. */
+export function* generatePieces(query: string): Generator<Piece> {
   let group: Written[] = [];
   for (const written of parseWrittenWords(query)) {
     if (written.between === '' || group.length >= mostParts) {
-      add(group);
+      yield* toPieces(group);
       group = [];
     }
     group.push(written);
   }
-  add(group);
-  return [...pieces.values()];
+  yield* toPieces(group);
 }
 
 function* parseWrittenWords(query: string): Generator<Written> {

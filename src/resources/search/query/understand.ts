@@ -15,6 +15,7 @@ import { findCorrections, rareDocuments } from './typos.ts';
 import { findOtherUnits } from './units.ts';
 import {
   type Alternative,
+  type Coded,
   factors,
   type Meaning,
   type QueryContext,
@@ -50,6 +51,8 @@ interface Question {
   readonly query: string;
   readonly types: readonly DocumentType[];
   readonly synonyms: Synonyms;
+  /** The codes of variants that its words are. */
+  readonly codes: readonly Coded[];
   /** Words that begin with the last one, where they are known already. */
   readonly completions?: readonly string[] | undefined;
 }
@@ -58,7 +61,7 @@ interface Question {
 export async function understand(
   tools: QueryTools,
   session: SearchSession,
-  { query, types, synonyms, completions }: Question,
+  { query, types, synonyms, codes, completions }: Question,
 ): Promise<QueryWord[]> {
   const pieces = parsePieces(query);
   if (types.length === 0) return [];
@@ -68,9 +71,12 @@ export async function understand(
   ];
   const words: QueryWord[] = [];
   for (const [index, piece] of pieces.entries()) {
-    const together = neighbours.flatMap(({ choice, first, last }) =>
-      index >= first && index <= last ? [{ choice, factor: factors.together }] : [],
-    );
+    const together = [
+      ...codes.flatMap(({ places, alternative }) => (places.includes(index) ? [alternative] : [])),
+      ...neighbours.flatMap(({ choice, first, last }) =>
+        index >= first && index <= last ? [{ choice, factor: factors.together }] : [],
+      ),
+    ];
     const others = findSynonyms(pieces, index, synonyms, tools.stems);
     const isLast = index === pieces.length - 1 && piece.isMark !== true;
     const longer = isLast ? completions : undefined;

@@ -38,6 +38,13 @@ export interface Alternative {
   readonly factor: number;
 }
 
+/** Words of a query that are the code of a variant, or its beginning: each of them is found by it. */
+export interface Coded {
+  /** Which words of the query. */
+  readonly places: readonly number[];
+  readonly alternative: Alternative;
+}
+
 /** One word of a query. */
 export interface QueryWord {
   readonly text: string;

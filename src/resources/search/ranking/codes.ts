@@ -1,49 +1,50 @@
 /**
- * Queries that are, as a whole, the code of a variant: its sku, with whatever between its parts, or its GTIN. Products are
- * indexed without the codes of their variants: with ten thousand, each change of one would write the codes of all.
+ * The codes of variants that a query has: as a whole or beside other words, in one piece or in several. Products are
+ * indexed without the codes of their variants: with ten thousand, each change of one would write the codes of all. So they
+ * are looked up here by what an index of their beginnings gives: codes as wholes, and as far as they have been typed.
  */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../../storage/database.ts';
-import { prepareQuery } from '../../../storage/prepared.ts';
-import { type DocumentType, getDocumentType, toPosition } from '../../../storage/search/index.ts';
+import { prepareByShape } from '../../../storage/prepared.ts';
+import { type DocumentType, toPosition } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
-import { countCodeWords, toComparedCode } from '../../../storage/search/text/words.ts';
-import { isGtin, toComparableGtin } from '../../products/members/gtin.ts';
-import type { Ranking } from './ranked.ts';
+import { collectCode } from '../../../storage/search/text/words.ts';
+import { findRuns, type Run } from '../query/runs.ts';
+import { type Coded, factors, toChoice } from '../query/word.ts';
 
-/** Shorter ones are words and numbers before they are codes. */
-const shortestCode = 4;
-const longestCode = 100;
-/** Products that are found by one GTIN. */
-const mostProducts = 20;
+/** Variants that are found by whole codes, by GTINs, and by the beginning of a code. */
+const mostVariants = 20;
+/** No character comes after it. */
+const lastCharacter = '\u{10ffff}';
 
-interface Coded {
+/** What a query has of codes. */
+export interface Codes {
+  readonly coded: readonly Coded[];
+  /** By the places of products in the index: the words that they have as if the codes were their own. */
+  readonly words: ReadonlyMap<number, ReadonlySet<string>>;
+  /** Whether the query as a whole is a code. */
+  readonly isWhole: boolean;
+}
+
+interface Found {
+  /** The code, or GTIN, as it is compared. */
+  readonly found: string;
+  /** As it was written. */
+  readonly sku: string | null;
   readonly id: number;
   readonly status: string;
 }
 
-/** What is searched for as one piece, with a digit in it or of several parts. */
-function findCode(query: string): string | undefined {
-  const text = query.trim();
-  if (text.length < shortestCode || text.length > longestCode || /\s/.test(text)) return undefined;
-  return /\d/.test(text) || countCodeWords(text) > 1 ? text : undefined;
-}
-
-/** @returns what gives the places in the index of products of which a variant has the code that a query is */
+/** @returns what gives the codes that a query has, of products of these types */
 export function createCodeLookup({ build }: Pick<Database, 'build'>) {
-  const bySku = prepareQuery<{ code: string }, Coded>(
-    build,
-    ({ code }) => sql`select id, status from products
-        where id in (select product_id from product_variants where code = ${code})
-        order by id limit ${sql.lit(mostProducts)}`,
-  );
-  const byGtin = prepareQuery<{ variant: string; product: string }, Coded>(
-    build,
-    ({ variant, product }) => sql`select id, status from products
-        where id in (select product_id from product_variants where gtin = ${variant}
-          union select id from products where gtin = ${product})
-        order by id limit ${sql.lit(mostProducts)}`,
-  );
+  const findVariants = prepareByShape<Readonly<Record<string, string>>, Found>(build, (shape, argument) => {
+    const [codes = 0, gtins = 0, beginnings = 0] = shape.split(' ').map(Number);
+    return buildLookup({
+      codes: listNames('code', codes).map(name => argument[name]),
+      gtins: listNames('gtin', gtins).map(name => argument[name]),
+      beginnings: listNames('low', beginnings).map((name, at) => [argument[name], argument[`high${at}`]]),
+    });
+  });
   const any = sql<{ found: number }>`select 1 as found from product_variants where code is not null limit 1`;
   const anyQuery = any.compile(build);
   let known: { readonly seen: number | undefined; readonly isAny: boolean } | undefined;
@@ -54,31 +55,110 @@ export function createCodeLookup({ build }: Pick<Database, 'build'>) {
       known = { seen, isAny: (await session.first(anyQuery)) !== undefined };
     return known.isAny;
   }
-  return async (session: SearchSession, query: string, types: readonly DocumentType[]): Promise<number[]> => {
-    const text = findCode(query);
-    if (text === undefined) return [];
-    const found = (await isAnyCode(session)) ? await session.all(bySku({ code: toComparedCode(text) })) : [];
-    if (found.length === 0 && isGtin(text)) {
-      const gtin = toComparableGtin(text);
-      found.push(...(await session.all(byGtin({ variant: gtin, product: gtin }))));
+
+  async function readFound(session: SearchSession, runs: readonly Run[]): Promise<readonly Found[]> {
+    if (runs.length === 0) return [];
+    const isAny = await isAnyCode(session);
+    const codes = isAny ? padList(runs.map(({ word }) => word)) : [];
+    const gtins = padList(runs.flatMap(({ gtin }) => gtin ?? []));
+    const beginnings = isAny ? runs.filter(({ isLast }) => isLast).map(({ word }) => word) : [];
+    if (codes.length === 0 && gtins.length === 0) return [];
+    const values = Object.fromEntries([
+      ...codes.map((code, at) => [`code${at}`, code]),
+      ...gtins.map((gtin, at) => [`gtin${at}`, gtin]),
+      ...beginnings.map((low, at) => [`low${at}`, low]),
+      ...beginnings.map((low, at) => [`high${at}`, low + lastCharacter]),
+    ]);
+    const shape = `${codes.length} ${gtins.length} ${beginnings.length}`;
+    return session.all(findVariants(shape, values));
+  }
+
+  return async (session: SearchSession, query: string, types: readonly DocumentType[]): Promise<Codes> => {
+    const runs = findRuns(query);
+    const words = new Map<number, Set<string>>();
+    const exact = new Set<Run>();
+    const begun = new Map<Run, Set<string>>();
+    let isWhole = false;
+    for (const one of await readFound(session, runs)) {
+      const type = one.status === 'archived' ? 'archived' : 'product';
+      if (!types.includes(type)) continue;
+      const position = toPosition(type, one.id);
+      for (const run of runs) {
+        const match = compareCode(run, one);
+        if (match === undefined) continue;
+        addTo(words, position, match === 'beginning' ? one.found : run.word);
+        if (match === 'beginning') addTo(begun, run, one.found);
+        else exact.add(run);
+        isWhole ||= match === 'whole' && run.isWhole;
+      }
     }
-    const places = found.map(({ id, status }) => ({
-      type: status === 'archived' ? ('archived' as const) : ('product' as const),
-      id,
-    }));
-    return places.filter(({ type }) => types.includes(type)).map(({ type, id }) => toPosition(type, id));
+    return { coded: [...[...exact].map(toCoded), ...[...begun].map(toBegun)], words, isWhole };
   };
 }
 
-/** What is searched for by its code: nothing is better or worse, and nothing is missing. */
-export function rankAlike(
-  positions: readonly number[],
-  visible: readonly DocumentType[],
-  types: readonly DocumentType[],
-): { readonly ranking: Ranking; readonly counts: ReadonlyMap<DocumentType, number> } {
-  const counts = new Map(visible.map(type => [type, 0]));
-  for (const position of positions)
-    counts.set(getDocumentType(position), (counts.get(getDocumentType(position)) ?? 0) + 1);
-  const head = positions.map(position => ({ position, score: 1, missing: [] }));
-  return { ranking: { head, all: undefined, types, total: head.length }, counts };
+/** What a code is of another: also one of the words that it would be indexed by, as `LM 7805` is of `LM 7805 CT`. */
+function compareCode(
+  { word, gtin, isLast }: Run,
+  { found, sku }: Found,
+): 'whole' | 'word' | 'beginning' | undefined {
+  if (found === word || found === gtin) return 'whole';
+  if (!isLast || !found.startsWith(word)) return undefined;
+  const words: string[] = [];
+  if (sku !== null) collectCode(sku, words);
+  return words.includes(word) ? 'word' : 'beginning';
+}
+
+const toCoded = ({ word, places }: Run): Coded => ({
+  places,
+  alternative: { choice: toChoice(word), factor: factors.together },
+});
+
+function toBegun([{ word, places }, codes]: readonly [Run, ReadonlySet<string>]): Coded {
+  const choice = [{ word, prefix: true, longer: [...codes].sort() }];
+  return { places, alternative: { choice, factor: factors.beginning } };
+}
+
+function addTo<Key>(map: Map<Key, Set<string>>, key: Key, word: string): void {
+  const words = map.get(key) ?? new Set();
+  map.set(key, words.add(word));
+}
+
+const listNames = (name: string, count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `${name}${at}`);
+
+/** A list with its last repeated up to a power of two, so that there are few statements to prepare. */
+function padList(list: readonly string[]): string[] {
+  const filled = [...list];
+  while ((filled.length & (filled.length - 1)) !== 0) filled.push(filled.at(-1) ?? '');
+  return filled;
+}
+
+interface Wanted {
+  readonly codes: readonly unknown[];
+  readonly gtins: readonly unknown[];
+  readonly beginnings: readonly (readonly unknown[])[];
+}
+
+/** One statement for all: each list is some seeks in an index. */
+function buildLookup({ codes, gtins, beginnings }: Wanted): RawBuilder<Found> {
+  const limit = sql.lit(mostVariants);
+  const parts: RawBuilder<unknown>[] = [];
+  if (codes.length > 0)
+    parts.push(sql`select product_id, code as found, sku from product_variants
+      where code in (${sql.join(codes)}) order by product_id limit ${limit}`);
+  if (gtins.length > 0)
+    parts.push(
+      sql`select product_id, gtin as found, sku from product_variants
+        where gtin in (${sql.join(gtins)}) order by product_id limit ${limit}`,
+      sql`select id as product_id, gtin as found, sku from products
+        where gtin in (${sql.join(gtins)}) order by id limit ${limit}`,
+    );
+  for (const [low, high] of beginnings)
+    parts.push(sql`select product_id, code as found, sku from product_variants
+      where code > ${low} and code < ${high} order by code limit ${limit}`);
+  const all = parts.map((part, at) => sql`select * from (${part}) as ${sql.raw(`part${at}`)}`);
+  // A cross join, which SQLite keeps in its order: it might read all products first.
+  return sql<Found>`select wanted.found, wanted.sku, products.id, products.status
+    from (${sql.join(all, sql` union all `)}) as wanted cross join products
+    where products.id = wanted.product_id`;
 }

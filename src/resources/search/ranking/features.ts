@@ -70,6 +70,12 @@ export function toFeatures(
   return { title: titleField, titleLength: Math.max(1, count), head, fields: all };
 }
 
+/** The same of a product that is also found by these codes, each one word. */
+export const addCodes = (features: Features, codes: Iterable<string>): Features => ({
+  ...features,
+  fields: [...features.fields, { weight: weights.code, words: ` ${[...codes].join(' ')} ` }],
+});
+
 /**
  * The last word, without numbers and their units, before what is only added: behind a comma, a bracket or a word like
  * `with`.

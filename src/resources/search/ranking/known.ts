@@ -16,6 +16,12 @@ export interface Scorable extends Facts {
   readonly features: Features;
 }
 
+export type ScorableReader = (
+  session: SearchSession,
+  positions: readonly number[],
+  documentsOf: DocumentReader,
+) => Promise<ReadonlyMap<number, Scorable>>;
+
 /** Bytes of features at most. */
 const knownSize = 48 * 1024 * 1024;
 /** Documents that are read in one piece: a slow disk looks for each. */
@@ -35,7 +41,7 @@ export function createScorableReader(
   { changes }: Pick<Database, 'changes'>,
   { seen }: Pick<SearchReader, 'seen'>,
   { isFiller }: Pick<Stems, 'isFiller'>,
-) {
+): ScorableReader {
   const known = createBoundedMap<number, Scorable>(knownSize, computeSize);
 
   changes.follow(products, (committed, ids) => {
@@ -46,11 +52,7 @@ export function createScorableReader(
     }
   });
 
-  return async (
-    session: SearchSession,
-    positions: readonly number[],
-    documentsOf: DocumentReader,
-  ): Promise<ReadonlyMap<number, Scorable>> => {
+  return async (session, positions, documentsOf) => {
     const found = new Map<number, Scorable>();
     const absent: number[] = [];
     for (const position of positions) {

@@ -13,7 +13,7 @@ import type { Database } from '../../database.ts';
 import { createListIndex, meets, selectComparable } from '../affected.ts';
 import { readRowsByKeys } from '../pages.ts';
 import type { ListQueries, Versioned } from '../queries.ts';
-import type { Condition, Listed, ListOptions, ListRequest } from '../request.ts';
+import type { Condition, ListedAt, ListOptions, ListRequest } from '../request.ts';
 import { createSortedKeys, type SortedKeys } from './keys.ts';
 import { cut, type Selected, toRange } from './pages.ts';
 
@@ -46,7 +46,7 @@ interface Noticed {
 
 export interface SortedLists<Row> {
   /** The page, as new as a check that is made now; undefined where the database has to be queried. */
-  page(request: ListRequest): Promise<Listed<Row> | undefined> | undefined;
+  page(request: ListRequest): Promise<ListedAt<Row> | undefined> | undefined;
   /** How many rows there are in a state of the collection; undefined when that is another, or not known. */
   total(request: ListRequest, version: number): number | undefined;
 }
@@ -175,7 +175,7 @@ export function createSortedLists<Row>(
   const isDecided = ({ conditions }: ListRequest): boolean =>
     conditions.every(({ column }) => column === rangeColumn || inOrder.filters.includes(column));
 
-  const readPage = async (request: ListRequest): Promise<Listed<Row> | undefined> => {
+  const readPage = async (request: ListRequest): Promise<ListedAt<Row> | undefined> => {
     for (let attempt = 0; attempt < attempts; attempt++) {
       await changes.check();
       const version = changes.version(collection);
@@ -183,7 +183,7 @@ export function createSortedLists<Row>(
       if (selected === undefined || version === undefined) return undefined;
       const { keys, ...page } = cut(request, selected);
       const rows = await readRowsByKeys(read, { keys, version }, cached, queries);
-      if (rows !== undefined) return { ...page, rows };
+      if (rows !== undefined) return { ...page, rows, version };
     }
     return undefined;
   };

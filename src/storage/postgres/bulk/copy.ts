@@ -1,5 +1,6 @@
 /** Very many rows by COPY: the server parses no statement and plans nothing, and the driver binds no parameters. */
 import { CompiledQuery } from 'kysely';
+import { createSlices, sendInSlices } from '../../../slices.ts';
 import type { Bulk, BulkInsert } from '../../bulk.ts';
 import type { Session } from '../../database.ts';
 import type { Deferred } from '../../transactions.ts';
@@ -13,16 +14,34 @@ export interface CopySession extends Session {
 /** Rows from which on a COPY costs less than statements that have been prepared. */
 const manyRows = 200;
 
-/** All statements are sent at once, which saves round trips; a COPY has the connection to itself. */
-export async function writeRows(session: CopySession, parts: readonly Deferred[]): Promise<void> {
+/** Rows that have been sent. */
+interface Sent {
+  /** Fulfilled when they have been written. */
+  readonly done: Promise<unknown>;
+}
+
+/**
+ * No statement waits for the one before it, which saves round trips; a COPY has the connection to itself.
+ * @returns when all of them have been sent
+ */
+export async function sendRows(session: CopySession, parts: readonly Deferred[]): Promise<Sent> {
+  const slices = createSlices();
   const sent: Promise<unknown>[] = [];
   for (const { statement, rows } of parts) {
     if (isMany(statement, rows)) {
       await Promise.all(sent.splice(0));
       await session.copy(statement.table, statement.columns, toCopyText(rows));
-    } else for (const query of statement.statements(rows)) sent.push(session.run(query));
+    } else {
+      const queries = statement.statements(rows);
+      for (const one of await sendInSlices(queries, query => session.run(query), slices)) sent.push(one);
+    }
   }
-  await Promise.all(sent);
+  return { done: Promise.all(sent) };
+}
+
+export async function writeRows(session: CopySession, parts: readonly Deferred[]): Promise<void> {
+  const { done } = await sendRows(session, parts);
+  await done;
 }
 
 const isMany = (statement: Bulk, rows: readonly unknown[]): statement is BulkInsert =>

@@ -11,10 +11,11 @@ import {
 } from '../cells.ts';
 import { splitPeriod } from '../dates.ts';
 import { collectImages, leaveOutDisabled } from '../draft.ts';
-import type { Draft, Drafting, Place, Row, Stock, Variant } from '../preset.ts';
+import type { Draft, Drafting, Place, Row, Stock } from '../preset.ts';
 import { readSalePrices } from '../prices.ts';
 import { foldRows, keepOthers, readAgreed } from '../rows.ts';
 import { readCategories } from './categories.ts';
+import { type GroupOptions, readGroupOptions } from './options.ts';
 
 export const feedColumns = {
   id: ['id'],
@@ -40,18 +41,7 @@ const ofProduct = ['description', 'brand', 'productType', 'googleCategory', 'fac
 
 const repeatedId = 'rows that repeat an id were read once: its first row counts';
 
-/** What variants of a group may differ in. */
-const optionColumns = [
-  'color',
-  'colour',
-  'size',
-  'material',
-  'pattern',
-  'gender',
-  'age group',
-  'size type',
-  'size system',
-];
+const noOptions: GroupOptions = { columns: [], options: [] };
 
 export function getFeedPlace(row: Row): Place {
   const [id, group] = [row.text('id'), row.text('group')];
@@ -66,16 +56,21 @@ export function draftFeedProduct(all: readonly Row[], drafting: Drafting): Draft
   const product = foldRows(first, others);
   const attributes = createAttributeSet(drafting, decodePlainText);
   const group = first.text('group');
-  const differing = findDifferingColumns(all);
-  const isGroup = group !== '' && (all.length > 1 || differing.length > 0);
-  const variants = isGroup ? readVariants(rows, differing, drafting, attributes) : [];
+  const { columns, options } = group === '' ? noOptions : readGroupOptions(all, rows, drafting);
+  const isGroup = group !== '' && (all.length > 1 || columns.length > 0);
+  const variants = isGroup
+    ? rows.map((row, index) => ({
+        ...readSoldFields(row, drafting, attributes),
+        options: options[index] ?? {},
+      }))
+    : [];
   const own = isGroup ? {} : readSoldFields(first, drafting, attributes);
   if (!isGroup) for (const _ of others) drafting.note(repeatedId);
   addRest(
     attributes,
     { own: rows },
     drafting,
-    first.columns.rest.filter(column => !isGroup || !differing.includes(column)),
+    first.columns.rest.filter(column => !columns.includes(column)),
   );
   const [category, categories] = readCategories(product, drafting, attributes);
   keepOthers(attributes, rows, ofProduct);
@@ -106,48 +101,6 @@ function leaveOutHidden(all: readonly Row[], drafting: Drafting) {
 }
 
 const readTitle = (row: Row): string => decodePlainText(row.text('title'));
-
-/** The columns of options in which the rows differ; of a single row those that it has. */
-function findDifferingColumns(rows: readonly Row[]): string[] {
-  const columns = rows[0]?.columns.all ?? [];
-  return columns.filter(column => {
-    if (!optionColumns.includes(column.toLowerCase().replace(/[\s_]+/g, ' '))) return false;
-    const values = new Set(rows.map(row => row.cell(column)));
-    return rows.length === 1 ? !values.has('') : values.size > 1;
-  });
-}
-
-const capitalizeColumn = (column: string): string => {
-  const words = column.toLowerCase().replace(/[\s_]+/g, ' ');
-  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
-};
-
-/** The options of each row; where no column distinguishes two of them their ids do. */
-function readOptions(rows: readonly Row[], columns: readonly string[]): Record<string, string>[] {
-  const all = rows.map(row =>
-    Object.fromEntries(
-      columns.map(column => [capitalizeColumn(column), decodePlainText(row.cell(column)) || 'None']),
-    ),
-  );
-  const isDistinct =
-    new Set(all.map(options => JSON.stringify(options))).size === rows.length && columns.length > 0;
-  return isDistinct
-    ? all
-    : all.map((options, index) => ({ ...options, Item: rows[index]?.text('id') ?? '' }));
-}
-
-function readVariants(
-  rows: readonly Row[],
-  columns: readonly string[],
-  drafting: Drafting,
-  attributes: AttributeSet,
-): Variant[] {
-  const options = readOptions(rows, columns);
-  return rows.map((row, index) => ({
-    ...readSoldFields(row, drafting, attributes),
-    options: options[index] ?? {},
-  }));
-}
 
 function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet) {
   const gtin = parseGtin(row.text('gtin'), drafting);

@@ -14,7 +14,7 @@ import {
   readWeightCell,
   restoreLineEnds,
 } from '../cells.ts';
-import { collectImages, groupedLeftOut, leaveOutDisabled } from '../draft.ts';
+import { collectImages, groupedLeftOut, keepFewOptions, leaveOutDisabled } from '../draft.ts';
 import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from '../preset.ts';
 import { readSalePrices } from '../prices.ts';
 import { foldRows, keepOthers, readDescription } from '../rows.ts';
@@ -71,7 +71,11 @@ export const woocommerce: Preset = {
     const described = readOwnAttributes(parent);
     const options = described.map(({ name }) => name).filter(name => named.has(name));
     for (const { name, values } of described) if (!named.has(name)) attributes.add(name, values);
-    const variants = variations.map(row => readVariant(row, options, drafting, attributes));
+    const variants = keepFewOptions(
+      variations.map(row => readVariant(row, options, drafting, attributes)),
+      attributes,
+      drafting,
+    );
     const own = [parent, ...variations] as const;
     const product = foldRows(parent, variations);
     const images = own.flatMap(row => parseAddresses(row.text('images'), drafting));

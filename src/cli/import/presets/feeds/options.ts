@@ -1,0 +1,93 @@
+/** Which columns of a feed are options of a group, and what its rows have of them. */
+import { decodePlainText } from '../cells.ts';
+import { areDistinct, beyondOptions, chooseOptions, isDistinguishing } from '../draft.ts';
+import type { Drafting, Row } from '../preset.ts';
+
+/** What variants of a group may differ in. */
+const optionColumns = [
+  'color',
+  'colour',
+  'size',
+  'material',
+  'pattern',
+  'gender',
+  'age group',
+  'size type',
+  'size system',
+];
+
+const normalizeColumn = (column: string): string => column.toLowerCase().replace(/[\s_]+/g, ' ');
+
+/** Those of a file that may be options. */
+const findColumns = ([row]: readonly Row[]): string[] =>
+  (row?.columns.all ?? []).filter(column => optionColumns.includes(normalizeColumn(column)));
+
+/** The option of rows that no column distinguishes: their id. */
+const item = 'Item';
+
+/** The value of an option of which a row says nothing. */
+const nothing = 'None';
+
+const partial = 'columns in which only some variants have something were kept as attributes of their product';
+
+export interface GroupOptions {
+  readonly columns: readonly string[];
+  /** Of each row. */
+  readonly options: readonly Readonly<Record<string, string>>[];
+}
+
+/**
+ * @param all rows of the group, @param rows those of them that become variants
+ * @returns as many options as a product may have; the columns of others are left to be attributes
+ */
+export function readGroupOptions(
+  all: readonly Row[],
+  rows: readonly Row[],
+  { dropUnknown, note }: Pick<Drafting, 'dropUnknown' | 'note'>,
+): GroupOptions {
+  const differing = findOptionColumns(all);
+  const cells = rows.map(row => readCells(row, differing, nothing));
+  const isWhole = areDistinct(cells, differing);
+  const ids = rows.map((row, index): Record<string, string> => ({ ...cells[index], [item]: row.text('id') }));
+  const names = chooseOptions(ids, isWhole ? differing : [...differing, item]);
+  const columns = names.filter(name => name !== item);
+  for (const column of dropUnknown ? [] : findColumns(all)) {
+    const isOption = differing.includes(column);
+    if (isOption && !columns.includes(column)) note(beyondOptions);
+    if (!isOption && countValues(rows, column) > 1) note(partial);
+  }
+  const options = ids.map(options =>
+    Object.fromEntries(names.map(name => [capitalizeColumn(name), options[name] ?? nothing])),
+  );
+  return { columns, options };
+}
+
+/**
+ * Of the columns in which rows differ those that all of them fill in, and where these do not distinguish all rows those
+ * with empty cells that do; of a single row those that it fills in.
+ */
+function findOptionColumns(rows: readonly Row[]): string[] {
+  const columns = findColumns(rows);
+  const cells = rows.map(row => readCells(row, columns, ''));
+  const isFilled = (column: string): boolean => rows.every(row => row.cell(column) !== '');
+  const chosen = columns.filter(
+    column => isFilled(column) && (rows.length === 1 || countValues(rows, column) > 1),
+  );
+  for (const column of columns) {
+    if (rows.length === 1 || areDistinct(cells, chosen)) break;
+    if (!isFilled(column) && isDistinguishing(cells, chosen, column)) chosen.push(column);
+  }
+  return columns.filter(column => chosen.includes(column));
+}
+
+const readCells = (row: Row, columns: readonly string[], empty: string): Record<string, string> =>
+  Object.fromEntries(columns.map(column => [column, decodePlainText(row.cell(column)) || empty]));
+
+/** How many values there are in a column; an empty cell is none. */
+const countValues = (rows: readonly Row[], column: string): number =>
+  new Set(rows.map(row => row.cell(column)).filter(text => text !== '')).size;
+
+function capitalizeColumn(column: string): string {
+  const words = normalizeColumn(column);
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
+}

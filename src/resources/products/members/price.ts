@@ -1,0 +1,7 @@
+/** Prices that products and variants have beside their own. */
+import { z } from 'zod';
+
+export const compareAtPrice = z
+  .number()
+  .min(0)
+  .describe('What it has cost before, to be shown beside its price.');

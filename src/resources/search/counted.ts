@@ -1,0 +1,52 @@
+/**
+ * Searches with facets. What facets count of products is fixed before the search, which reads its index of words at other
+ * moments: where that has products that were others by then, the search is made again, without these.
+ */
+import type { FacetRequest } from '../../storage/columns/counted.ts';
+import type { FixedProductFacets, ProductFacets } from '../attributes/facets.ts';
+import type { SearchRequest } from './results.ts';
+import type { Found } from './store.ts';
+
+/** So often a search is made in which others change products. */
+const attempts = 3;
+
+interface CountedSearch {
+  readonly found: Found;
+  /** Members of `meta` as JSON text. */
+  readonly members: string;
+}
+
+type Search = (narrowed: Pick<SearchRequest, 'ids' | 'meets'>) => Promise<Found>;
+
+/** @returns a function that gives what a search finds, and facets of as many products as its total says */
+export function createCountedSearch(
+  facets: Pick<ProductFacets, 'fix'>,
+  request: FacetRequest,
+  status: 'active' | 'archived' = 'active',
+) {
+  const kind = { column: 'status', operator: '=', value: status, literal: true } as const;
+
+  async function searchOnce(search: Search, fixed: FixedProductFacets, isNarrowed: boolean) {
+    const found = await search({ ids: true, ...(isNarrowed ? { meets: fixed.meets } : {}) });
+    return { found, ...(await fixed.count(found.unfiltered)) };
+  }
+
+  return async (search: Search): Promise<CountedSearch> => {
+    for (let attempt = 1; ; attempt++) {
+      const fixed = await facets.fix(request, kind);
+      const isNarrowed = request.conditions.length > 0 || attempt > 1;
+      const { found, total, members } = await searchOnce(search, fixed, isNarrowed);
+      if (found.facets.get('product') === total) return { found, members };
+      if (attempt === attempts) return { found: toFoundOf(found, total), members };
+    }
+  };
+}
+
+/** What was found where others change products all the time: as many as are counted. */
+function toFoundOf(found: Found, total: number): Found {
+  return {
+    ...found,
+    total: found.total === undefined ? undefined : total,
+    facets: new Map(found.facets).set('product', total),
+  };
+}

@@ -1,0 +1,147 @@
+/**
+ * What the index would say if products were indexed with the codes of their variants that a query has. Those are few
+ * products, whose own words are read from their texts; all others are as the index says.
+ */
+import { runOnce } from '../../../slices.ts';
+import type { Expression, Term } from '../../../storage/search/expression.ts';
+import { type DocumentType, getDocumentType } from '../../../storage/search/index.ts';
+import type { SearchReader } from '../../../storage/search/reading/index.ts';
+import { type SearchText, toDocumentWords } from '../../../storage/search/text/words.ts';
+import type { Codes } from './codes.ts';
+import { addCodes } from './features.ts';
+import type { ScorableReader } from './known.ts';
+
+type Words = ReadonlySet<string>;
+
+const hasTerm = (words: Words, { word, mark = '', prefix }: Term): boolean =>
+  words.has(mark + word) || (prefix === true && words.values().some(own => own.startsWith(mark + word)));
+
+const meets = (words: Words, expression: Expression): boolean =>
+  expression.every(group => group.some(choice => choice.every(term => hasTerm(words, term))));
+
+const mergePositions = (some: readonly number[], others: readonly number[]): number[] =>
+  [...new Set([...some, ...others])].sort((a, b) => a - b);
+
+/** A product with a code that the query has. */
+interface CodedProduct {
+  readonly position: number;
+  readonly codes: Words;
+  /** The words that it has in the index. */
+  readonly own: Words;
+}
+
+/**
+ * For one search.
+ * @param reader that knows nothing of variants
+ * @param readDocuments gives the texts at some positions, those that are gone left out
+ */
+export function addCodesToReader(
+  reader: SearchReader,
+  { words }: Pick<Codes, 'words'>,
+  readDocuments: (positions: readonly number[]) => Promise<ReadonlyMap<number, SearchText>>,
+): SearchReader {
+  if (words.size === 0) return reader;
+  const readCoded = runOnce(async (): Promise<readonly CodedProduct[]> => {
+    const documents = await readDocuments([...words.keys()].sort((a, b) => a - b));
+    return [...documents].map(([position, document]) => ({
+      position,
+      codes: words.get(position) ?? new Set(),
+      own: new Set(toDocumentWords(document)),
+    }));
+  });
+
+  /** The products that meet an expression by these codes only: in ascending order. */
+  async function findMore(expression: Expression, types: readonly DocumentType[]): Promise<number[]> {
+    const terms = expression.flat(2);
+    if (!words.values().some(codes => terms.some(term => hasTerm(codes, term)))) return [];
+    return (await readCoded())
+      .filter(
+        ({ position, codes, own }) =>
+          types.includes(getDocumentType(position)) &&
+          !meets(own, expression) &&
+          meets(own.union(codes), expression),
+      )
+      .map(({ position }) => position);
+  }
+
+  return {
+    ...reader,
+
+    async page(session, expression, types, page) {
+      const { low = 0, high = Number.POSITIVE_INFINITY, offset = 0, limit, descending = false } = page;
+      const more = (await findMore(expression, types)).filter(at => at >= low && at < high);
+      if (more.length === 0) return reader.page(session, expression, types, page);
+      // Those that are added move the others by as many places at most.
+      const start = Math.max(0, offset - more.length);
+      const read = await reader.page(session, expression, types, {
+        ...page,
+        offset: start,
+        limit: offset - start + limit,
+      });
+      const [first] = read;
+      if (first === undefined && start > 0) return [];
+      const isBehind = (at: number) =>
+        start === 0 || first === undefined || (descending ? at < first : at > first);
+      const behind = more.filter(isBehind);
+      const skipped = offset - start - (more.length - behind.length);
+      const merged = mergePositions(read, behind);
+      return (descending ? merged.reverse() : merged).slice(skipped, skipped + limit);
+    },
+
+    async among(session, group, positions, types, within) {
+      const found = await reader.among(session, group, positions, types, within);
+      const here = new Set(positions);
+      // All of them: what others meet by the index, these may meet by their codes.
+      const more = (await readCoded())
+        .filter(({ position }) => here.has(position) && types.includes(getDocumentType(position)))
+        .filter(({ codes, own }) => meets(own.union(codes), [group]));
+      return more.length === 0
+        ? found
+        : mergePositions(
+            found,
+            more.map(({ position }) => position),
+          );
+    },
+
+    async counts(session, expression, types, smallest) {
+      const counts = await reader.counts(session, expression, types, smallest);
+      return addCounts(counts, await findMore(expression, types));
+    },
+
+    async cached(session, expression, types, smallest) {
+      const counts = await reader.cached(session, expression, types, smallest);
+      return counts && addCounts(counts, await findMore(expression, types));
+    },
+
+    async frequency(session, expression, types, smallest) {
+      const total = await reader.frequency(session, expression, types, smallest);
+      return total + (await findMore(expression, types)).length;
+    },
+  };
+}
+
+function addCounts(
+  counts: ReadonlyMap<DocumentType, number>,
+  positions: readonly number[],
+): Map<DocumentType, number> {
+  const sums = new Map(counts);
+  for (const position of positions) {
+    const type = getDocumentType(position);
+    sums.set(type, (sums.get(type) ?? 0) + 1);
+  }
+  return sums;
+}
+
+/** What products are scored by, with these codes. */
+export function addCodesToScorables(read: ScorableReader, { words }: Pick<Codes, 'words'>): ScorableReader {
+  if (words.size === 0) return read;
+  return async (session, positions, documentsOf) => {
+    const scorables = new Map(await read(session, positions, documentsOf));
+    for (const [position, codes] of words) {
+      const scorable = scorables.get(position);
+      if (scorable !== undefined)
+        scorables.set(position, { ...scorable, features: addCodes(scorable.features, codes) });
+    }
+    return scorables;
+  };
+}

@@ -1,0 +1,68 @@
+/** What the text of a setting may be, and what is made of it. */
+import { z } from 'zod';
+
+/** Who issues invoices: a name and the lines of an address. */
+export interface Seller {
+  readonly name: string;
+  readonly address: readonly string[];
+}
+
+/** The parts of a text that are separated by commas. */
+export const splitAtCommas = (text: string): string[] =>
+  text
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== '');
+
+export const integer = (minimum: number, maximum: number) =>
+  z.coerce.number().int().min(minimum).max(maximum);
+export const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 'true' || value === '1');
+export const list = z.string().transform(splitAtCommas);
+export const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an address of http or https' })
+  .transform(text => text.replace(/(?<!\/)\/+$/, ''));
+
+const secretCharacters = 32;
+/** Not `min`: of a length the rule alone would be said, and not what it is for. */
+export const secret = z.string().refine(text => text.length >= secretCharacters, {
+  error: `must be at least ${secretCharacters} characters long: HS256 needs 256 bits (RFC 7518 section 3.2)`,
+});
+
+export const smtpUrl = z
+  .url({ protocol: /^smtps?$/, error: 'must be an address of smtp or smtps', abort: true })
+  .refine(
+    text =>
+      /^smtps?:\/\/([^@/?#]*@)?[^@/?#:[\]]+(:\d+)?\/?$|^smtps?:\/\/([^@/?#]*@)?\[[\da-f:.]+\](:\d+)?\/?$/i.test(
+        text,
+      ),
+    {
+      error: 'names a server, and nothing after its port',
+      abort: true,
+    },
+  )
+  .refine(text => !/%(?![\da-f]{2})/i.test(text), 'needs % written as %25');
+
+/** What `parse` makes of a text; what it throws names the broken rule. */
+export const buildParsedSchema = <Value>(parse: (text: string) => Value) =>
+  z.string().transform((text, context) => {
+    try {
+      return parse(text);
+    } catch (error) {
+      context.addIssue(error instanceof Error ? error.message : String(error));
+      return z.NEVER;
+    }
+  });
+
+const longestSellerLine = 100;
+export const seller = z.string().transform((text, context): Seller => {
+  const [name = '', ...address] = text.split('|').map(line => line.trim());
+  if (name === '' || address.length > 8 || [name, ...address].some(line => line.length > longestSellerLine))
+    context.addIssue(`must be a name and up to 8 lines of ${longestSellerLine} characters, separated by |`);
+  return { name, address };
+});
+
+export const moment = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], {
+    error: 'must be a date such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z',
+  })
+  .transform(text => Date.parse(text));

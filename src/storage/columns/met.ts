@@ -1,0 +1,157 @@
+/** Which rows meet the conditions of lists: by tests of columns in memory, and by queries where no column says it. */
+import { sql } from 'kysely';
+import type { AttributeTest } from '../attributes/condition.ts';
+import { buildVersion } from '../changes/versions.ts';
+import type { Database, Session } from '../database.ts';
+import type { Condition } from '../list/request.ts';
+import { buildComparedSql } from '../list/sources.ts';
+import type { Column } from './column.ts';
+import type { Columns } from './index.ts';
+import { has, intersectRows, type RowSet, toRowSet } from './rows.ts';
+import { type ColumnSource, findSource } from './source.ts';
+
+/** So often conditions are queried again that are met by other rows since the columns were taken. */
+const attempts = 3;
+
+/** The test that a condition makes of a column; undefined for one that only the database decides. */
+export function toAttributeTest(condition: Condition): AttributeTest | undefined {
+  if (condition.operator === 'attribute') return condition.test;
+  if (findSource(condition.column) === undefined || condition.operator === 'is null') return undefined;
+  if (condition.operator === 'in') return { of: 'equal', texts: condition.values };
+  const { operator, value } = condition;
+  if (operator === '=') return { of: 'equal', texts: [String(value)] };
+  return typeof value === 'number' ? { of: 'number', bounds: [{ operator, value }] } : undefined;
+}
+
+/** A condition on a column, and the rows that meet it. */
+interface Met {
+  readonly name: string;
+  rows(): RowSet;
+}
+
+/** Columns by their names, and conditions, in the state of a version. */
+export interface Found {
+  readonly columns: ReadonlyMap<string, Column>;
+  readonly met: readonly Met[];
+  readonly version: number;
+}
+
+interface Wanted {
+  readonly conditions: readonly Condition[];
+  /** The names of columns besides those of the conditions. */
+  readonly facets?: readonly string[];
+}
+
+type Storage = Pick<Database, 'build' | 'dialect' | 'read' | 'snapshot'>;
+type Work<T> = (found: Found) => T | Promise<T>;
+
+export interface Finder {
+  /** Works with what is as new as a check that is made now, and stays as it is meanwhile. @throws TooManyValues */
+  use<T>(wanted: Wanted, work: Work<T>): Promise<T>;
+  /** The same as a session has it that sees one state, and has read nothing yet. @throws TooManyValues */
+  useIn<T>(session: Session, wanted: Wanted, work: Work<T>): Promise<T>;
+}
+
+export function createFinder({ build, dialect, read, snapshot }: Storage, columns: Columns): Finder {
+  const versionNow = buildVersion(dialect, 'products');
+
+  /** The rows that meet a condition, and in which state where they were queried: it names one row, or a few. */
+  async function queryRows(session: Session, condition: Condition) {
+    if (condition.operator !== '=')
+      throw new Error(`no facet is counted under a condition ${condition.operator}`);
+    const ids = sql`select ${dialect.joined(sql`id`)} from products
+      where ${buildComparedSql(condition, sql`${condition.value}`)}`;
+    const query = sql<{ ids: string | null; version: number }>`select (${ids}) as ids, ${versionNow} as version`;
+    const row = await session.first(query.compile(build));
+    const found = toRowSet(row?.ids == null ? [] : row.ids.split(',').map(Number));
+    return { version: row?.version, rows: () => found };
+  }
+
+  /** Undefined where a condition is met by the rows of another state. */
+  async function findMet(
+    session: Session,
+    conditions: readonly Condition[],
+    own: Omit<Found, 'met'>,
+  ): Promise<Found | undefined> {
+    const met: Met[] = [];
+    for (const condition of conditions) {
+      const name = condition.column;
+      const test = toAttributeTest(condition);
+      if (test !== undefined) met.push({ name, rows: () => own.columns.get(name)?.rows(test) ?? toRowSet([]) });
+      else {
+        const { version, rows } = await queryRows(session, condition);
+        if (version !== own.version) return undefined;
+        met.push({ name, rows });
+      }
+    }
+    return { ...own, met };
+  }
+
+  function useIn<T>(session: Session, wanted: Wanted, work: Work<T>): Promise<T> {
+    const sources = selectSources(wanted);
+    return columns.useIn(session, [...sources.values()], async (own, version) => {
+      const there = { columns: mapByName(sources, own), version };
+      const found = await findMet(session, wanted.conditions, there);
+      if (found === undefined) throw new Error('a snapshot has seen two states');
+      return work(found);
+    });
+  }
+
+  return {
+    useIn,
+    async use(wanted, work) {
+      const sources = selectSources(wanted);
+      for (let attempt = 0; attempt < attempts; attempt++) {
+        const done = await columns.use([...sources.values()], async (own, version) => {
+          const there = { columns: mapByName(sources, own), version };
+          const found = await findMet(read, wanted.conditions, there);
+          return found && { result: await work(found) };
+        });
+        if (done !== undefined) return done.result;
+      }
+      return snapshot(session => useIn(session, wanted, work), { background: true });
+    },
+  };
+}
+
+function selectSources({ conditions, facets = [] }: Wanted): ReadonlyMap<string, ColumnSource> {
+  const sources = new Map<string, ColumnSource>();
+  for (const name of [...facets, ...conditions.map(({ column }) => column)]) {
+    const source = findSource(name);
+    if (source !== undefined) sources.set(name, source);
+  }
+  return sources;
+}
+
+/** @param columns in the order of their sources */
+function mapByName(
+  sources: ReadonlyMap<string, ColumnSource>,
+  columns: readonly Column[],
+): ReadonlyMap<string, Column> {
+  const names = [...sources.keys()];
+  return new Map(
+    columns.flatMap((column, index) => {
+      const name = names[index];
+      return name === undefined ? [] : [[name, column]];
+    }),
+  );
+}
+
+/**
+ * @returns a function that gives a test of ids: whether the row of one meets all conditions, as new as a check that is
+ * made now; undefined without conditions
+ * @throws TooManyValues
+ */
+export function createRowFinder(database: Storage, columns: Columns) {
+  const { use } = createFinder(database, columns);
+  return (conditions: readonly Condition[]): Promise<((id: number) => boolean) | undefined> =>
+    use({ conditions }, ({ met }) => {
+      const found = intersectRows(met.map(({ rows }) => rows()));
+      if (found === undefined) return undefined;
+      const rows = copyRows(found);
+      return id => has(rows, id);
+    });
+}
+
+/** Columns, and what meets tests of them, change with the next turn of the event loop. */
+export const copyRows = ({ words, count }: RowSet): RowSet => ({ words: words.slice(), count });

@@ -1,0 +1,160 @@
+/**
+ * Pages in a session that sees one state of the data: whatever others write meanwhile, the rows are those that the total
+ * counts.
+ */
+import type { Database, Session } from '../database.ts';
+import {
+  buildOffsetPage,
+  createKnownList,
+  findNearest,
+  type KnownList,
+  type KnownLists,
+  noteAnchor,
+  toListName,
+} from './known.ts';
+import type { createPageReader } from './pages.ts';
+import type { ListQueries } from './queries.ts';
+import {
+  isFollowed,
+  type Key,
+  type ListedAt,
+  type ListOptions,
+  type ListRequest,
+  type PageRequest,
+} from './request.ts';
+import type { SortedLists } from './sorted/index.ts';
+import type { createWithinPlanner } from './within.ts';
+
+/** What else reads lists, where there is that. */
+interface Parts<Row> {
+  readonly queries: ListQueries<Row>;
+  readonly readPage: ReturnType<typeof createPageReader<Row>>;
+  readonly lists: KnownLists | undefined;
+  readonly within: ReturnType<typeof createWithinPlanner> | undefined;
+  readonly sorted: SortedLists<Row> | undefined;
+}
+
+/** A request as it is meant in the state of a session. */
+interface Located {
+  readonly request: ListRequest;
+  readonly version: number;
+}
+
+/** What is known of its list there. */
+interface Recalled extends Located {
+  readonly list: KnownList;
+}
+
+export type SessionLister<Row> = (session: Session, request: ListRequest) => Promise<ListedAt<Row>>;
+
+/** The statement of a total that is kept; undefined for one that has to be counted. */
+export const buildKeptTotal = <Row>(
+  { keptTotal }: Pick<ListOptions<Row>, 'keptTotal'>,
+  { conditions, resolved, within }: ListRequest,
+) => keptTotal?.(resolved ?? conditions, within);
+
+export function createSessionLister<Row>(
+  { changes }: Pick<Database, 'changes'>,
+  options: ListOptions<Row>,
+  { queries, readPage, lists, within, sorted }: Parts<Row>,
+): SessionLister<Row> {
+  const { collection } = options;
+
+  async function readTotal(session: Session, request: ListRequest, version: number): Promise<number> {
+    const kept = buildKeptTotal(options, request);
+    if (kept !== undefined) return (await session.first(kept))?.total ?? 0;
+    return sorted?.total(request, version) ?? (await queries.count(session, request));
+  }
+
+  const getKnown = (request: ListRequest): KnownList | undefined =>
+    isFollowed(request) ? lists?.get(toListName(request)) : undefined;
+  function keep({ request, list, version }: Recalled): void {
+    if (isFollowed(request)) lists?.keep(toListName(request), list, version);
+  }
+
+  async function locate(session: Session, requested: ListRequest): Promise<Located> {
+    // What paths stand for has to be of the same state as all else.
+    const request = (await within?.inSession(session, requested)) ?? requested;
+    return { request, version: collection === undefined ? Number.NaN : await queries.version(session) };
+  }
+
+  /**
+   * What is known of a list in the session's state of the data; counted when it is not known yet. A copy: what is
+   * found out besides belongs to that state, and is kept with it or not at all.
+   */
+  async function recall(session: Session, { request, version }: Located): Promise<Recalled> {
+    const known = getKnown(request);
+    if (known !== undefined && collection !== undefined && changes.version(collection) === version)
+      return { request, version, list: { ...known, anchors: new Map(known.anchors) } };
+    return { request, version, list: createKnownList(request, await readTotal(session, request, version)) };
+  }
+
+  async function readByOffset(
+    session: Session,
+    requested: ListRequest,
+    { page, perPage: limit }: PageRequest & { readonly kind: 'offset' },
+  ): Promise<ListedAt<Row>> {
+    const offset = (page - 1) * limit;
+    const recalled = await recall(session, await locate(session, requested));
+    const { request, list, version } = recalled;
+    const isThere = offset < list.total;
+    const start = offset > 0 && isThere ? await readAnchor(session, recalled, offset) : undefined;
+    const rows = isThere ? await readPage(session, request, { limit, start }) : [];
+    const found = buildOffsetPage(rows, list, offset, version);
+    keep(recalled);
+    return found;
+  }
+
+  /** The key of the row before `offset`, walking an index from the nearest key that is known. */
+  async function readAnchor(
+    session: Session,
+    { request, list }: Recalled,
+    offset: number,
+  ): Promise<Key | undefined> {
+    const exact = list.anchors.get(offset);
+    if (exact !== undefined) return exact;
+    const nearest = findNearest(offset, list);
+    const key = await queries.walk(session, request, offset - nearest - 1, list.anchors.get(nearest));
+    if (key !== undefined) noteAnchor(list, offset, key);
+    return key;
+  }
+
+  async function readByKey(
+    session: Session,
+    requested: ListRequest,
+    page: PageRequest & { readonly kind: 'key' },
+  ): Promise<ListedAt<Row>> {
+    const located = await locate(session, requested);
+    const { request, version } = located;
+    if (!page.count)
+      return { ...(await readKeyPage(readPage, session, request, page)), total: undefined, version };
+    const recalled = await recall(session, located);
+    keep(recalled);
+    const { total } = recalled.list;
+    const [backwards, isFirst] = [page.before !== undefined, page.after === undefined];
+    if (total === 0)
+      return { rows: [], total, hasPrevious: !backwards && !isFirst, hasNext: backwards, version };
+    return { ...(await readKeyPage(readPage, session, request, page)), total, version };
+  }
+
+  return (session, request) =>
+    request.page.kind === 'offset'
+      ? readByOffset(session, request, request.page)
+      : readByKey(session, request, request.page);
+}
+
+/** A page by cursor, without a total: one row more says whether another follows. */
+export async function readKeyPage<Row>(
+  readPage: Parts<Row>['readPage'],
+  session: Session,
+  request: ListRequest,
+  { before, after, limit }: PageRequest & { readonly kind: 'key' },
+) {
+  const backwards = before !== undefined;
+  const start = before ?? after;
+  const found = await readPage(session, request, { limit: limit + 1, start, backwards });
+  const more = found.length > limit;
+  const shown = more ? found.slice(0, limit) : found;
+  const rows = backwards ? shown.toReversed() : shown;
+  return { rows, hasPrevious: backwards ? more : start !== undefined, hasNext: backwards || more };
+}

@@ -1,0 +1,13 @@
+/** All products, some at a time: a statement that rewrote them all at once would hold as much as they are. */
+import { sql } from 'kysely';
+import type { Builder, Session } from '../database.ts';
+
+/** Products at once: a slice is those with an id up to a last one, and above that less this. */
+export const rowsAtOnce = 5000;
+
+/** The last ids of the slices, in ascending order. */
+export async function* readSlices(session: Session, build: Builder): AsyncGenerator<number> {
+  const query = sql<{ id: number | null }>`select max(id) as id from products`;
+  const largest = (await session.first(query.compile(build)))?.id ?? 0;
+  for (let last = rowsAtOnce; last - rowsAtOnce < largest; last += rowsAtOnce) yield last;
+}

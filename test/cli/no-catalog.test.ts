@@ -1,0 +1,221 @@
+/**
+ * What no command may take for its catalog: a database of another release, which only an upgrade that is meant may
+ * migrate, and a file that holds none.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { commands } from '../../src/cli/index.ts';
+import { migrations } from '../../src/storage/migrations/index.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { buildRelease } from '../support/release.ts';
+import {
+  createCatalog,
+  createPlace,
+  csv,
+  type Place,
+  productsOf,
+  waitFor,
+  withDatabaseOf,
+} from './program.ts';
+
+/** A command line of each command that works with the catalog there is. */
+const working: readonly (readonly string[])[] = [
+  ['users', 'list'],
+  ['users', 'create', '--email', 'a@shop.example', '--name', 'A', '--role', 'admin'],
+  ['users', 'set-password', 'a@shop.example'],
+  ['users', 'set-role', 'a@shop.example', 'user'],
+  ['keys', 'list'],
+  ['keys', 'create', '--name', 'x', '--scopes', 'data:read'],
+  ['keys', 'revoke', '1'],
+  ['export', '--output', 'FOLDER/export.csv'],
+  ['check'],
+  ['check', '--repair'],
+  ['media', 'check'],
+];
+const runIn = (place: Place, args: readonly string[]) =>
+  place.runHere(args.map(argument => argument.replace('FOLDER', place.folder)));
+
+test('every command is known here', () => {
+  const others = ['serve', 'migrate', 'import', 'restore', 'backup'];
+  const known = [...others, ...working.map(([name]) => name)];
+  expect(commands.map(({ name }) => name).filter(name => !known.includes(name))).toEqual([]);
+});
+
+const last = migrations.at(-1)?.name ?? '';
+
+const readApplied = (place: Place) =>
+  withDatabaseOf(place, async ({ read, build }) =>
+    (await read.all(build.selectFrom('migrations').select('name').orderBy('name').compile())).map(
+      ({ name }) => name,
+    ),
+  );
+
+const change = (place: Place, statement: string) =>
+  withDatabaseOf(place, ({ write, build }) =>
+    write(session => session.run(sql.raw(statement).compile(build))),
+  );
+
+describeOnDatabases('a catalog of another release on %s', kind => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await createCatalog(kind, { HOST: '127.0.0.1' });
+  });
+  afterAll(() => place.remove());
+
+  test('the command line leaves the migrations of an earlier one to serve, migrate and import', async () => {
+    await change(place, `delete from migrations where name = '${last}'`);
+    const before = await readApplied(place);
+    const line = `The database lacks the migration ${last}; upgrade it with catalog migrate first.\n`;
+    for (const args of [...working, ['import', place.file('p.csv', csv), '--dry-run']]) {
+      const err = `catalog ${args[0]}: ${line}`;
+      expect([args, await runIn(place, args)]).toEqual([args, { status: 1, out: '', err }]);
+    }
+    expect(await readApplied(place)).toEqual(before);
+    await change(place, `insert into migrations (name, applied_at) values ('${last}', 0)`);
+    expect((await place.runHere(['users', 'list'])).status).toBe(0);
+  });
+
+  test('nor does it work on a later one that it does not know', async () => {
+    await change(place, `insert into migrations (name, applied_at) values ('9999-without-names', 0)`);
+    for (const args of working) {
+      const ended = await runIn(place, args);
+      expect([args, ended.status, ended.out]).toEqual([args, 1, '']);
+      expect(ended.err).toContain('does not know its migration 9999-without-names');
+    }
+    await change(place, `delete from migrations where name = '9999-without-names'`);
+    // One that only adds is no reason.
+    await change(place, `insert into migrations (name, applied_at) values ('9999-expand-names', 0)`);
+    expect((await place.runHere(['users', 'list'])).status).toBe(0);
+    await change(place, `delete from migrations where name = '9999-expand-names'`);
+  });
+
+  test('a service stays ready while the command line of a later release is used beside it', async () => {
+    const later = { name: '9001-without-colours', statement: 'create table colours (name text)' };
+    const own = await createCatalog(kind, { HOST: '127.0.0.1' });
+    const program = buildRelease(own.folder, 'later', [later]);
+    const child = own.start(['serve', '--port', '0']);
+    const [, url = ''] = await waitFor(child.stderr, /ready at (http:\S+)/);
+    for (const args of [
+      ['users', 'list'],
+      ['keys', 'create', '--name', 'x', '--scopes', 'data:read'],
+    ]) {
+      const command = own.start(args, [], program);
+      expect(await command.stderr.text()).toContain(`lacks the migration ${later.name}; upgrade it`);
+      expect(await command.exited).toBe(1);
+    }
+    expect((await fetch(`${url}/ready`)).status).toBe(200);
+    const migrated = own.start(['migrate'], [], program);
+    expect([await migrated.stdout.text(), await migrated.exited]).toEqual([`migrated ${later.name}\n`, 0]);
+    expect((await fetch(`${url}/ready`)).status).toBe(503);
+    child.kill('SIGTERM');
+    await child.exited;
+    own.remove();
+  });
+});
+
+test('a backup is of whatever release: it is made before the upgrade', async () => {
+  const place = await createCatalog('sqlite');
+  await change(place, `delete from migrations where name = '${last}'`);
+  const before = await readApplied(place);
+  expect((await runIn(place, ['backup', 'FOLDER/copy.db'])).status).toBe(0);
+  expect(await readApplied(place)).toEqual(before);
+  place.remove();
+});
+
+/** Beside PostgreSQL there is no file to be mistaken for a catalog, only a database without tables. */
+describeOnDatabases('a database without a catalog on %s', kind => {
+  test('no command takes it for an empty catalog', async () => {
+    const place = await createPlace(kind);
+    const file = join(place.environment.DATA_DIR ?? '', 'catalog.db');
+    if (kind === 'sqlite') await withDatabaseOf(place, async () => undefined);
+    const where = kind === 'sqlite' ? file : 'the database of DATABASE_URL';
+    const line = new RegExp(
+      `^catalog \\w+: ${where} is no catalog: it has no table of migrations; (put a backup|restore a dump).* catalog migrate\n$`,
+    );
+    for (const args of kind === 'sqlite' ? [...working, ['backup', 'FOLDER/copy.db']] : working) {
+      const ended = await runIn(place, args);
+      expect([args, ended.status, ended.out]).toEqual([args, 1, '']);
+      expect(ended.err).toMatch(line);
+    }
+    expect(await place.runHere(['import', place.file('p.csv', csv), '--dry-run'])).toMatchObject({
+      status: 0,
+      out: expect.stringContaining('3 created'),
+    });
+    expect((await place.runHere(['migrate'])).status).toBe(0);
+    expect((await place.runHere(['users', 'list'])).status).toBe(0);
+    place.remove();
+  });
+});
+
+describe('a file that is no catalog', () => {
+  let place: Place;
+  let file: string;
+  const put = async (content: string) => {
+    place = await createPlace('sqlite', { HOST: '127.0.0.1' });
+    file = join(place.environment.DATA_DIR ?? '', 'catalog.db');
+    mkdirSync(place.environment.DATA_DIR ?? '', { mode: 0o700 });
+    writeFileSync(file, content, { mode: 0o600 });
+  };
+
+  test('an empty one is refused, and stays as it is, with what lies beside it', async () => {
+    await put('');
+    writeFileSync(`${file}-wal`, 'of a database that was cut off', { mode: 0o600 });
+    for (const args of [...working, ['backup', 'FOLDER/copy.db']]) {
+      const err = `catalog ${args[0]}: ${file} is no catalog: it is an empty file; put a backup in its place with catalog restore, or make it a new catalog with catalog migrate\n`;
+      expect([args, await runIn(place, args)]).toEqual([args, { status: 1, out: '', err }]);
+    }
+    const products = place.file('p.csv', csv);
+    expect((await place.runHere(['import', products, '--dry-run'])).out).toContain('3 created');
+    expect([statSync(file).size, readFileSync(`${file}-wal`, 'utf8')]).toEqual([
+      0,
+      'of a database that was cut off',
+    ]);
+    place.remove();
+  });
+
+  test.each([[['migrate']], [['import', 'FOLDER/p.csv']]])('an empty one is a new one for %j', async args => {
+    await put('');
+    place.file('p.csv', csv);
+    expect((await runIn(place, args)).status).toBe(0);
+    expect(await productsOf(place)).toHaveLength(args[0] === 'import' ? 3 : 0);
+    place.remove();
+  });
+
+  test('an empty one is a new one for serve', async () => {
+    await put('');
+    const child = place.start(['serve', '--port', '0']);
+    await waitFor(child.stderr, /shown this once/);
+    child.kill('SIGTERM');
+    expect(await child.exited).toBe(0);
+    place.remove();
+  });
+
+  test('one that is no database is named, and what is advised leads on', async () => {
+    await put('these are notes, and no database\n'.repeat(100));
+    const says = `${file}: file is not a database`;
+    for (const args of [['migrate'], ['users', 'list'], ['backup', 'FOLDER/copy.db']]) {
+      const err = `catalog ${args[0]}: ${says}; run catalog check, or restore a backup\n`;
+      expect([args, await runIn(place, args)]).toEqual([args, { status: 1, out: '', err }]);
+    }
+    const err = `catalog check: ${says}; restore a backup\n`;
+    expect(await place.runHere(['check'])).toEqual({ status: 1, out: '', err });
+    place.remove();
+  });
+
+  test('damage that the check meets is reported without the advice to run it', async () => {
+    place = await createCatalog('sqlite');
+    const data = place.environment.DATA_DIR ?? '';
+    file = join(data, 'catalog.db');
+    expect((await place.runHere(['import', place.file('p.csv', csv)])).status).toBe(0);
+    const bytes = readFileSync(file);
+    // All but the first pages, where the schema and the migrations are.
+    bytes.fill(0x5a, Math.floor(bytes.length / 2));
+    writeFileSync(file, bytes);
+    const { status, out, err } = await place.runHere(['check']);
+    expect([status, out + err]).toEqual([1, expect.stringMatching(/malformed|cannot be read/)]);
+    expect(out + err).not.toContain('run catalog check');
+    place.remove();
+  });
+});

@@ -1,0 +1,106 @@
+/** What is said of a setting that cannot be used: its name, the rule, the value unless it may be secret, the default. */
+import { expect, test } from 'bun:test';
+import { settings } from '../../src/settings/index.ts';
+import { call } from '../support/http.ts';
+import { startTestService } from '../support/service.ts';
+import { runHere } from './here.ts';
+
+/** What a command says that needs nothing but its settings first. */
+async function complain(environment: Readonly<Record<string, string>>): Promise<string> {
+  const { status, out, err } = await runHere(['keys', 'list'], environment);
+  expect([status, out]).toEqual([1, '']);
+  return err;
+}
+
+test.each([
+  ['PORT', 'abc', 'must be a number, not "abc"; default 3000'],
+  ['PORT', '1.5', 'must be an integer, not "1.5"; default 3000'],
+  ['PORT', '70000', 'must be 65535 or less, not "70000"; default 3000'],
+  ['DATABASE_POOL', '2', 'must be 4 or more, not "2"; default 10'],
+  ['DEFAULT_CURRENCY', 'euro', 'must be three capital letters (ISO 4217), not "euro"; default EUR'],
+  ['LOG_LEVEL', 'loud', 'must be one of debug, info, warn, error, silent, not "loud"; default info'],
+  ['ADMIN_EMAIL', 'ada', 'must be an e-mail address, not "ada"'],
+  ['BASE_URL', 'shop', 'must be an address of http or https, not "shop"'],
+  ['VERIFY_URL', 'ftp://a.example', 'must be an address of http or https, not "ftp://a.example"'],
+  [
+    'CORS_ORIGINS',
+    'https://a.example, b.example',
+    'must be a scheme, a host and no more, as https://shop.example, not "b.example"',
+  ],
+  ['CORS_ORIGINS', '*', '* is no origin: leave the setting out to allow any'],
+  [
+    'MAIL_FROM',
+    'Shop',
+    'must be an address or "Name <address>", not "Shop"; default Catalog <catalog@localhost>',
+  ],
+  [
+    'SUNSET_V1',
+    'soon',
+    'must be a date such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z, not "soon"',
+  ],
+  ['MIGRATION_TIMEOUT', 'x'.repeat(80), `must be a number, not "${'x'.repeat(60)}…"; default 600`],
+] as const)('%s=%s', async (name, value, rule) => {
+  expect(await complain({ [name]: value })).toBe(`catalog: setting ${name}: ${rule}\n`);
+});
+
+const key = 'must be at least 32 characters long: HS256 needs 256 bits (RFC 7518 section 3.2)';
+const stripeKey = 'must be a secret or restricted key of Stripe: sk_… or rk_…';
+
+test.each([
+  ['JWT_SECRET', 'geheim', key],
+  ['JWT_PREVIOUS_SECRETS', `${'a'.repeat(32)},geheim`, `entry 2 ${key}`],
+  ['ADMIN_PASSWORD', 'geheim', 'must be at least 10 characters long'],
+  ['METRICS_TOKEN', 'geheim', 'must be at least 16 characters long'],
+  ['STRIPE_SECRET_KEY', 'geheim', stripeKey],
+  ['STRIPE_SECRET_KEY', 'pk_live_geheim', stripeKey],
+  ['STRIPE_SECRET_KEY', 'whsec_geheim', stripeKey],
+  [
+    'STRIPE_WEBHOOK_SECRET',
+    'sk_live_geheim',
+    'must be the signing secret of a webhook endpoint of Stripe: whsec_…',
+  ],
+  ['SMTP_URL', 'http://shop:geheim@mail.example', 'must be an address of smtp or smtps'],
+  ['MEDIA_URL', 'key:geheim', 'must be s3://bucket/prefix?endpoint=https://…, or file:///folder'],
+  [
+    'BASE_URL',
+    'https://shop:geheim@shop.example',
+    'must be an address without credentials, query and fragment, and without /v1',
+  ],
+  [
+    'WEATHER_URL',
+    'weather.example?key=geheim',
+    'must be an address of http or https; default https://api.open-meteo.com',
+  ],
+])('%s=%s is not repeated', async (name, value, rule) => {
+  expect(await complain({ [name]: value })).toBe(`catalog: setting ${name}: ${rule}\n`);
+});
+
+test.each(['sk_live_x', 'rk_test_x'])('STRIPE_SECRET_KEY=%s is taken', async value => {
+  const settled = { STRIPE_SECRET_KEY: value, STRIPE_WEBHOOK_SECRET: 'whsec_x', DATA_DIR: '/nowhere' };
+  expect(await complain(settled)).toStartWith('catalog keys: there is no database in /nowhere ');
+});
+
+test('every default is one that could be set, and the help names it', async () => {
+  const { out } = await runHere(['--help'], {});
+  for (const [name, setting] of Object.entries(settings)) {
+    const usual = 'default' in setting ? setting.default : undefined;
+    expect([name, setting.schema.safeParse(usual).success]).toEqual([name, true]);
+    const line = out.split('\n').find(one => one.startsWith(`  ${name} `));
+    expect(line).toEndWith(usual === undefined ? setting.help : `${setting.help} (${usual})`);
+  }
+});
+
+test('a currency is refused in the words that the API has for it', async () => {
+  const service = await startTestService('sqlite');
+  const { body } = await call(service, {
+    method: 'POST',
+    path: '/v1/products',
+    as: 'admin',
+    body: { name: 'Lamp', price: 1, currency: 'euro' },
+  });
+  await service.stop();
+  const [{ message }] = body.details;
+  expect(await complain({ DEFAULT_CURRENCY: 'euro' })).toContain(`: ${message}, not "euro";`);
+  const { err } = await runHere(['import', 'any.csv', '--currency', 'euro'], {});
+  expect(err).toStartWith(`catalog import: --currency ${message}, not "euro"; see `);
+});

@@ -1,0 +1,58 @@
+/** Names that a product may not have for its attributes and categories: the rule in words, the same wherever it is broken. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createCatalog, type Place } from '../cli/program.ts';
+import { describeOnDatabases } from '../support/databases.ts';
+import { call } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const keyRule = 'must begin with a to z, then up to 63 of a to z, 0 to 9, _ . and -';
+
+describeOnDatabases('names that are refused on %s', kind => {
+  let service: TestService;
+  let place: Place;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    place = await createCatalog(kind);
+  });
+  afterAll(async () => {
+    await service.stop();
+    place.remove();
+  });
+
+  const post = (path: string, body: object) => call(service, { method: 'POST', path, as: 'admin', body });
+  const importOne = (record: object) =>
+    place.runHere(['import', place.file('p.ndjson', JSON.stringify({ name: 'Lamp', price: 1, ...record }))]);
+
+  test('an attribute, by the rule of definitions', async () => {
+    const defined = await post('/v1/attributes', { key: 'Watt', label: 'Power', type: 'number' });
+    expect([defined.status, defined.body.details[0]]).toEqual([
+      400,
+      { field: 'key', pointer: '#/key', code: 'pattern', message: keyRule },
+    ]);
+    const attributes = { Watt: 5 };
+    const refused = await post('/v1/products', { name: 'Lamp', price: 1, attributes });
+    const message = `has a name that ${keyRule}`;
+    expect([refused.status, refused.body.details]).toEqual([
+      400,
+      [{ field: 'attributes.Watt', pointer: '#/attributes/Watt', code: 'pattern', message }],
+    ]);
+    expect((await importOne({ attributes })).err).toContain(`line 1: attributes.Watt ${message} (it is 5)\n`);
+  });
+
+  test.each([
+    ['Lamps >  > Desk', 'blank', 'has a name at level 2 that must not be blank'],
+    [
+      `Lamps > ${'x'.repeat(101)}`,
+      'maxLength',
+      'has a name at level 2 that must be at most 100 characters long',
+    ],
+  ])('a category called %p', async (category, code, message) => {
+    const refused = await post('/v1/products', { name: 'Lamp', price: 1, category });
+    expect([refused.status, refused.body.message, refused.body.details]).toEqual([
+      400,
+      `category: ${message}`,
+      [{ field: 'category', pointer: '#/category', code, message }],
+    ]);
+    expect((await importOne({ category })).err).toContain(`line 1: category ${message} (it is "Lamps > `);
+  });
+});
