@@ -57,6 +57,8 @@ function createCachedReplies() {
 interface MadeList {
   readonly body: PageBody;
   readonly rows: readonly Key[];
+  /** Whether it would soon be another without any change: it is not kept. */
+  readonly isProvisional?: boolean;
 }
 
 export interface CachedLists {
@@ -130,9 +132,9 @@ export function createCachedLists(
   ): Promise<Reply> {
     const makeOnce = async (): Promise<Reply> => {
       try {
-        const { body, rows } = await make(request);
+        const { body, rows, isProvisional = false } = await make(request);
         const reply = replyWith(body);
-        if (isNoticed(key) && making.get(key) === unfinished) {
+        if (!isProvisional && isNoticed(key) && making.get(key) === unfinished) {
           const bytes =
             listBytes + countBytes(key) + (typeof body === 'string' ? countBytes(body) : body.byteLength);
           const list: CachedList = { ...request, key, bytes, rows, reply };

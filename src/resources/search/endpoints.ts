@@ -78,7 +78,7 @@ export function createSearchEndpoints(
               categories: found.categories.map(row => ({ ...row, url: `${root}/categories/${row.id}` })),
               products: found.products.map(hit => toShownHit(hit, url)),
             });
-            return { body, rows: [] };
+            return { body, rows: [], isProvisional: found.isProvisional };
           },
         );
       },

@@ -51,6 +51,8 @@ interface Suggestions {
   readonly words: readonly string[];
   readonly categories: readonly CategoryRow[];
   readonly products: readonly Hit[];
+  /** Whether others may be suggested in a moment, as soon as names are in memory. */
+  readonly isProvisional: boolean;
 }
 
 /** To be called after a check for changes. */
@@ -114,17 +116,18 @@ export function createSuggester(
       .slice(0, mostCategories);
   }
 
-  /** Products that have all words in name or brand; undefined where there are none, or others may be meant. */
-  async function findByName(query: string): Promise<Hit[] | undefined> {
+  /** Products that have all words in name or brand; none where others may be meant; `unread` while names are not in memory. */
+  async function findByName(query: string): Promise<readonly Hit[] | 'unread'> {
     const pieces = parsePieces(query);
     const [first, second] = pieces;
     // What is one piece with digits may be the code of a variant.
-    if (first === undefined || (second === undefined && /\d/.test(first.word))) return undefined;
+    if (first === undefined || (second === undefined && /\d/.test(first.word))) return [];
     const all = await synonyms.current();
-    if (pieces.some((_, at) => findSynonyms(pieces, at, all, stems).length > 0)) return undefined;
+    if (pieces.some((_, at) => findSynonyms(pieces, at, all, stems).length > 0)) return [];
     const wanted = pieces.map(({ word }) => word);
-    const hits = (await names.find(wanted, mostProducts)) ?? [];
-    if (hits.length === 0 || (await search.isCode(query))) return undefined;
+    const hits = await names.find(wanted, mostProducts);
+    if (hits === undefined) return 'unread';
+    if (hits.length === 0 || (await search.isCode(query))) return [];
     const last = wanted.length - 1;
     return search.shown(hits, createTermTest(wanted.map((word, at) => ({ word, prefix: at === last }))));
   }
@@ -135,22 +138,23 @@ export function createSuggester(
     const last = wanted.at(-1) ?? '';
     const { text: before, isComplete } = parseBeginning(query);
     const session = { ...database.read, seen: reader.seen() };
-    const found = visible.includes('product') ? await findByName(query) : undefined;
+    const named = visible.includes('product') ? await findByName(query) : [];
     const isWord = last !== '' && !hasDigit(last) && !isComplete;
     // Of all words of documents, which are pieces of codes too, only where no name goes on so.
     const common = isWord && visible.includes('product') ? await names.completions(wanted, mostWords) : [];
+    const isProvisional = (named === 'unread' || common === undefined) && !names.areTooMany();
     const key = `${types.join()} ${wanted.join(' ')}`;
     const longer =
-      !isWord || common.length > 0
-        ? common
+      !isWord || (common !== undefined && common.length > 0)
+        ? (common ?? [])
         : await completed(session.seen, key, () => findCompletions(session, wanted, types));
     const categories = visible.includes('product') ? await findCategories(wanted) : [];
     const words = longer.map(word => before + word);
-    if (found !== undefined) return { words, categories, products: found };
+    if (named !== 'unread' && named.length > 0) return { words, categories, products: named, isProvisional };
     const products = visible.filter(type => type === 'product');
     const page = { kind: 'offset', page: 1, perPage: mostProducts } as const;
     const request = { query, visible: products, types: products, page, completions: longer };
     const { rows } = await search.search(request);
-    return { words, categories, products: rows.map(({ hit }) => hit) };
+    return { words, categories, products: rows.map(({ hit }) => hit), isProvisional };
   };
 }

@@ -48,16 +48,18 @@ export interface NameSource<Row extends { readonly id: number }> {
 }
 
 export interface ProductNames {
+  /** Whether there are too many names for memory: they will not be in it in a moment. */
+  areTooMany(): boolean;
   /**
    * The best products with all of these words in name or brand, the last as a beginning, as they were at the last check;
    * undefined while names are not in memory, which are read then.
    */
   find(words: readonly string[], limit: number): Promise<NameHit[] | undefined>;
   /**
-   * What the last of these words may become: words of names with all that stand before it, those that most have first; none
-   * where there are none, or names are not in memory.
+   * What the last of these words may become: words of names with all that stand before it, those that most have first;
+   * undefined while names are not in memory.
    */
-  completions(words: readonly string[], most: number): Promise<readonly string[]>;
+  completions(words: readonly string[], most: number): Promise<readonly string[] | undefined>;
 }
 
 export function createProductNames<Row extends { readonly id: number }>(
@@ -218,6 +220,8 @@ export function createProductNames<Row extends { readonly id: number }>(
   }
 
   return {
+    areTooMany: () => isRefused,
+
     async find(words, limit) {
       const layers = await readLayers(words);
       return layers && findNames(layers, limit);
@@ -225,8 +229,12 @@ export function createProductNames<Row extends { readonly id: number }>(
 
     async completions(words, most) {
       const last = words.at(-1) ?? '';
-      if (words.length === 1) return findCommonestWords((await refreshLayers()) ?? [], last, most);
-      return findCompletions((await readLayers(words)) ?? [], last, most);
+      if (words.length === 1) {
+        const layers = await refreshLayers();
+        return layers && findCommonestWords(layers, last, most);
+      }
+      const layers = await readLayers(words);
+      return layers && findCompletions(layers, last, most);
     },
   };
 }
