@@ -188,27 +188,9 @@ export function createProductNames<Row extends { readonly id: number }>(
 
   function getRanges(arrays: NameArrays, word: string, isLast: boolean): readonly WordRange[] {
     const key = isLast ? `${word}*` : word;
-    const known = arrays.ranges.get(key) ?? readRanges(arrays, word, isLast);
+    const known = arrays.ranges.get(key) ?? readRanges(arrays, word, isLast, stems);
     arrays.ranges.set(key, known);
     return known;
-  }
-
-  function readRanges({ words }: NameArrays, word: string, isLast: boolean): WordRange[] {
-    const ranges: WordRange[] = [];
-    const exact = findWordPlace(words, word);
-    if (words[exact] === word) ranges.push({ low: exact, high: exact + 1, factor: factors.exact });
-    if (!hasDigit(word)) {
-      const beginning = stems.beginning(word);
-      const low = findWordPlace(words, beginning);
-      for (let at = low; at < low + formsLookedAt && ranges.length <= mostForms; at++) {
-        const other = words[at];
-        if (other?.startsWith(beginning) !== true) break;
-        if (other !== word && stems.isSame(word, other))
-          ranges.push({ low: at, high: at + 1, factor: factors.form });
-      }
-    }
-    if (isLast) ranges.push({ ...findWordsBeginningWith(words, word), factor: factors.beginning });
-    return ranges;
   }
 
   async function readLayers(words: readonly string[]): Promise<readonly Layer[] | undefined> {
@@ -237,6 +219,30 @@ export function createProductNames<Row extends { readonly id: number }>(
       return layers && findCompletions(layers, last, most);
     },
   };
+}
+
+/** The places of words that are meant by one: itself, its forms, and where it is the last what begins with it. */
+function readRanges(
+  { words }: NameArrays,
+  word: string,
+  isLast: boolean,
+  stems: Pick<Stems, 'beginning' | 'isSame'>,
+): WordRange[] {
+  const ranges: WordRange[] = [];
+  const exact = findWordPlace(words, word);
+  if (words[exact] === word) ranges.push({ low: exact, high: exact + 1, factor: factors.exact });
+  if (!hasDigit(word)) {
+    const beginning = stems.beginning(word);
+    const low = findWordPlace(words, beginning);
+    for (let at = low; at < low + formsLookedAt && ranges.length <= mostForms; at++) {
+      const other = words[at];
+      if (other?.startsWith(beginning) !== true) break;
+      if (other !== word && stems.isSame(word, other))
+        ranges.push({ low: at, high: at + 1, factor: factors.form });
+    }
+  }
+  if (isLast) ranges.push({ ...findWordsBeginningWith(words, word), factor: factors.beginning });
+  return ranges;
 }
 
 function hasWords({ words, offsets, sequence }: NameArrays, place: number, { name, brand }: Named): boolean {
