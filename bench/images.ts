@@ -1,5 +1,5 @@
 /** What it costs to look at images, to refuse hostile ones, and to make others of them: the figures of decision 29. */
-import { inspect } from '../src/media/inspect/index.ts';
+import { inspectImage } from '../src/media/inspect/index.ts';
 import { createLimiter } from '../src/media/limiter.ts';
 import { prepareImage } from '../src/media/prepare.ts';
 import { makeVariant } from '../src/media/variants.ts';
@@ -40,9 +40,9 @@ const [huge, bomb] = [
   png(100, 100, { data: new Uint8Array(400_000_000) }),
 ];
 Bun.gc(true);
-await measure('PNG of 50,000 × 50,000', () => inspect(huge, limits));
-await measure('PNG of 100 × 100 that inflates to 400 MB', () => inspect(bomb, limits));
-await measure('JPEG of 20 MB, looked through', () => inspect(long, limits));
+await measure('PNG of 50,000 × 50,000', () => inspectImage(huge, limits));
+await measure('PNG of 100 × 100 that inflates to 400 MB', () => inspectImage(bomb, limits));
+await measure('JPEG of 20 MB, looked through', () => inspectImage(long, limits));
 await measure('JPEG of 24 megapixels, kept', () => prepareImage(photo, limits, limiter));
 await measure('PNG of 24 megapixels, kept', () => prepareImage(large, limits, limiter));
 for (const [name, file] of [

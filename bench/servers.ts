@@ -35,7 +35,12 @@ export function startService(
   settings: Readonly<Record<string, string>>,
   errors: string,
 ): Promise<RunningServer> {
-  return start([...serviceCommand], '/ready', { ...commandEnvironments.serve, ...shipped, ...settings }, errors);
+  return start(
+    [...serviceCommand],
+    '/ready',
+    { ...commandEnvironments.serve, ...shipped, ...settings },
+    errors,
+  );
 }
 
 export function startBareNode(body: string, errors: string): Promise<RunningServer> {

@@ -114,11 +114,12 @@ describeOnDatabases('the ten risks on %s', kind => {
   test('3 properties: no response has a member for a secret, and nobody writes what is the service’s own', async () => {
     const document = await (await fetch(`${service.url}/openapi.json`)).text();
     const { schemas } = JSON.parse(document).components as {
-      schemas: Record<string, { properties?: object }>;
+      schemas: Record<string, { properties?: object; allOf?: readonly { properties?: object }[] }>;
     };
     const secret = /password|secret|hash|token|^key$/i;
-    const holders = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
-      Object.keys(properties)
+    const holders = Object.entries(schemas).flatMap(([name, { properties, allOf = [] }]) =>
+      [properties, ...allOf.map(part => part.properties)]
+        .flatMap(members => Object.keys(members ?? {}))
         .filter(member => secret.test(member))
         .map(member => `${name}.${member}`),
     );

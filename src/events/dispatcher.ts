@@ -3,7 +3,7 @@
  * first. A delivery that fails is tried again, later each time; those behind it in its key wait for it.
  */
 import { describeError, type Log } from '../operations/log.ts';
-import type { Clock } from '../ports/clock.ts';
+import { type Clock, hourMs } from '../ports/clock.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../storage/database.ts';
 import { claimMs, createAttempts, defaultAttemptMs, defaultSlowMs } from './attempts.ts';
 import { type Backlog, type Claimed, createDeliveries } from './deliveries.ts';
@@ -78,7 +78,7 @@ interface Lanes {
 }
 
 const defaultPollMs = 1000;
-const longestPauseMs = 60 * 60 * 1000;
+const longestPauseMs = hourMs;
 /** About five days, as long as mail is to be tried (RFC 5321 §4.5.4.1). */
 export const attemptsLimit = 130;
 /** External deliveries under way at once in a queue: one slow receiver does not hold up all others. */

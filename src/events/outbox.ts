@@ -107,8 +107,8 @@ export const eventColumns = Object.keys(shownColumns) as readonly (keyof typeof 
 
 export interface Outbox {
   /**
-   * Writes the change down, notifies caches of it (storage/changes/), and queues it for everyone who has subscribed to its type. The transaction must have
-   * locked what it changes: that is what puts the events of one resource in order.
+   * Writes the change down, notifies caches of it (storage/changes/), and queues it for all who have subscribed to its
+   * type. The transaction must have locked what it changes: that is what puts the events of one resource in order.
    * @throws Error when a representation has a member that is a secret by its name
    */
   record(session: Transaction, change: Change, cause: Cause): Promise<void>;

@@ -1,13 +1,12 @@
 /** Forgets events that are older than is wished, and with them deliveries that were given up as long ago. */
 import { sql } from 'kysely';
-import type { Clock } from '../ports/clock.ts';
+import { type Clock, dayMs } from '../ports/clock.ts';
 import type { Database } from '../storage/database.ts';
 import { prepareQuery } from '../storage/prepared.ts';
 import { subscriptions } from './subscriptions.ts';
 
 /** Events per transaction: none keeps the writer for long. */
 const batch = 500;
-const day = 86_400_000;
 
 export interface Retention {
   /** @param isStopping called between batches */
@@ -38,7 +37,7 @@ export function createRetention(database: Database, clock: Clock, days: number |
     async sweep(isStopping) {
       let events = 0;
       if (days === undefined) return { events, deliveries: 0 };
-      const limit = clock.now() - days * day;
+      const limit = clock.now() - days * dayMs;
       let after = 0;
       while (!isStopping()) {
         // In order of id, which is nearly that of time: it ends at the first batch with nothing old in it.

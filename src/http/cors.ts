@@ -22,7 +22,7 @@ const allowedOnRequest = [
   'traceparent',
   'tracestate',
 ];
-/** What scripts may read beside what they always may, such as Last-Modified (Fetch standard, "CORS-safelisted response-header name"). */
+/** Headers that scripts may read beside those they always may (Fetch standard, "CORS-safelisted response-header name"). */
 const exposed = [
   'Accept',
   'Accept-Patch',

@@ -3,15 +3,13 @@
  * and given again to every repetition. A crash leaves both or neither.
  */
 import { hkdfSync } from 'node:crypto';
-import type { Clock } from '../ports/clock.ts';
+import { type Clock, dayMs } from '../ports/clock.ts';
 import type { Secrets } from '../secrets/index.ts';
 import { createSeal } from '../secrets/seal.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../storage/database.ts';
 import { prepareQuery } from '../storage/prepared.ts';
 import { HttpError } from './errors.ts';
 import type { Reply } from './response/reply.ts';
-
-const day = 24 * 60 * 60 * 1000;
 
 interface IdempotentRequest {
   readonly caller: string;
@@ -94,7 +92,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
   ): Promise<Outcome | undefined> {
     const row = await session.first(stored({ caller: request.caller, key: request.key }));
     if (row === undefined) return undefined;
-    if (row.created_at <= clock.now() - day) {
+    if (row.created_at <= clock.now() - dayMs) {
       await session.run(
         build
           .deleteFrom('idempotency_keys')
@@ -147,7 +145,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
         session.run(
           build
             .deleteFrom('idempotency_keys')
-            .where('created_at', '<=', clock.now() - day)
+            .where('created_at', '<=', clock.now() - dayMs)
             .compile(),
         ),
       ),

@@ -95,7 +95,7 @@ function describeRule(issue: z.core.$ZodIssue): { code: string; message: string 
   if (issue.message.endsWith(missing)) return { code: 'required', message: 'is required' };
   switch (issue.code) {
     case 'invalid_type':
-      return { code: 'type', message: `must be ${addArticle(issue.expected)}` };
+      return { code: 'type', message: `must be ${nameType(issue.expected)}` };
     case 'too_small':
     case 'too_big':
       return describeLimit(issue);
@@ -143,7 +143,7 @@ function describeLimit(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig)
   return { code: `${word}imum`, message: `must be ${limit} or ${small ? 'more' : 'less'}` };
 }
 
-function addArticle(type: string): string {
+function nameType(type: string): string {
   if (type === 'int') return 'an integer';
   if (type === 'record') return 'an object';
   return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;

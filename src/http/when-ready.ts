@@ -1,4 +1,4 @@
-/** Going on with a value that may have to be waited for. */
+/** Continues with a value: at once, or when its promise is fulfilled. */
 
 /**
  * Hands a value on at once, or when its promise is fulfilled. Most stages of a request have nothing to wait for, and a

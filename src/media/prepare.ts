@@ -10,7 +10,7 @@ import {
   type KeptType,
   type Limits,
 } from './inspect/image.ts';
-import { createUnsupportedImageError, inspect, sniff } from './inspect/index.ts';
+import { createUnsupportedImageError, inspectImage, sniff } from './inspect/index.ts';
 import type { Limiter } from './limiter.ts';
 import { computeMeanColour, decodePixels, requireDecoded } from './pixels.ts';
 
@@ -37,7 +37,7 @@ export async function prepareImage(
   limiter: Limiter,
 ): Promise<PreparedImage> {
   const readable = sniff(sent) === 'image/avif' ? await convertAvif(sent, limits, limiter) : sent;
-  const upright = await turnUpright(await inspect(readable, limits), limits, limiter);
+  const upright = await turnUpright(await inspectImage(readable, limits), limits, limiter);
   const { type, width, height, still, pieces } = upright;
   const bytes = Buffer.concat(pieces);
   const colour = await limiter.run(width * height, async () => {
@@ -60,7 +60,7 @@ async function turnUpright(inspected: Inspected, limits: Limits, limiter: Limite
     if (type === 'image/webp') return requireDecoded(image.webp({ quality: webpQuality }).bytes());
     return requireDecoded(image.png().bytes());
   });
-  return inspect(bytes, limits);
+  return inspectImage(bytes, limits);
 }
 
 /** The eight orientations of EXIF: turned clockwise first, then mirrored. */

@@ -1,7 +1,7 @@
 /** Smaller pictures and other formats of an image: which there may be, and how one is made. */
 import { createSlices } from '../slices.ts';
 import { checkSize, type KeptType, type Limits } from './inspect/image.ts';
-import { inspect, type Sniffed, sniff } from './inspect/index.ts';
+import { inspectImage, type Sniffed, sniff } from './inspect/index.ts';
 import type { Limiter } from './limiter.ts';
 import { cutOut, decodePixels, encodePng, onWhite, type Pixels, requireDecoded } from './pixels.ts';
 
@@ -109,7 +109,7 @@ interface Known {
 /** What was kept has been inspected; only the first picture of an animated WebP has to be looked for. */
 async function measure(bytes: Uint8Array, limits: Limits): Promise<Known> {
   const type = sniff(bytes);
-  if (type === 'image/webp') return inspect(bytes, limits);
+  if (type === 'image/webp') return inspectImage(bytes, limits);
   const { width, height } = await requireDecoded(new Bun.Image(bytes).metadata());
   checkSize(width, height, limits);
   return { type, width, height };

@@ -85,7 +85,7 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
             expected: true,
           });
         }
-        await requireMigrated(database);
+        await requireReadyDatabase(database);
         return replyOk({ status: 'ready', database: database.dialect.name }, { cacheControl: noStore });
       },
     }),
@@ -188,7 +188,7 @@ function createDocumentEndpoint(
 }
 
 /** A page of ours. Its address may hold a token: no other page is to learn of it. */
-async function requireMigrated(database: Database): Promise<void> {
+async function requireReadyDatabase(database: Database): Promise<void> {
   await database.ping();
   const message = await findReasonNotToServe(database);
   if (message !== undefined)

@@ -5,3 +5,7 @@ export interface Clock {
 }
 
 export const systemClock: Clock = { now: Date.now };
+
+/** Lengths of time, in milliseconds. */
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;

@@ -6,7 +6,7 @@ import { getErrorCode } from '../error-code.ts';
 import { PermanentFailure } from '../events/dispatcher.ts';
 import { isObject } from '../json-object.ts';
 import { getExponent } from '../money.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, hourMs } from './clock.ts';
 import {
   type Due,
   PaymentError,
@@ -17,7 +17,6 @@ import {
 
 /** What a customer can be kept waiting for; well within what an attempt at a delivery may take (events/attempts.ts). */
 const timeoutMs = 5000;
-const hourMs = 3_600_000;
 
 /** Currencies of ISO 4217 that Stripe counts with another number of decimal digits. */
 const stripeExponents: Readonly<Record<string, number>> = { ISK: 2, UGX: 2, MGA: 0 };

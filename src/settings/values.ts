@@ -1,5 +1,6 @@
 /** What the text of a setting may be, and what is made of it. */
 import { z } from 'zod';
+import { removeTrailingSlashes } from '../http/request/address.ts';
 
 /** Who issues invoices: a name and the lines of an address. */
 export interface Seller {
@@ -20,7 +21,7 @@ export const flag = z.enum(['true', 'false', '1', '0']).transform(value => value
 export const list = z.string().transform(splitAtCommas);
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an address of http or https' })
-  .transform(text => text.replace(/(?<!\/)\/+$/, ''));
+  .transform(removeTrailingSlashes);
 
 const secretCharacters = 32;
 /** Not `min`: of a length the rule alone would be said, and not what it is for. */

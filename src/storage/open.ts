@@ -83,7 +83,7 @@ export function checkDataFolder({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string 
       throw new ConfigError(`DATA_DIR: ${folder} is not a folder, or lies below a file; name a folder`);
     }
     throw new ConfigError(
-      `DATA_DIR: the folder ${folder} cannot be made (${code}); make it, or name another`,
+      `DATA_DIR: the folder ${folder} cannot be made (${code ?? error}); make it, or name another`,
     );
   }
   checkWritable(folder, constants.R_OK | constants.W_OK | constants.X_OK);

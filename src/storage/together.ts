@@ -1,6 +1,6 @@
 /**
- * Single rows that are requested in one turn of the event loop, read by one statement where a statement is a round trip:
- * it costs server and driver more than the row. The embedded database reads each at once.
+ * Reads single rows that are requested in one turn of the event loop with one statement, where each statement is a round
+ * trip: it costs server and driver more than the row. The embedded database reads each row at once.
  */
 import type { CompiledQuery } from 'kysely';
 import type { Database, Session } from './database.ts';

@@ -9,7 +9,7 @@ import {
   giveBack,
   isCounted,
   reserve,
-  take,
+  takeReserved,
 } from '../../src/resources/stock/quantities.ts';
 
 type Step =
@@ -43,7 +43,7 @@ function play(steps: readonly Step[], backorder: boolean, check: (state: State) 
     } else if (one.kind === 'pay' || one.kind === 'cancel') {
       const [quantity] = state.open.splice(one.which % Math.max(1, state.open.length), 1);
       if (quantity === undefined) continue;
-      const after = (one.kind === 'pay' ? take : giveBack)(state.stock, quantity);
+      const after = (one.kind === 'pay' ? takeReserved : giveBack)(state.stock, quantity);
       if (isCounted(after)) state.stock = after;
       if (one.kind === 'pay') state.taken += quantity;
     }

@@ -148,7 +148,10 @@ describeOnDatabases('responses on %s', kind => {
       expect(status).toBe(200);
       const { total, facets } = body.meta;
       const kind = filters === 'status=archived' ? 'archived' : 'active';
-      expect([facets.product, facets.status]).toEqual([total, total === 0 ? [] : [{ value: kind, count: total }]]);
+      expect([facets.product, facets.status]).toEqual([
+        total,
+        total === 0 ? [] : [{ value: kind, count: total }],
+      ]);
       const count = (found: Facet) => found.reduce((sum, one) => sum + one.count, 0);
       expect(filters.startsWith('category') ? total : count(facets.category)).toBe(total);
     });
@@ -166,7 +169,8 @@ describeOnDatabases('responses on %s', kind => {
           const path = `/v1/products?facets=${names.join()}&${query}`;
           return [query, own, (await call(replica, { path, as: 'user' })).body] as const;
         };
-        for (const [query, own, body] of await Promise.all(lists.map(read))) expectAgreement(query, body, own);
+        for (const [query, own, body] of await Promise.all(lists.map(read)))
+          expectAgreement(query, body, own);
       }
     };
     const writing = writeOn();

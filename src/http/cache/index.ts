@@ -3,7 +3,7 @@
  *
  * Before a cached response is served, `changes.check` has notified this cache of what has been committed before the request
  * came (storage/changes/), and the responses that show any of it are gone. One that is being made when a change of
- * what it shows arrives is not kept: it may or may not have seen the change. A list is kept when it is requested again.
+ * what it shows arrives is not cached, since it may lack the change. A list is cached when it is requested again.
  */
 import { LRUCache } from 'lru-cache';
 import { createBoundedMap } from '../../bounded-map.ts';

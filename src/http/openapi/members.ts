@@ -1,4 +1,4 @@
-/** What members of bodies mean that are called the same everywhere; a schema that says more says it itself. */
+/** Descriptions of members that mean the same in all bodies; a schema that has more to say has a description of its own. */
 export const memberTexts: Readonly<Record<string, string>> = {
   _embedded: 'What belongs to it, by relation (HAL).',
   _links: 'Where to go from here, by relation.',

@@ -77,7 +77,7 @@ export function createSchemas(): Schemas {
         sorted.map(([name, { schema, direction }]) => {
           const examples = [buildSchemaExample(schema, direction === 'output' ? 'all' : 'required')];
           const bases = schemas.filter(([base]) => name.startsWith(base));
-          return [name, { examples, ...extendLargest(schema, bases) }];
+          return [name, { examples, ...referToBase(schema, bases) }];
         }),
       );
     },
@@ -89,7 +89,7 @@ export function createSchemas(): Schemas {
  * the representation in HAL has not all members of the one in JSON again.
  * @param bases what it may refer to
  */
-function extendLargest(
+function referToBase(
   schema: SchemaObject,
   bases: readonly (readonly [name: string, schema: SchemaObject])[],
 ): SchemaObject {

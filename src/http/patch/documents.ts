@@ -6,6 +6,7 @@
 import { isObject } from '../../json-object.ts';
 import { quoteValue } from '../credentials.ts';
 import { buildErrorDetail, type ErrorCode, type ErrorDetail, HttpError } from '../errors.ts';
+import { isShallow, maxDepth, weighValue } from './weight.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -31,11 +32,8 @@ export const maxOperations = 100;
 /** Characters of a pointer: far beyond any resource. What follows one walks all of it, many times in a patch. */
 export const longestPointer = 1024;
 
-/** How deep the values of a patch may nest: far beyond any resource, and safe to walk recursively. */
-const maxDepth = 100;
-
 /**
- * The most that the copies of one patch may add together, counted as `weight` does. Without a bound, a hundred
+ * The most that the copies of one patch may add together, counted as `weighValue` does. Without a bound, a hundred
  * copies of a document into itself would multiply it by 2^100. Other operations add no more than was sent.
  */
 const maxCopied = 1_000_000;
@@ -55,7 +53,11 @@ const memberRules = {
   },
   path: pointerRule,
   from: pointerRule,
-  value: { code: 'maxDepth', text: `must be a value of at most ${maxDepth} levels`, accepts: isShallow },
+  value: {
+    code: 'maxDepth',
+    text: `must be a value of at most ${maxDepth} levels`,
+    accepts: (value: unknown) => isShallow(value),
+  },
 };
 
 /**
@@ -75,7 +77,7 @@ export function applyJsonPatch(document: Json, patch: unknown): Json {
   for (const [index, operation] of patch.entries()) {
     if (operation.op === 'copy') {
       const from = { index, member: 'from', pointer: operation.from } as const;
-      copied += weighValue(find(root, from));
+      copied += weighValue(find(root, from), maxCopied - copied);
       if (copied > maxCopied)
         throw createOperationError('MALFORMED_PATCH', from, 'maxCopied', 'the copies add too much');
     }
@@ -259,21 +261,6 @@ function equals(a: Json, b: Json | undefined): boolean {
     members.length === Object.keys(b).length &&
     members.every(([name, value]) => equals(value, findOwnMember(b, name)))
   );
-}
-
-/** The values and the characters of strings and names in `value`; Infinity if it nests deeper than `levels`. */
-function weighValue(value: unknown, levels = maxDepth): number {
-  if (typeof value === 'string') return 1 + value.length;
-  if (typeof value !== 'object' || value === null) return 1;
-  if (levels === 0) return Number.POSITIVE_INFINITY;
-  return Object.entries(value).reduce(
-    (sum, [name, member]) => sum + name.length + weighValue(member, levels - 1),
-    1,
-  );
-}
-
-function isShallow(value: unknown): boolean {
-  return weighValue(value) < Number.POSITIVE_INFINITY;
 }
 
 function isOperationName(value: unknown): value is Operation['op'] {

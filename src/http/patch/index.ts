@@ -75,7 +75,7 @@ function applyChanges(document: { [member: string]: Json }, body: PatchBody<obje
   return body.kind === 'merge' ? mergeDocument(document, body.patch) : { ...document, ...body.changes };
 }
 
-/** The error for what is wrong with the result of a patch: a patch document is well-formed by itself, other bodies are not valid. */
+/** The error for an invalid result: of a patch document, which is well-formed by itself, 422; of any other body 400. */
 const chooseRefusal = ({ kind }: PatchBody<object>) =>
   kind === 'operations' ? createInvalidResultError : createValidationError;
 

@@ -1,6 +1,6 @@
-/** Members inside members that only the service writes: a patch that changes one is not ignored. */
+/** Read-only members inside other members: a patch that changes one is refused, not ignored. */
 import { z } from 'zod';
-import { isObject } from '../../json-object.ts';
+import { findMember, isObject } from '../../json-object.ts';
 
 /** One value as a patch leaves it, and what it is compared with; each is undefined where it is not there. */
 interface Compared {
@@ -76,9 +76,6 @@ function findCounterpart(item: unknown, index: number, items: unknown): unknown 
   if (!isObject(item) || item.id == null) return items[index];
   return items.find(other => isObject(other) && other.id === item.id);
 }
-
-const findMember = (value: unknown, name: string): unknown =>
-  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 

@@ -2,7 +2,7 @@
  * Limits that slow down instead of closing: so many failures cost nothing, and each one after them has to be waited
  * for, twice as long as the one before. What is not repeated is forgiven, one failure after the other.
  */
-import type { Clock } from '../../ports/clock.ts';
+import { type Clock, dayMs } from '../../ports/clock.ts';
 import type { QuotaState } from './index.ts';
 
 export interface DelayRule {
@@ -48,7 +48,7 @@ interface Counted extends Charge {
 }
 
 /** Everything is forgiven within a day. */
-const keptMs = 86_400_000;
+const keptMs = dayMs;
 /** By so much the clocks of replicas may differ: what lies further ahead is of a clock that has been set back since. */
 const skewMs = 60_000;
 const untouched: Counter = { failures: 0, failed_at: 0, failed_before: 0 };

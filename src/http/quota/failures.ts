@@ -3,7 +3,7 @@
 import { createBoundedMap } from '../../bounded-map.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import type { Counter, Counters } from './delays.ts';
-import { subjectLimit } from './index.ts';
+import { subjectLimit } from './window.ts';
 
 export function createMemoryCounters(): Counters {
   const counters = createBoundedMap<string, Counter>(subjectLimit);

@@ -1,8 +1,8 @@
 /** The request quota: a fixed window per caller, in plain sight on every response. */
 
-import { createBoundedMap } from '../../bounded-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { HttpError } from '../errors.ts';
+import { createWindow } from './window.ts';
 
 export interface QuotaState {
   readonly allowed: boolean;
@@ -73,24 +73,9 @@ export function buildQuotaHeaders(
   };
 }
 
-/** How many callers are counted at most; beyond it those not seen for longest are forgotten. */
-export const subjectLimit = 200_000;
-
 /** A quota for one process: nothing is shared, nothing is waited for. */
 export function createMemoryQuota(usual: number, window: number, clock: Clock): Quota {
-  // Objects rather than numbers: adding to one leaves the map as it is.
-  let used = createBoundedMap<string, { count: number; refunded: number }>(subjectLimit);
-  let start = 0;
-
-  function turnWindow(): number {
-    const now = Math.floor(clock.now() / 1000);
-    const current = now - (now % window);
-    if (current !== start) {
-      start = current;
-      used = createBoundedMap(subjectLimit);
-    }
-    return start + window;
-  }
+  const used = createWindow<{ count: number; refunded: number }>(window, clock);
   const toState = (count: number, reset: number, limit: number, allowed = true): QuotaState => ({
     allowed,
     limit,
@@ -102,19 +87,15 @@ export function createMemoryQuota(usual: number, window: number, clock: Clock): 
     limit: usual,
     window,
     charge(subject, limit = usual) {
-      const reset = turnWindow();
-      let counter = used.get(subject);
-      if (counter === undefined) {
-        counter = { count: 0, refunded: 0 };
-        used.set(subject, counter);
-      }
+      const reset = used.turn();
+      const counter = used.ensure(subject, () => ({ count: 0, refunded: 0 }));
       if (counter.count >= limit) return toState(counter.count, reset, limit, false);
       counter.count += 1;
       return toState(counter.count, reset, limit);
     },
     refund(subject, limit = usual, most = Number.POSITIVE_INFINITY) {
-      const reset = turnWindow();
-      const counter = used.get(subject);
+      const reset = used.turn();
+      const counter = used.find(subject);
       if (counter === undefined) return toState(0, reset, limit);
       if (counter.refunded < most) {
         counter.refunded += 1;
@@ -123,8 +104,8 @@ export function createMemoryQuota(usual: number, window: number, clock: Clock): 
       return toState(counter.count, reset, limit);
     },
     peek(subject, limit = usual) {
-      const reset = turnWindow();
-      return toState(used.get(subject)?.count ?? 0, reset, limit);
+      const reset = used.turn();
+      return toState(used.find(subject)?.count ?? 0, reset, limit);
     },
     subjects: () => used.size(),
     // The window that is over was dropped as a whole.

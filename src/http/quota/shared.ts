@@ -6,11 +6,11 @@
  * others in blocks too: those beyond what a caller may get back are one block per replica at most.
  */
 import { sql } from 'kysely';
-import { createBoundedMap } from '../../bounded-map.ts';
-import type { Clock } from '../../ports/clock.ts';
+import { type Clock, dayMs } from '../../ports/clock.ts';
 import { type Database, StorageError } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
-import { type Quota, type QuotaState, subjectLimit } from './index.ts';
+import type { Quota, QuotaState } from './index.ts';
+import { createWindow } from './window.ts';
 
 /** A block is this share of the limit; small limits are counted one by one, exactly. */
 const blocksPerLimit = 100;
@@ -45,8 +45,7 @@ const computeBlock = (limit: number): number => Math.max(1, Math.floor(limit / b
 export function createSharedQuota(options: SharedQuotaOptions): Quota {
   const { name, limit: usual, window, clock, database, failsOpen = false } = options;
   let uncounted = 0;
-  let accounts = createBoundedMap<string, Account>(subjectLimit);
-  let start = 0;
+  const accounts = createWindow<Account>(window, clock);
 
   type Take = { subject: string; window: number; block: number };
   const take = prepareQuery<Take, { used: number }>(
@@ -57,24 +56,13 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
         returning used`,
   );
 
-  function turnWindow(): number {
-    const now = Math.floor(clock.now() / 1000);
-    const current = now - (now % window);
-    if (current !== start) {
-      start = current;
-      accounts = createBoundedMap(subjectLimit);
-    }
-    return start + window;
-  }
-
-  function ensureAccount(subject: string): Account {
-    let account = accounts.get(subject);
-    if (account === undefined) {
-      account = { unspent: 0, taken: 0, refunded: 0, unsent: 0, fetching: undefined };
-      accounts.set(subject, account);
-    }
-    return account;
-  }
+  const createAccount = (): Account => ({
+    unspent: 0,
+    taken: 0,
+    refunded: 0,
+    unsent: 0,
+    fetching: undefined,
+  });
 
   const toState = (
     account: Account | undefined,
@@ -92,7 +80,7 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
     const block = computeBlock(limit);
     account.fetching ??= (async () => {
       try {
-        const query = take({ subject: `${name} ${subject}`, window: start, block });
+        const query = take({ subject: `${name} ${subject}`, window: accounts.start(), block });
         const row = await database.write(session => session.first(query), { counts: true });
         const used = row?.used ?? limit;
         account.unspent += Math.max(0, block - Math.max(0, used - limit));
@@ -110,7 +98,8 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
 
   /** In the background, once for a block of refunds: no request waits for it. */
   function sendRefunds(account: Account, subject: string): void {
-    const query = take({ subject: `${name} refunds ${subject}`, window: start, block: account.unsent });
+    const block = account.unsent;
+    const query = take({ subject: `${name} refunds ${subject}`, window: accounts.start(), block });
     account.unsent = 0;
     database
       .write(session => session.first(query), { counts: true })
@@ -125,8 +114,8 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
     limit: usual,
     window,
     async charge(subject, limit = usual) {
-      const reset = turnWindow();
-      const account = ensureAccount(subject);
+      const reset = accounts.turn();
+      const account = accounts.ensure(subject, createAccount);
       while (account.unspent === 0) {
         // The whole limit is taken: asking again cannot change that before the window ends.
         if (account.taken >= limit) return toState(account, reset, limit, false);
@@ -141,8 +130,8 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
       return toState(account, reset, limit);
     },
     refund(subject, limit = usual, most = Number.POSITIVE_INFINITY) {
-      const reset = turnWindow();
-      const account = ensureAccount(subject);
+      const reset = accounts.turn();
+      const account = accounts.ensure(subject, createAccount);
       if (account.refunded >= most) return toState(account, reset, limit);
       account.refunded++;
       account.unspent++;
@@ -151,16 +140,16 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
       return toState(account, reset, limit);
     },
     peek(subject, limit = usual) {
-      const reset = turnWindow();
-      return toState(accounts.get(subject), reset, limit);
+      const reset = accounts.turn();
+      return toState(accounts.find(subject), reset, limit);
     },
     uncounted: () => uncounted,
     subjects: () => accounts.size(),
     sweep: () => {
-      turnWindow();
+      accounts.turn();
       const query = database.build
         .deleteFrom('quotas')
-        .where('window_start', '<', start - 86_400)
+        .where('window_start', '<', accounts.start() - dayMs / 1000)
         .compile();
       return database.write(session => session.run(query));
     },

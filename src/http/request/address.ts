@@ -76,5 +76,10 @@ export function parseBase(text: string): string {
   const isBare = [username, password, search, hash].every(part => part === '');
   if (!isBare || /\/v\d+\/*$/.test(pathname))
     throw new Error('must be an address without credentials, query and fragment, and without /v1');
+  return removeTrailingSlashes(text);
+}
+
+/** Links go on with a slash of their own. */
+export function removeTrailingSlashes(text: string): string {
   return text.replace(/(?<!\/)\/+$/, '');
 }

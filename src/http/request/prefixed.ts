@@ -1,4 +1,4 @@
-/** Parameters of a query whose names the caller makes: all that begin with a prefix are one member of what is parsed. */
+/** Query parameters whose names the caller chooses: all that begin with one prefix become one member of the parsed query. */
 import { z } from 'zod';
 import { anyText } from '../schema.ts';
 

@@ -1,4 +1,4 @@
-/** The bodies of pages, which are as long as their items. */
+/** The bodies of pages of lists: a page is as long as its items, and may be very long. */
 import { createSlices } from '../../slices.ts';
 
 /** Characters from which a body is encoded in slices. */

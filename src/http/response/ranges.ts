@@ -25,7 +25,7 @@ export function readRange(headers: Headers, size: number, etag: string): ByteRan
   if (condition !== null && condition.trim() !== etag) return undefined;
   const [, from = '', to = ''] = /^\s*bytes\s*=\s*(\d*)-(\d*)\s*$/i.exec(requested) ?? [];
   if (from === '' && to === '') return undefined;
-  const range = from === '' ? toSuffixRange(Number(to), size) : toRange(Number(from), to, size);
+  const range = from === '' ? toSuffixRange(Number(to), size) : toByteRange(Number(from), to, size);
   if (range === undefined) return undefined;
   if (range.first > range.last) {
     throw new HttpError('RANGE_NOT_SATISFIABLE', {
@@ -41,7 +41,7 @@ function toSuffixRange(length: number, size: number): ByteRange {
 }
 
 /** Undefined for a range that ends before it begins, which is no range. */
-function toRange(first: number, to: string, size: number): ByteRange | undefined {
+function toByteRange(first: number, to: string, size: number): ByteRange | undefined {
   const last = to === '' ? size - 1 : Number(to);
   if (to !== '' && last < first) return undefined;
   return { first, last: Math.min(last, size - 1) };

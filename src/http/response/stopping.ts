@@ -1,7 +1,7 @@
 /**
- * How clients see a stop. From its beginning responses have the connection closed (RFC 9112 §9.6), so
- * that clients go elsewhere. Just before the listening socket is closed, requests are held for a moment: anyone who sends
- * one after the other is then waiting for a response instead of opening a connection that will not be accepted.
+ * How clients see a stop. As soon as it begins, each response closes its connection (RFC 9112 §9.6), so that clients go
+ * elsewhere. Just before the listening socket is closed, requests are held for a moment: a client that sends one request
+ * after the other is then waiting for a response, and opens no connection that would not be accepted.
  */
 export interface Stopping {
   hasBegun(): boolean;

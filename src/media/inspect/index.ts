@@ -37,7 +37,7 @@ export function createUnsupportedImageError(bytes: Uint8Array): ImageError {
 }
 
 /** @throws ImageError */
-export async function inspect(bytes: Uint8Array, limits: Limits): Promise<Inspected> {
+export async function inspectImage(bytes: Uint8Array, limits: Limits): Promise<Inspected> {
   const { turn } = createSlices();
   switch (sniff(bytes)) {
     case 'image/jpeg':

@@ -1,7 +1,9 @@
 /** Files in a folder: that of the service, or one that several machines share. */
+
 import { access, constants, mkdir, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getErrorCode } from '../../error-code.ts';
+import { hourMs } from '../../ports/clock.ts';
 import { writeWhole } from './atomic.ts';
 import {
   createStoreUnavailableError,
@@ -15,7 +17,7 @@ import {
 const unfinishedFolder = 'unfinished';
 const shelfPattern = /^[0-9a-f]{2}$/;
 /** Milliseconds after which an unfinished file is abandoned. */
-const abandoned = 60 * 60 * 1000;
+const abandoned = hourMs;
 
 /** What the system says of a folder that is not permitted, mounted for reading only, broken, or on a machine that is away. */
 const awayCodes =

@@ -7,7 +7,8 @@ import { buildErrorDetail, createFieldError, HttpError } from '../../http/errors
 import { prose } from '../../http/schema.ts';
 import { createFacetCounter, type FacetRequest, type Facets } from '../../storage/columns/counted.ts';
 import { mostValues } from '../../storage/columns/facet.ts';
-import { type Columns, TooManyValues } from '../../storage/columns/index.ts';
+import type { Columns } from '../../storage/columns/index.ts';
+import { TooManyValues } from '../../storage/columns/source.ts';
 import type { Database } from '../../storage/database.ts';
 import { createCountedLister } from '../../storage/list/counted.ts';
 import type { Lister } from '../../storage/list/index.ts';
@@ -96,10 +97,10 @@ export interface ProductFacets {
    * What is to be counted among products that a search is yet to find, as it is now.
    * @throws HttpError 400 for a facet with more values than are counted
    */
-  fix(request: FacetRequest, kind: Condition): Promise<FixedProductFacets>;
+  keep(request: FacetRequest, kind: Condition): Promise<KeptProductFacets>;
 }
 
-export interface FixedProductFacets {
+export interface KeptProductFacets {
   /** Whether the product of an id meets all conditions. */
   meets(id: number): boolean;
   /** How many of the products that were found do, and the members of `meta`, as JSON text without braces. */
@@ -147,8 +148,8 @@ export function createProductFacets(database: Database, columns: Columns): Produ
       for (const name of names) await check(name, definitions);
       return names;
     },
-    async fix(request, kind) {
-      const { meets, count } = await refuseTooMany(() => counter.fix(request, kind));
+    async keep(request, kind) {
+      const { meets, count } = await refuseTooMany(() => counter.keep(request, kind));
       return {
         meets,
         async count(ids) {

@@ -1,8 +1,9 @@
 /** From which addresses users have signed in, each kept as a hash of the account and the address together. */
+import { dayMs } from '../../ports/clock.ts';
 import type { Database, Session } from '../../storage/database.ts';
 
 /** How long an address stays known without a sign-in: 90 days, in milliseconds. */
-const lifetime = 90 * 24 * 60 * 60 * 1000;
+const lifetime = 90 * dayMs;
 
 export interface KnownAddresses {
   /** @param account the e-mail address as `toEmailKey` gives it, whether or not there is such a user */

@@ -59,6 +59,8 @@ export function createProductCategories(database: Database, outbox: Outbox): Pro
     'product_categories',
     product,
     rows => sql`delete from product_categories where product_id in (${rows})`,
+    // Each of them has up to twenty rows.
+    { sizes: [64, 16, 4, 1] },
   );
 
   async function lookUp(session: Transaction, paths: readonly string[], known: Map<string, Named>) {

@@ -5,7 +5,7 @@ import type { Endpoint, PatchBody } from '../../http/endpoint.ts';
 import { requireFound } from '../../http/errors.ts';
 import { buildAddress } from '../../http/hal/addresses.ts';
 import { changeLinks, type Links } from '../../http/hal/index.ts';
-import { isObject } from '../../json-object.ts';
+import { findMember } from '../../json-object.ts';
 import type { Session } from '../../storage/database.ts';
 import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
@@ -133,9 +133,6 @@ function findImageId(body: PatchBody<object>): unknown {
     'value',
   );
 }
-
-const findMember = (value: unknown, name: string): unknown =>
-  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
 function buildLinks({ url, caller }: RequestContext, row: Counted, self: string): Links {
   const collection = buildAddress(url, 'categories');

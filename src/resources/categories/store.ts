@@ -25,7 +25,8 @@ export interface CategoryStore {
   /**
    * All three belong into a transaction that owns the tree.
    * @param sought what `images.seek` has found of the image that the fields name
-   * @throws HttpError 400 for a parent that it cannot be below, or an image that no product has, 409 for a name that a sibling has
+   * @throws HttpError 400 for a parent that it cannot be below, or an image that no product has
+   * @throws HttpError 409 for a name that a sibling has
    * @throws StorageError `unique` when the slug is taken
    */
   insert(

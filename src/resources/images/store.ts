@@ -1,6 +1,8 @@
 /** The queries of images that are kept here. The images of a product are part of the product: see products/store.ts. */
+
 import { sql } from 'kysely';
 import type { PreparedImage } from '../../media/prepare.ts';
+import { dayMs } from '../../ports/clock.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 
 export interface ImageStore {
@@ -14,7 +16,7 @@ export interface ImageStore {
 }
 
 /** How long an image that no product uses any more is kept: pages and mails may show it still. */
-const unusedMs = 24 * 60 * 60 * 1000;
+const unusedMs = dayMs;
 const forgottenAtOnce = 100;
 
 export function createImageStore({ build, dialect }: Pick<Database, 'build' | 'dialect'>): ImageStore {

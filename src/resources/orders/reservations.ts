@@ -10,7 +10,7 @@ import { prepareQuery } from '../../storage/prepared.ts';
 import type { Stock } from '../products/members/stock.ts';
 import { productOf } from '../products/row.ts';
 import type { LockedStock, Place, StockLocks } from '../stock/locked.ts';
-import { countObtainable, giveBack, isCounted, reserve, take } from '../stock/quantities.ts';
+import { countObtainable, giveBack, isCounted, reserve, takeReserved } from '../stock/quantities.ts';
 import { variantOf } from '../variants/row.ts';
 import type { VariantStore } from '../variants/store.ts';
 import type { Named } from './pricing.ts';
@@ -134,7 +134,7 @@ export function createStockReservations(
         },
       };
     },
-    take: (session, orderId, cause) => end(session, orderId, take, cause),
+    take: (session, orderId, cause) => end(session, orderId, takeReserved, cause),
     giveBack: (session, orderId, cause) => end(session, orderId, giveBack, cause),
   };
 }

@@ -1,9 +1,9 @@
 /**
- * Searches with facets. What facets count of products is fixed before the search, which reads its index of words at other
- * moments: where that has products that were others by then, the search is made again, without these.
+ * Searches with facets. What facets are counted of is kept as it is before the search, which reads its index of words at later
+ * moments: where that has products that are others by then, the search is made again, without these.
  */
 import type { FacetRequest } from '../../storage/columns/counted.ts';
-import type { FixedProductFacets, ProductFacets } from '../attributes/facets.ts';
+import type { KeptProductFacets, ProductFacets } from '../attributes/facets.ts';
 import type { SearchRequest } from './results.ts';
 import type { Found } from './store.ts';
 
@@ -20,22 +20,22 @@ type Search = (narrowed: Pick<SearchRequest, 'ids' | 'meets'>) => Promise<Found>
 
 /** @returns a function that gives what a search finds, and facets of as many products as its total says */
 export function createCountedSearch(
-  facets: Pick<ProductFacets, 'fix'>,
+  facets: Pick<ProductFacets, 'keep'>,
   request: FacetRequest,
   status: 'active' | 'archived' = 'active',
 ) {
   const kind = { column: 'status', operator: '=', value: status, literal: true } as const;
 
-  async function searchOnce(search: Search, fixed: FixedProductFacets, isNarrowed: boolean) {
-    const found = await search({ ids: true, ...(isNarrowed ? { meets: fixed.meets } : {}) });
-    return { found, ...(await fixed.count(found.unfiltered)) };
+  async function searchOnce(search: Search, kept: KeptProductFacets, isNarrowed: boolean) {
+    const found = await search({ ids: true, ...(isNarrowed ? { meets: kept.meets } : {}) });
+    return { found, ...(await kept.count(found.unfiltered)) };
   }
 
   return async (search: Search): Promise<CountedSearch> => {
     for (let attempt = 1; ; attempt++) {
-      const fixed = await facets.fix(request, kind);
+      const kept = await facets.keep(request, kind);
       const isNarrowed = request.conditions.length > 0 || attempt > 1;
-      const { found, total, members } = await searchOnce(search, fixed, isNarrowed);
+      const { found, total, members } = await searchOnce(search, kept, isNarrowed);
       if (found.facets.get('product') === total) return { found, members };
       if (attempt === attempts) return { found: toFoundOf(found, total), members };
     }

@@ -31,7 +31,7 @@ export const giveBack = <S extends Stock>(stock: S, quantity: number): S => ({
  * For an order that has been paid: what was sold beyond what there is, is owed from now on.
  * @param quantity as above
  */
-export function take(stock: Stock, quantity: number): Stock {
+export function takeReserved(stock: Stock, quantity: number): Stock {
   const missing = stock.tracked ? Math.max(0, quantity - stock.onHand) : 0;
   const after = { ...giveBack(stock, quantity), onHand: Math.max(0, stock.onHand - quantity) };
   return setOwed(after, (stock.owed ?? 0) + missing);

@@ -1,17 +1,18 @@
 /** Mails to users: each is queued by the transaction that makes it necessary, with the token it carries. */
+
 import type { Config } from '../../config.ts';
 import type { Cause } from '../../events/outbox.ts';
 import * as texts from '../../mail/account-mails.ts';
 import type { MailRefusal } from '../../mail/limits.ts';
 import type { Mails } from '../../mail/mails.ts';
 import type { MailText } from '../../mail/template.ts';
+import { dayMs, hourMs } from '../../ports/clock.ts';
 import type { Session } from '../../storage/database.ts';
 import type { AddressTokens } from './address-tokens.ts';
 import type { MailTokens, Purpose } from './mail-tokens.ts';
 import type { UserRow } from './store.ts';
 
-const hour = 60 * 60 * 1000;
-const week = 7 * 24 * hour;
+const week = 7 * dayMs;
 
 /** @returns why the mail is not sent, if so */
 type Send = (session: Session, user: UserRow, cause: Cause) => Promise<MailRefusal | undefined>;
@@ -71,7 +72,7 @@ export function createMailTemplates(
 
   return {
     invite: createLinkSender(texts.composeInvitationMail, toPasswordPage, 'password', week),
-    resetPassword: createLinkSender(texts.composePasswordResetMail, toPasswordPage, 'password', hour),
+    resetPassword: createLinkSender(texts.composePasswordResetMail, toPasswordPage, 'password', hourMs),
     verify: createLinkSender(texts.composeVerificationMail, toVerifyPage, 'verification', week),
     addressChanged: (session, user, cause) =>
       send(session, user, texts.composeAddressChangedMail({ shop, name: findName(user) }), cause),

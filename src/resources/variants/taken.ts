@@ -76,13 +76,13 @@ function findGivenUpFirst(moved: readonly WrittenVariant[]): number[] {
   const taken = new Set<string>();
   const first: number[] = [];
   for (const { before, old, row } of moved) {
-    const has = getKeys(toVariantRow(toVariantFields(old), before.updated_at, toKeptVariant(old)));
+    const has = getUniqueKeys(toVariantRow(toVariantFields(old), before.updated_at, toKeptVariant(old)));
     if (has.some(key => taken.has(key))) first.push(before.id);
-    for (const key of getKeys(row)) taken.add(key);
+    for (const key of getUniqueKeys(row)) taken.add(key);
   }
   return first;
 }
 
 /** No sku holds U+0000. */
-const getKeys = ({ sku, combination }: VariantRow): string[] =>
+const getUniqueKeys = ({ sku, combination }: VariantRow): string[] =>
   sku === null ? [combination] : [combination, `\0${sku}`];

@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { describeError } from '../../operations/log.ts';
 import { type Circuit, createCircuit } from '../../ports/circuit.ts';
-import type { Clock } from '../../ports/clock.ts';
+import { type Clock, dayMs, hourMs } from '../../ports/clock.ts';
 import { type Observation, openMeteo, type Place, type WeatherProvider } from '../../ports/weather.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { type KnownCity, knownCities } from './cities.ts';
@@ -30,7 +30,7 @@ interface ObservationsOptions {
 /** Observations, places and names that stand for none, of each at most. */
 const cached = 2000;
 const freshMs = 10 * 60 * 1000;
-const absentMs = 60 * 60 * 1000;
+const absentMs = hourMs;
 
 /** Failures in a row after which the provider is left alone, and for how long. */
 const failures = 3;
@@ -134,8 +134,6 @@ function toWeather(place: Place, observation: Observation, source: string, stale
     stale,
   };
 }
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** What is usual on this day: the year swings between the means of mid-January and mid-July. */
 function computeUsual({ january, july, conditions }: KnownCity, now: number): Observation {

@@ -18,7 +18,7 @@ export interface ShownProduct {
   readonly updated_at: RawBuilder<number>;
 }
 
-/** The same in SQL, for rows that are read in an order with others; those read by their ids cost a server less by `buildReadColumns`. */
+/** The same in SQL, for rows that are read in an order. For rows read by their ids, `buildReadColumns` costs a server less. */
 export function buildShownProduct({ json, position }: Pick<Dialect, 'json' | 'position'>): ShownProduct {
   const own = sql`from categories where categories.id = products.category_id`;
   const further = sql`from product_categories

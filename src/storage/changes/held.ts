@@ -1,4 +1,4 @@
-/** Changes of what is in use wait until it is not. */
+/** Holds changes back while the data that they change is in use. */
 import type { Change } from './change.ts';
 
 export interface Held {

@@ -1,11 +1,11 @@
 /**
  * What has changed since this process last checked: the one place that invalidates caches.
  *
- * Changes are read from the events that every write leaves behind in its own transaction (events/outbox.ts), those of
- * other processes and replicas alike. Each event carries a mark that the same transaction has added to the version of
- * its collection: where the marks of what was read do not add up to what the version has grown by, something has
- * changed that no event explains, and everything cached of that collection goes (docs/decisions/0023). Of very many
- * changes only the ids are read: other rows stay cached, and lists go.
+ * Changes are read from the events that every write leaves in its own transaction (events/outbox.ts), also those of
+ * other processes and replicas. Each event carries a mark, a random number that the same transaction adds to the version
+ * of its collection. If the marks that were read do not sum to the growth of the version, something has changed without an
+ * event, and all that is cached of the collection is dropped (docs/decisions/0023). Of very many changes only the ids are
+ * read: the cached rows with these ids are dropped, and all lists.
  */
 import type { CompiledQuery } from 'kysely';
 import { createSlices, type Slices } from '../../slices.ts';
@@ -98,9 +98,9 @@ export function createChanges(source: ChangeSource): Changes {
       isQuiet = false;
     }
     const { turn } = createSlices();
-    const first = await readPages(session, source.events, position, turn, mostEvents);
+    const first = await readChangeRows(session, source.events, position, turn, mostEvents);
     const rows =
-      countEvents(first) < mostEvents ? first : await readPages(session, source.ids, position, turn);
+      countEvents(first) < mostEvents ? first : await readChangeRows(session, source.ids, position, turn);
     const found: { readonly entry: Followed; readonly version: number; readonly changes: Found }[] = [];
     for (const entry of followed.values()) {
       const version = getVersion(rows, entry.collection.name);
@@ -156,7 +156,7 @@ function getVersion(rows: readonly ChangeRow[], collection: string): number {
  * @param turn gives the event loop a turn only when it is due: at each, writers of this process add more that is to be read
  * @param most events after which it ends, though there may be more
  */
-async function readPages(
+async function readChangeRows(
   session: CheckedSession,
   { query, atOnce }: Paged,
   since: string | undefined,
@@ -212,7 +212,11 @@ async function extractChanges(
     for (const { id, before, after } of read) {
       const due = turn();
       if (due !== undefined) await due;
-      changes.push({ id, before: getValues(id, before), after: getValues(id, after), document: after });
+      const old = getValues(id, before);
+      // A product has thousands of values at most.
+      const next = turn();
+      if (next !== undefined) await next;
+      changes.push({ id, before: old, after: getValues(id, after), document: after });
     }
     return changes;
   } catch {

@@ -1,14 +1,14 @@
 /**
- * Reading what is then kept in memory and follows the changes of its collection. It is read in parts, each of which sees
- * another state: what changes meanwhile is recorded, and put in the place of what was read before it is used.
+ * Loads data of a collection into memory, where it then follows the collection's changes. It is read in parts, and each
+ * part may see another state. So changes that are committed during the read are recorded, and replayed over its result.
  */
 import type { Change, Changes, Collection } from './change.ts';
 
-/** Rows that change while something is read, at most: with more it is given up. */
+/** Changes that are recorded during a read; with more it is given up. */
 const mostReplayed = 10_000;
 /**
- * After everything may have changed, as in an import again and again, nothing is read for so many times as long as reading
- * took that was of no use then, and no longer than so many milliseconds: it takes a tenth of the time at most where it is soon done.
+ * After an invalidation, wait ten times as long as the wasted read took, and at most a second. So an import, which
+ * invalidates again and again, makes reading take a tenth of the time at most.
  */
 const restFactor = 10;
 const longestRest = 1000;

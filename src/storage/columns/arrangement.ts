@@ -1,4 +1,4 @@
-/** The rows of a column, those of each combination together: what has some value is found without passing all the rest. */
+/** The rows of a column, grouped by combination, so that rows with a value are found without passing all others. */
 import type { Slices } from '../../slices.ts';
 import type { RowSet } from './rows.ts';
 

@@ -2,9 +2,15 @@
 import { createSlices } from '../../slices.ts';
 import type { Database, Session } from '../database.ts';
 import type { Condition } from '../list/request.ts';
-import { type Countable, computeFacetRange, computeFacetValues, type FacetRange, type FacetValues } from './facet.ts';
+import {
+  type Countable,
+  computeFacetRange,
+  computeFacetValues,
+  type FacetRange,
+  type FacetValues,
+} from './facet.ts';
 import type { Columns } from './index.ts';
-import { copyRows, createFinder, type Found } from './met.ts';
+import { copyRows, createColumnFinder, type Found } from './met.ts';
 import { has, intersectRows, type RowSet, toRowSet } from './rows.ts';
 
 /** What is counted by the range it lies in. */
@@ -26,8 +32,8 @@ export interface CountedFacets extends Facets {
   readonly version: number;
 }
 
-/** What facets are counted of, in one state: it stays as it was then. */
-export interface FixedFacets {
+/** What facets are counted of, as it was in one state. */
+export interface KeptFacets {
   /** Whether the row of an id meets all conditions. */
   meets(id: number): boolean;
   /** How many of these rows do, and the facets of these rows. */
@@ -40,18 +46,18 @@ export interface FacetCounter {
   /** As a session has them that sees one state, and has read nothing yet. @throws TooManyValues */
   countIn(session: Session, request: FacetRequest): Promise<CountedFacets>;
   /**
-   * What is to be counted among rows that are yet to be found, as new as a check that is made now.
+   * Keeps what is to be counted among rows that are yet to be found, as new as a check that is made now.
    * @param kind a condition that no facet is counted without
    * @throws TooManyValues
    */
-  fix(request: FacetRequest, kind: Condition): Promise<FixedFacets>;
+  keep(request: FacetRequest, kind: Condition): Promise<KeptFacets>;
 }
 
 export function createFacetCounter(
   database: Pick<Database, 'build' | 'dialect' | 'read' | 'snapshot'>,
   columns: Columns,
 ): FacetCounter {
-  const finder = createFinder(database, columns);
+  const finder = createColumnFinder(database, columns);
   const count = async ({ facets }: FacetRequest, found: Found): Promise<CountedFacets> => {
     const counted = await countFacets(facets, { columns: found.columns, met: await selectMet(found) });
     return { ...counted, version: found.version };
@@ -59,8 +65,10 @@ export function createFacetCounter(
   return {
     count: request => finder.use(request, found => count(request, found)),
     countIn: (session, request) => finder.useIn(session, request, found => count(request, found)),
-    fix: ({ facets, conditions }, kind) =>
-      finder.use({ facets, conditions: [...conditions, kind] }, async found => fix(facets, await copy(facets, found))),
+    keep: ({ facets, conditions }, kind) =>
+      finder.use({ facets, conditions: [...conditions, kind] }, async found =>
+        createKeptFacets(facets, await copyCounted(facets, found)),
+      ),
   };
 }
 
@@ -113,7 +121,7 @@ async function countFacets(
 }
 
 /** What facets are counted of, so that it does not change any more. */
-async function copy(facets: readonly string[], found: Found): Promise<Counted> {
+async function copyCounted(facets: readonly string[], found: Found): Promise<Counted> {
   const columns = new Map<string, Countable>();
   for (const name of facets) {
     const column = found.columns.get(name);
@@ -128,7 +136,7 @@ async function copy(facets: readonly string[], found: Found): Promise<Counted> {
 }
 
 /** @param counted with the condition on the kind as the last one */
-function fix(facets: readonly string[], { columns, met }: Counted): FixedFacets {
+function createKeptFacets(facets: readonly string[], { columns, met }: Counted): KeptFacets {
   const all = intersectRows(met.map(({ rows }) => rows)) ?? toRowSet([]);
   const [conditions, kind] = [met.slice(0, -1), met.slice(-1).map(({ rows }) => rows)];
   return {

@@ -4,19 +4,15 @@
  * on follows storage/changes/, so that it is as new as the last check. All of them are bounded in bytes: what
  * has not been used for longest goes (docs/decisions/0031).
  */
-import type { CompiledQuery } from 'kysely';
-import { createSlices } from '../../slices.ts';
 import { type Change, type Collection, isSameValue } from '../changes/change.ts';
 import { createHeld } from '../changes/held.ts';
 import { createLoads } from '../changes/loads.ts';
 import type { Database, Session } from '../database.ts';
-import { type Column, createColumn as emptyColumn, mostCombinations } from './column.ts';
-import { buildRowsAfter, type ColumnRows, type ColumnSource } from './source.ts';
+import { type Column, mostCombinations } from './column.ts';
+import { type ColumnReader, type ColumnSource, readColumn, TooManyValues } from './source.ts';
 
 /** Bytes of columns at most. */
 const columnsSize = 160 * 1024 * 1024;
-/** Rows that one statement reads: in the background, where no request waits for it. */
-const rowsAtOnce = 4000;
 /** Values of changed rows that columns take over at once, at most: some milliseconds of work. */
 const mostTaken = 20_000;
 /** Rows that change while columns are held, at most: with more the columns go. */
@@ -26,9 +22,6 @@ interface Loaded {
   readonly source: ColumnSource;
   readonly column: Column;
 }
-
-/** Reads a part of a column. */
-type Reader = (query: CompiledQuery<ColumnRows>) => Promise<ColumnRows[]>;
 
 /** @param version that of the collection, in the state that the columns are of */
 type Work<T> = (columns: readonly Column[], version: number) => T | Promise<T>;
@@ -45,14 +38,6 @@ function countTaken(source: ColumnSource, changes: readonly Change[]): number {
     count += Array.isArray(value) ? value.length : 1;
   }
   return count;
-}
-
-/** A column with more different values than are kept in memory. */
-export class TooManyValues extends Error {
-  constructor(readonly column: string) {
-    super(`${column} has more than ${mostCombinations} values`);
-    this.name = 'TooManyValues';
-  }
 }
 
 export interface Columns {
@@ -113,14 +98,14 @@ export function createColumns(
     if (column.members.length > mostCombinations) loaded.delete(source.name);
   }
 
-  const readInBackground: Reader = query =>
+  const readInBackground: ColumnReader = query =>
     database.snapshot(session => session.all(query), { background: true });
 
   const load = (source: ColumnSource): Promise<void> =>
     loads.load(
       source.name,
       async isGivenUp => {
-        const column = await readColumn(readInBackground, source, isGivenUp);
+        const column = await readOrRefuse(readInBackground, source, isGivenUp);
         await column.arrange();
         return column;
       },
@@ -132,27 +117,17 @@ export function createColumns(
       },
     );
 
-  async function readColumn(read: Reader, source: ColumnSource, isGivenUp = () => false): Promise<Column> {
-    const column = emptyColumn(source.isOrder);
-    const { turn } = createSlices();
-    for (const one of source.reads) {
-      for (let last: ColumnRows | undefined; !isGivenUp(); ) {
-        const groups = await read(buildRowsAfter(database, one, last, rowsAtOnce));
-        let size = 0;
-        for (const group of groups) {
-          column.add(group.ids.split(',').map(Number), source.valuesIn(group));
-          size += group.size;
-        }
-        if (column.members.length > mostCombinations) {
-          refused.add(source.name);
-          throw new TooManyValues(source.name);
-        }
-        last = groups.at(-1);
-        if (size < rowsAtOnce) break;
-        await turn();
-      }
+  async function readOrRefuse(
+    read: ColumnReader,
+    source: ColumnSource,
+    isGivenUp?: () => boolean,
+  ): Promise<Column> {
+    try {
+      return await readColumn(database, read, source, isGivenUp);
+    } catch (error) {
+      if (error instanceof TooManyValues) refused.add(source.name);
+      throw error;
     }
-    return column;
   }
 
   function makeRoom(): void {
@@ -242,7 +217,7 @@ export function createColumns(
 
   async function readAll(session: Session, sources: readonly ColumnSource[]): Promise<Column[]> {
     const found: Column[] = [];
-    for (const source of sources) found.push(await readColumn(query => session.all(query), source));
+    for (const source of sources) found.push(await readOrRefuse(query => session.all(query), source));
     return found;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Rows in an order, in memory: a page of those that are in a set is found by walking along it. Rows that have another
- * place since the line was made are passed over there, and taken at their own place instead; when there are many of them
- * the line is made again.
+ * All rows in one order, in memory: a page of the rows in a set is found by walking along this line. A row that has moved
+ * since the line was made is skipped at its old place and taken at its new one. When many have moved, the line is made
+ * again.
  */
 import { countOnes, has, type RowSet } from './rows.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Pages of lists whose filters are decided in memory: an attribute has no index for each order, and none counts what
- * several of them leave. A request is given the page of the state that the last check saw, or nothing.
+ * Pages of lists whose filters are evaluated in memory: the database has no index of an attribute for each order, and
+ * none that counts the rows that meet several filters. A request gets the page as of the last check for changes, or nothing.
  */
 import { type Database, largestId } from '../database.ts';
 import { readRowsByKeys } from '../list/pages.ts';

@@ -45,23 +45,29 @@ interface Wanted {
 type Storage = Pick<Database, 'build' | 'dialect' | 'read' | 'snapshot'>;
 type Work<T> = (found: Found) => T | Promise<T>;
 
-export interface Finder {
+export interface ColumnFinder {
   /** Works with what is as new as a check that is made now, and stays as it is meanwhile. @throws TooManyValues */
   use<T>(wanted: Wanted, work: Work<T>): Promise<T>;
   /** The same as a session has it that sees one state, and has read nothing yet. @throws TooManyValues */
   useIn<T>(session: Session, wanted: Wanted, work: Work<T>): Promise<T>;
 }
 
-export function createFinder({ build, dialect, read, snapshot }: Storage, columns: Columns): Finder {
+export function createColumnFinder(
+  { build, dialect, read, snapshot }: Storage,
+  columns: Columns,
+): ColumnFinder {
   const versionNow = buildVersion(dialect, 'products');
 
   /** The rows that meet a condition, and in which state where they were queried: it names one row, or a few. */
-  async function queryRows(session: Session, condition: Condition) {
+  async function findRows(session: Session, condition: Condition) {
     if (condition.operator !== '=')
       throw new Error(`no facet is counted under a condition ${condition.operator}`);
     const ids = sql`select ${dialect.joined(sql`id`)} from products
       where ${buildComparedSql(condition, sql`${condition.value}`)}`;
-    const query = sql<{ ids: string | null; version: number }>`select (${ids}) as ids, ${versionNow} as version`;
+    const query = sql<{
+      ids: string | null;
+      version: number;
+    }>`select (${ids}) as ids, ${versionNow} as version`;
     const row = await session.first(query.compile(build));
     const found = toRowSet(row?.ids == null ? [] : row.ids.split(',').map(Number));
     return { version: row?.version, rows: () => found };
@@ -77,9 +83,10 @@ export function createFinder({ build, dialect, read, snapshot }: Storage, column
     for (const condition of conditions) {
       const name = condition.column;
       const test = toAttributeTest(condition);
-      if (test !== undefined) met.push({ name, rows: () => own.columns.get(name)?.rows(test) ?? toRowSet([]) });
+      if (test !== undefined)
+        met.push({ name, rows: () => own.columns.get(name)?.rows(test) ?? toRowSet([]) });
       else {
-        const { version, rows } = await queryRows(session, condition);
+        const { version, rows } = await findRows(session, condition);
         if (version !== own.version) return undefined;
         met.push({ name, rows });
       }
@@ -143,7 +150,7 @@ function mapByName(
  * @throws TooManyValues
  */
 export function createRowFinder(database: Storage, columns: Columns) {
-  const { use } = createFinder(database, columns);
+  const { use } = createColumnFinder(database, columns);
   return (conditions: readonly Condition[]): Promise<((id: number) => boolean) | undefined> =>
     use({ conditions }, ({ met }) => {
       const found = intersectRows(met.map(({ rows }) => rows()));

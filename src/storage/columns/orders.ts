@@ -1,8 +1,7 @@
 /**
- * Orders that only the database has, by name and by the moment of creation, in memory: the rows in their order, and a
- * number for each, its rank, which ascends in the order. They are read in the order of an index when they are first
- * needed. A row that is new, or has another value, gets a rank between those of its neighbours, which the database gives,
- * when it is next requested.
+ * Orders that only the database knows, by name and by the moment of creation, kept in memory: the rows in order, each with
+ * a rank, a number that ascends along the order. An order is read from an index when it is first needed. A row that is new
+ * or changed gets its rank when the order is next requested: between those of its neighbours, which the database names.
  */
 import { sql } from 'kysely';
 import { createSlices } from '../../slices.ts';
@@ -124,7 +123,7 @@ export function createOrders(
     // A row that is not there any more is in no set either.
     const there = new Set(rows.map(({ id }) => id));
     for (const id of wanted) if (!there.has(id)) unranked.delete(id);
-    for (const row of arrangeMiddleFirst(rows.sort(compareKeys))) {
+    for (const row of arrangeMiddleFirst(rows.sort(compareByCodePoints))) {
       const [before, behind] = await Promise.all([
         read.all(statements.beside(column, row, true)),
         read.all(statements.beside(column, row, false)),
@@ -188,7 +187,7 @@ export function createOrders(
 }
 
 /** Both databases order texts by code point, as the bytes of UTF-8 are. */
-function compareKeys(a: Key, b: Key): number {
+function compareByCodePoints(a: Key, b: Key): number {
   const difference =
     typeof a.value === 'number' && typeof b.value === 'number'
       ? a.value - b.value

@@ -1,9 +1,14 @@
-/** Where the values of a column of products are read: in the order of an index, so many rows at a time. */
+/** Reads the values of a column of products: in the order of an index, a number of rows at a time. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { createSlices } from '../../slices.ts';
 import { type IndexedValue, kinds, parseToken } from '../attributes/values.ts';
 import { getPathsAbove } from '../categories/names.ts';
 import type { Values } from '../changes/change.ts';
 import type { Database } from '../database.ts';
+import { type Column, createColumn as createEmptyColumn, mostCombinations } from './column.ts';
+
+/** Rows that one statement reads: in the background, where no request waits for it. */
+const rowsAtOnce = 4000;
 
 /** Rows that follow each other and have one value. */
 export interface ColumnRows {
@@ -42,7 +47,7 @@ export interface ColumnSource {
 }
 
 /** The statement of the rows after some; of the first rows without them. The last of its results has the last row. */
-export function buildRowsAfter(
+function buildRowsAfter(
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,
   { from, at, id, value, further = [], where, isById = false }: ColumnRead,
   after: ColumnRows | undefined,
@@ -60,6 +65,43 @@ export function buildRowsAfter(
     from (select ${at} as place, ${id} as id, ${value} as value ${own} from ${from}
       where ${sql.join(conditions, sql` and `)} order by ${at}, ${id} limit ${sql.lit(limit)}) as part
     group by ${isById ? sql`` : sql`place, `} value ${own} order by at, last`.compile(build);
+}
+
+/** Reads a part of a column. */
+export type ColumnReader = (query: CompiledQuery<ColumnRows>) => Promise<ColumnRows[]>;
+
+/** A column with more different values than are kept in memory. */
+export class TooManyValues extends Error {
+  constructor(readonly column: string) {
+    super(`${column} has more than ${mostCombinations} values`);
+    this.name = 'TooManyValues';
+  }
+}
+
+/** @throws TooManyValues */
+export async function readColumn(
+  database: Pick<Database, 'build' | 'dialect'>,
+  read: ColumnReader,
+  source: ColumnSource,
+  isGivenUp = () => false,
+): Promise<Column> {
+  const column = createEmptyColumn(source.isOrder);
+  const { turn } = createSlices();
+  for (const one of source.reads) {
+    for (let last: ColumnRows | undefined; !isGivenUp(); ) {
+      const groups = await read(buildRowsAfter(database, one, last, rowsAtOnce));
+      let size = 0;
+      for (const group of groups) {
+        column.add(group.ids.split(',').map(Number), source.valuesIn(group));
+        size += group.size;
+      }
+      if (column.members.length > mostCombinations) throw new TooManyValues(source.name);
+      last = groups.at(-1);
+      if (size < rowsAtOnce) break;
+      await turn();
+    }
+  }
+  return column;
 }
 
 const toPlainValue = (value: string | number): IndexedValue =>

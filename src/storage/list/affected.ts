@@ -4,7 +4,7 @@ import { type Change, type Collection, isSameValue, type Values } from '../chang
 import type { ColumnCondition, Condition, Key, ListRequest } from './request.ts';
 
 /** Whether a row meets a filter; also where its values do not say. */
-export function meets(conditions: readonly Condition[], values: Values | undefined): boolean {
+export function meetsConditions(conditions: readonly Condition[], values: Values | undefined): boolean {
   return (
     values !== undefined &&
     conditions.every(condition =>
@@ -119,7 +119,8 @@ export function createListIndex<List extends Filtered>({ events }: Collection): 
       for (const some of selectCandidates(change)) {
         for (const list of some) {
           const conditions = getWatched(list);
-          if (meets(conditions, change.before) || meets(conditions, change.after)) found.push(list);
+          if (meetsConditions(conditions, change.before) || meetsConditions(conditions, change.after))
+            found.push(list);
         }
       }
       return found;
@@ -139,11 +140,11 @@ export function isPageAffected(shown: ShownPage, change: Change): boolean {
   if (facets !== undefined) {
     if (areCountsAffected(shown, change)) return true;
     // It was counted, and is counted as before; the list never had it.
-    if (!meets(conditions, before) && !meets(conditions, after)) return false;
+    if (!meetsConditions(conditions, before) && !meetsConditions(conditions, after)) return false;
   }
   const [first, last] = [rows[0], rows.at(-1)];
   // One more or fewer: the total is another.
-  if (!meets(conditions, before) || !meets(conditions, after)) return true;
+  if (!meetsConditions(conditions, before) || !meetsConditions(conditions, after)) return true;
   if (first === undefined || last === undefined || rows.some(row => row.id === id)) return true;
   const [old, now] = [before?.[order.column], after?.[order.column]];
   if (old === now && old !== undefined) return false;

@@ -1,6 +1,7 @@
 /**
- * Which lists are read in the background. On SQLite no request is served while the thread that serves reads: what counts,
- * sorts or passes very many rows is read by another. PostgreSQL reads in processes of its own.
+ * Which lists are read in the background. SQLite reads in the thread that calls it, and the event loop serves nothing
+ * meanwhile: a query that counts, sorts or passes very many rows runs in another thread. PostgreSQL reads in processes of
+ * its own.
  */
 import type { Database } from '../database.ts';
 import type { ListQueries } from './queries.ts';

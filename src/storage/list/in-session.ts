@@ -6,7 +6,7 @@ import type { Database, Session } from '../database.ts';
 import {
   buildOffsetPage,
   createKnownList,
-  findNearest,
+  findNearestOffset,
   type KnownList,
   type KnownLists,
   noteAnchor,
@@ -113,7 +113,7 @@ export function createSessionLister<Row>(
   ): Promise<Key | undefined> {
     const exact = list.anchors.get(offset);
     if (exact !== undefined) return exact;
-    const nearest = findNearest(offset, list);
+    const nearest = findNearestOffset(offset, list);
     const key = await queries.walk(session, request, offset - nearest - 1, list.anchors.get(nearest));
     if (key !== undefined) noteAnchor(list, offset, key);
     return key;

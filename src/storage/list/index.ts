@@ -9,7 +9,13 @@ import { createMemoryLister } from '../columns/lister.ts';
 import type { Database, Session } from '../database.ts';
 import { createBackgroundRule, shortlyRead } from './background.ts';
 import { buildKeptTotal, createSessionLister, readKeyPage } from './in-session.ts';
-import { buildOffsetPage, createKnownList, createKnownLists, findNearest, toListName } from './known.ts';
+import {
+  buildOffsetPage,
+  createKnownList,
+  createKnownLists,
+  findNearestOffset,
+  toListName,
+} from './known.ts';
 import { createPageReader } from './pages.ts';
 import { createListQueries } from './queries.ts';
 import {
@@ -120,7 +126,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     const offset = (page - 1) * limit;
     const found = await (isFollowed(request) ? readKnown : readWhole)(request, offset, limit);
     if (found !== undefined) return found;
-    const isDeep = offset - findNearest(offset, lists?.get(toListName(request))) > shortlyRead;
+    const isDeep = offset - findNearestOffset(offset, lists?.get(toListName(request))) > shortlyRead;
     return readInSnapshot(isDeep ? { ...request, inBackground: true } : request);
   }
 

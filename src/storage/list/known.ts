@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Change, Changes, Collection } from '../changes/change.ts';
-import { compareKeys, createListIndex, meets, selectComparable } from './affected.ts';
+import { compareKeys, createListIndex, meetsConditions, selectComparable } from './affected.ts';
 import type { Key, ListedAt, ListRequest, Positioned } from './request.ts';
 
 export interface KnownList extends Pick<ListRequest, 'conditions' | 'order'> {
@@ -32,7 +32,7 @@ export function createKnownLists(changes: Changes, collection: Collection): Know
   changes.follow(collection, committed => {
     const all = selectComparable(committed, lists.size);
     if (all === undefined) lists.clear();
-    for (const change of all ?? []) for (const list of index.concerned(change)) apply(list, change);
+    for (const change of all ?? []) for (const list of index.concerned(change)) applyChange(list, change);
   });
   return {
     get: name => lists.get(name),
@@ -60,7 +60,7 @@ export const createKnownList = ({ conditions, order }: ListRequest, total: numbe
 });
 
 /** The offset nearest before this one whose place is known. */
-export function findNearest(offset: number, list: KnownList | undefined): number {
+export function findNearestOffset(offset: number, list: KnownList | undefined): number {
   return Math.max(0, ...[...(list?.anchors.keys() ?? [])].filter(known => known < offset));
 }
 
@@ -82,9 +82,9 @@ export function noteAnchor({ anchors }: KnownList, offset: number, key: Key): vo
   if (anchors.size < anchorsPerList || anchors.has(offset)) anchors.set(offset, key);
 }
 
-function apply(list: KnownList, { id, before, after }: Change): void {
+function applyChange(list: KnownList, { id, before, after }: Change): void {
   const { conditions, order, anchors } = list;
-  const [had, has] = [meets(conditions, before), meets(conditions, after)];
+  const [had, has] = [meetsConditions(conditions, before), meetsConditions(conditions, after)];
   list.total += Number(has) - Number(had);
   const [old, now] = [before?.[order.column], after?.[order.column]];
   if (had && has && old === now && old !== undefined) return;

@@ -1,9 +1,9 @@
 /**
  * Lists filtered by what another table says of their rows, such as the tags of products.
  *
- * Rows that few have in common are found there and sorted. What very many have in common is not: rows are read in
- * the order of the list, and each is looked up there, until the page is full. Neither is fast for everything: what
- * may take long is read in the background, so that no other request waits for it.
+ * Where few rows have the tag, they are found in that table and sorted. Where very many have it, rows are read in the
+ * order of the list, and each is looked up in that table, until the page is full. Between the two neither is fast: a list
+ * that may take long is read in the background, so that no other request waits for it.
  */
 import { LRUCache } from 'lru-cache';
 import type { Session } from '../database.ts';

@@ -1,10 +1,12 @@
 /**
  * Lists filtered by a part of a tree: the products of categories and of all below them.
  *
- * There are indexes of the products of each category in the order of ids and of names: the ranges of few categories are
- * merged in them. In other orders few rows are gathered in the first, which has all that lists filter and sort by, and
- * sorted; and where many are meant, rows are read in the order of the list, and those of other categories passed over.
- * The plan that reads least is taken; a page is right with any of them (docs/decisions/0030, 0037).
+ * Two indexes have the products of each category, in the order of ids and of names. There are three plans:
+ * - In these two orders, the ranges of few categories are merged.
+ * - In other orders, few rows are read from the index by id, which has all columns that lists filter and sort by, and
+ *   sorted.
+ * - Where many rows qualify, rows are read in the order of the list, and those of other categories are skipped.
+ * The plan that reads least is taken; each gives the same page (docs/decisions/0030, 0037).
  */
 
 import { type RawBuilder, sql } from 'kysely';

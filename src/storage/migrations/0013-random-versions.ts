@@ -1,4 +1,4 @@
-/** Versions of collections are random numbers from now on (storage/totals.ts): larger ones than an integer has room for. */
+/** Versions of collections are random numbers from now on: larger ones than fit a column of integers. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

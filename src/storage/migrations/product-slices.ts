@@ -1,4 +1,4 @@
-/** All products, some at a time: a statement that rewrote them all at once would hold as much as they are. */
+/** Slices of the table of products: a statement that rewrote all of them at once would hold too much. */
 import { sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
 

@@ -1,4 +1,4 @@
-/** Writes documents to the search index again whose texts are split otherwise than before. */
+/** Writes documents to the search index again, where their texts are now split into other words. */
 import { sql } from 'kysely';
 import { buildLockedProduct } from '../categories/shown.ts';
 import { createCategoryTree } from '../categories/tree.ts';

@@ -1,6 +1,6 @@
 /**
- * The texts of all documents, for migrations that write them to the search index. As the stores write them when these
- * migrations are; later changes of theirs do not change them.
+ * The texts of all documents, for migrations that write them to the search index: as the stores wrote them when these
+ * migrations were written. Later changes of the stores do not change this file.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';

@@ -25,7 +25,7 @@ export interface Address {
 
 /** @throws Error with the broken rule, fit for "DATABASE_URL: …", and nothing that may be of the password */
 export function parseAddress(text: string): Address {
-  const { credentials, list, path, search } = parseParts(text);
+  const { credentials, list, path, search } = splitAddress(text);
   for (const [name, part] of [
     ['user and password', credentials ?? ''],
     ['the name of the database', path],
@@ -54,7 +54,7 @@ export function parseAddress(text: string): Address {
   };
 }
 
-function parseParts(text: string) {
+function splitAddress(text: string) {
   const parts = pattern.exec(text);
   const [, credentials, list = '', path = '/', search = ''] = parts ?? [];
   // A sign of the password that ends this part of the address leaves an @ in what follows.

@@ -1,8 +1,8 @@
 /**
- * What a PostgreSQL database says to have changed. Events do not become visible in the order of their ids, nor in any
- * other; but a snapshot names the transactions it does not see: those still running, and those after the last one. The
- * events of these, and no others, are new to anyone who looks next. Two seeks in the index of events by transaction find
- * them, however long a transaction goes on.
+ * Which events of a PostgreSQL database are new since the last check. Events become visible in no order. But a snapshot
+ * says which transactions it does not see: those that are still running, and those that begin after it. Exactly the
+ * events of these are new at the next check. Two seeks in the index of events by transaction find them, however long a
+ * transaction goes on.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { type ChangeRow, mostEvents, type Paged } from '../changes/index.ts';

@@ -1,6 +1,6 @@
 /**
- * What several transactions of a group want at about the same time, done by one statement for all of them: rows that they
- * read, rows that are new, and rows that they write.
+ * Statements that several transactions of a group share: rows that they look up, insert or update at about the same time
+ * are looked up, inserted or updated by one statement.
  */
 import { sendInSlices } from '../../slices.ts';
 import type { BulkInsert } from '../bulk.ts';
@@ -45,12 +45,12 @@ export function createStatementGatherer(inner: CopySession) {
     // What has been read meanwhile may lead to more.
     if (sent > 0) return;
     for (const [into, all] of takeAll(inserts))
-      void trackSent(settle(all, wanted => insertAll(into, wanted)));
-    for (const [, all] of takeAll(writes)) void trackSent(settle(all, writeAll));
+      void trackSent(settleAll(all, wanted => insertAll(into, wanted)));
+    for (const [, all] of takeAll(writes)) void trackSent(settleAll(all, writeAll));
   }
 
   function flushPicks(): void {
-    for (const [lookup, all] of takeAll(picks)) void settle(all, keys => pickAll(lookup, keys));
+    for (const [lookup, all] of takeAll(picks)) void settleAll(all, keys => pickAll(lookup, keys));
   }
 
   /** In the order of their keys, so that locks make no deadlock. */
@@ -131,7 +131,7 @@ function takeAll<Key, Value>(lists: Map<Key, Value>): [Key, Value][] {
 }
 
 /** Does what all want in one go: a failure is that of all of them. */
-async function settle<Wanted, Given>(
+async function settleAll<Wanted, Given>(
   all: readonly Waiting<Wanted, Given>[],
   work: (wanted: readonly Wanted[]) => Promise<(wanted: Wanted) => Given>,
 ): Promise<void> {

@@ -76,7 +76,10 @@ export interface DialectWords {
    * costs no more.
    */
   documentsOf?(values: Omit<PageArguments<Part>, 'offset'>): RawBuilder<Placed>;
-  /** The ids of a word's documents between two positions, as 32-bit numbers with the first byte first; undefined where pages of them cost no more. */
+  /**
+   * The ids of a word's documents between two positions, as 32-bit numbers, the highest byte first; undefined where pages of
+   * them cost no more.
+   */
   ids?(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ ids: Uint8Array | null }>;
 }
 

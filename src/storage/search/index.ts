@@ -9,7 +9,13 @@ import type { DialectWords } from './dialect.ts';
 import { postgresWords } from './postgres.ts';
 import { createSpelling, type Spelling } from './spelling.ts';
 import { sqliteWords } from './sqlite.ts';
-import { hasSameWords, isSameText, type SearchText, toDocumentWords } from './text/words.ts';
+import {
+  hasSameWords,
+  isSameText,
+  type SearchText,
+  toDocumentWords,
+  toDocumentWordsInSlices,
+} from './text/words.ts';
 
 export type { SearchText } from './text/words.ts';
 
@@ -123,7 +129,7 @@ export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>)
     async add(session, type, document) {
       // New products are recognized by their ids: see reading/index.ts.
       if (type !== 'product') versions.advance(session, searchCollection);
-      const entries = toDocumentWords(document);
+      const entries = await toDocumentWordsInSlices(document);
       const place = toDocumentType(type, document);
       if (isKept(place)) words.keep(session, entries);
       session.writeDeferred(changes, [toRow(place, document.id, entries)]);
@@ -151,9 +157,9 @@ export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>)
       // Hits show the text itself: also when its words are the same, responses are others now.
       versions.advance(session, searchCollection);
       const [from, to] = [toDocumentType(type, before), toDocumentType(type, after)];
-      const entries = toDocumentWords(after);
+      const entries = await toDocumentWordsInSlices(after);
       // What is archived is found in another place by the same words: they are not split twice.
-      const old = hasSameWords(before, after) ? entries : toDocumentWords(before);
+      const old = hasSameWords(before, after) ? entries : await toDocumentWordsInSlices(before);
       const isSame = entries.length === old.length && entries.every((word, index) => word === old[index]);
       if (isSame && from === to) return;
       if (from !== to) session.writeDeferred(changes, [toEmptyRow(from, after.id)]);
@@ -168,7 +174,7 @@ export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>)
       versions.advance(session, searchCollection);
       const place = toDocumentType(type, before);
       session.writeDeferred(changes, [toEmptyRow(place, before.id)]);
-      if (isKept(place)) words.release(session, toDocumentWords(before));
+      if (isKept(place)) words.release(session, await toDocumentWordsInSlices(before));
     },
 
     async compact(session) {

@@ -31,14 +31,14 @@ export const tidyMerging = [buildSetting('automerge', 4), buildSetting('crisisme
 
 /**
  * Where a thread puts pieces together (sqlite/threads/merge.ts): a statement that writes documents does so only when there are
- * far more of them than the thread leaves.
+ * far more of them than the thread ever leaves, half of what FTS5 can have.
  */
 export const mergingSettings = [
   { name: 'automerge', value: 0, statement: buildSetting('automerge', 0) },
-  { name: 'crisismerge', value: 64, statement: buildSetting('crisismerge', 64) },
+  { name: 'crisismerge', value: 1000, statement: buildSetting('crisismerge', 1000) },
 ];
 /** Merges some pages: whole words, so that it takes longer where a word is in very many documents. */
-export const mergeSome = buildSetting('merge', 16);
+export const mergeSome = buildSetting('merge', 64);
 
 /** The words of a list that has spaces between them; no word has a character that JSON would escape. */
 const buildList = (words: RawBuilder<unknown>) =>

@@ -7,9 +7,12 @@ import { deferIndexes, restoreIndexes } from './deferred-indexes.ts';
 import { openSqlite } from './index.ts';
 import { leaveLog } from './journal-mode.ts';
 
-/** So that a running service's writes get their turn; longer where there is none: each COMMIT costs, and leaves a piece of the search index. */
+/**
+ * How long a transaction is: short, so that the writes of a running service get their turn; longer where none runs, since
+ * each COMMIT costs something and leaves a piece of the search index.
+ */
 const [sharedMs, aloneMs] = [80, 500];
-/** Others wait for their turn to write by asking every few milliseconds: this long the file is left to them. */
+/** So long the file is left to others after each transaction: they try to write every few milliseconds. */
 const turnMs = 6;
 /** How often a process that starts meanwhile gets a turn, when no other had the file. */
 const turnEveryMs = 1000;

@@ -1,9 +1,9 @@
 /**
  * Whether anything has been committed to an SQLite database since the last check, by any process.
  *
- * `PRAGMA data_version` gives it, for 3 microseconds with the transaction that it needs. What that compares is the
- * header of the wal-index (https://sqlite.org/walformat.html, "The WAL-Index Header"): read directly it takes a
- * quarter of one (docs/decisions/0016).
+ * `PRAGMA data_version` says so, and takes 3 microseconds with the transaction that it needs. It compares the header of
+ * the wal-index (https://sqlite.org/walformat.html, "The WAL-Index Header"), and to read that directly takes a quarter of
+ * a microsecond (docs/decisions/0016).
  */
 import { existsSync, readdirSync, readlinkSync, readSync, realpathSync } from 'node:fs';
 import type { Connected } from './connected.ts';

@@ -1,12 +1,12 @@
 /**
  * Secondary indexes of an SQLite database, left out during a large import and built again after it.
  *
- * A row that is inserted changes a page in each index, and a page elsewhere for each row: with 500,000 products
- * a short transaction writes some 10 KB a row, twice. Building an index from all rows writes it once, in order.
- * Indexes of few rows stay. Indexes only make reading fast, so their absence is never wrong; and what is missing is noted in the database
- * by the transaction that drops it, so that after a crash the next start builds it. The search index goes on
- * being written: from sorted batches that costs no more than doing it later. Only its pieces are put together
- * less carefully meanwhile, and all at the end.
+ * To insert a row is to change a page of each index, another one for each row: with 500,000 products a short transaction
+ * writes some 10 KB a row, twice. Building an index from all rows writes it once, in order. Small indexes stay.
+ *
+ * Indexes only make reading fast, so nothing is wrong while they are missing. The transaction that drops an index notes
+ * that in the database: after a crash the next start builds it. The search index is written all along, since from sorted
+ * batches that costs no more than later; only its pieces are merged less often meanwhile, and all of them at the end.
  */
 import { Database as Connection } from 'bun:sqlite';
 import { existsSync } from 'node:fs';

@@ -1,6 +1,5 @@
 /** Group commit on SQLite's one writer: many transactions, one flush of the log, durability unchanged. */
 import { SQLiteError } from 'bun:sqlite';
-import type { Bulk } from '../bulk.ts';
 import { StorageError } from '../database.ts';
 import { indexTable } from '../search/sqlite.ts';
 import {
@@ -53,8 +52,9 @@ export function createGroupCommit(options: GroupCommitOptions) {
   async function commitGroup(group: readonly Job[]): Promise<readonly Job[]> {
     await checkpoint.before();
     await merges?.before();
-    const results = await runGroup(writer, group);
+    const { results, indexed } = await runGroup(writer, group);
     place.check();
+    await session.turn();
     // Without a log, SQLite writes to the file only when it has no readers.
     await runWhenFree(writer, 'COMMIT');
     committed();
@@ -62,7 +62,7 @@ export function createGroupCommit(options: GroupCommitOptions) {
     await flusher?.flush();
     for (const result of results) result.settle();
     checkpoint.after();
-    merges?.after(results.some(({ left }) => left.deferred.some(({ statement }) => isOfIndex(statement))));
+    merges?.after(indexed);
     return group.slice(results.length);
   }
 
@@ -81,19 +81,23 @@ export function createGroupCommit(options: GroupCommitOptions) {
   return createGroupQueue(groupSize, run, session.begin);
 }
 
-const isOfIndex = ({ table }: Bulk): boolean => table === indexTable;
-
 /** What a job that has ended leaves for its group. */
 interface Done {
   readonly settle: () => void;
   readonly left: Leftovers;
 }
 
+interface GroupDone {
+  readonly results: readonly Done[];
+  /** Statements that have written documents of the search index. */
+  readonly indexed: number;
+}
+
 /**
- * Runs the jobs, the first of them where they write very much, and then what they have left for the end: so the search index writes all documents at once.
- * They are to be settled once the group is durable.
+ * Runs the jobs, or the first of them where these write very much, and then what they have left for the end: so the search
+ * index writes all documents at once. They are to be settled once the group is durable.
  */
-async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly Done[]> {
+async function runGroup(writer: Writer, group: readonly Job[]): Promise<GroupDone> {
   await runWhenFree(writer, 'BEGIN IMMEDIATE');
   let results = await runTogether(writer, group);
   if (results === undefined) {
@@ -102,8 +106,12 @@ async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly
     results = await runApart(writer, group);
   }
   const all = results.map(({ left }) => left);
+  let indexed = 0;
   const write = async (parts: readonly Deferred[]): Promise<void> => {
-    for (const { statement, rows } of parts) await writeMany(writer.session, statement, rows);
+    for (const { statement, rows } of parts) {
+      const statements = await writeMany(writer.session, statement, rows);
+      if (statement.table === indexTable) indexed += statements;
+    }
   };
   await write(await arrangeDeferredRows(all.flatMap(({ deferred }) => deferred)));
   await runEndings(
@@ -111,7 +119,7 @@ async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly
     all.map(({ items }) => items),
   );
   await write(await arrangeIncrements(all.flatMap(({ increments }) => increments)));
-  return results;
+  return { results, indexed };
 }
 
 /**

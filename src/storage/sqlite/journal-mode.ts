@@ -1,8 +1,7 @@
 /**
- * Where SQLite keeps what a transaction changes until it is whole. The write-ahead log lets others read while one
- * writes, and every connection requests it. But it writes each page twice; a process that has the file to itself
- * for long can leave it for the rollback journal, which keeps only what pages held before: a new page goes straight
- * into the file (docs/decisions/0019).
+ * The journal mode of SQLite. Every connection requests the write-ahead log, which lets others read while one writes. But
+ * the log writes each page twice. A process that has the file to itself for long can change to the rollback journal, which
+ * keeps only what pages held before: a new page is written to the file at once (docs/decisions/0019).
  */
 import { Database as Connection, SQLiteError } from 'bun:sqlite';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The columns of the tables of sessions, of attempts at secrets and of the tokens that mails carry; the others are in tables.ts. */
+/** The columns of the tables of sessions, failed attempts and tokens of mails; the others are in tables.ts. */
 
 export interface SessionsTable {
   id: string;

@@ -56,7 +56,7 @@ function formatDetails(item: KeptItem): string[] {
   return [options.join(', '), item.sku ?? ''].filter(text => text !== '');
 }
 
-const formatDate = (moment: number) => new Date(moment).toISOString().slice(0, 10);
+const formatDay = (moment: number) => new Date(moment).toISOString().slice(0, 10);
 
 function drawLetterhead(sheet: Sheet, { number, order, issuedAt, seller, customer }: InvoiceDocument): void {
   sheet.text('Invoice', { x: 50, size: 24, bold: true });
@@ -69,7 +69,7 @@ function drawLetterhead(sheet: Sheet, { number, order, issuedAt, seller, custome
   sheet.down(2 * line);
   const facts = [
     ['Invoice number', number],
-    ['Date', formatDate(issuedAt)],
+    ['Date', formatDay(issuedAt)],
     ['Order', String(order)],
   ] as const;
   const start = sheet.position();
@@ -129,7 +129,7 @@ function drawTotals(sheet: Sheet, { issuedAt, total, currency }: InvoiceDocument
   sheet.text('Total', { x: 345, size: 11, bold: true });
   sheet.text(formatMoney(total, currency), { right: columns.amount, width: 150, size: 11, bold: true });
   sheet.down(2 * line);
-  sheet.text(`Paid in full on ${formatDate(issuedAt)}.`, {
+  sheet.text(`Paid in full on ${formatDay(issuedAt)}.`, {
     right: columns.amount,
     width: 200,
     size: small,

@@ -1,7 +1,7 @@
 /**
- * The words of the names of products and of their brands, as arrays of numbers: a million products take some tens of
- * megabytes. Words are numbered in their order, so that those with one beginning follow each other, and products have places
- * in the order of the lengths of their names, so that those come first that have little else in them.
+ * The words of the names and brands of products, as arrays of numbers: a million products take some tens of megabytes.
+ * Words are numbered in alphabetical order, so that those with the same beginning follow each other. Products are placed
+ * in order of the length of their names, so that the shortest, which have few other words, are found first.
  */
 import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
 import { createSlices } from '../../../slices.ts';

@@ -2,7 +2,7 @@
  * What the index would say if products were indexed with the codes of their variants that a query has. Those are few
  * products, whose own words are read from their texts; all others are as the index says.
  */
-import { runOnce } from '../../../slices.ts';
+import { mapInSlices, runOnce } from '../../../slices.ts';
 import type { Expression, Term } from '../../../storage/search/expression.ts';
 import { type DocumentType, getDocumentType } from '../../../storage/search/index.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
@@ -43,7 +43,7 @@ export function addCodesToReader(
   if (words.size === 0) return reader;
   const readCoded = runOnce(async (): Promise<readonly CodedProduct[]> => {
     const documents = await readDocuments([...words.keys()].sort((a, b) => a - b));
-    return [...documents].map(([position, document]) => ({
+    return mapInSlices([...documents], ([position, document]) => ({
       position,
       codes: words.get(position) ?? new Set(),
       own: new Set(toDocumentWords(document)),

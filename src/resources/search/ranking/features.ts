@@ -1,4 +1,5 @@
 /** What a document is scored by: its words field by field, as texts in which a word is found quickly. */
+import type { Slices } from '../../../slices.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { collectWords, splitRuns } from '../../../storage/search/text/split.ts';
 import { collectCode, type SearchText } from '../../../storage/search/text/words.ts';
@@ -37,35 +38,39 @@ const weights = {
 } as const;
 
 /** Words in their order, then those put together, so that what stands together in the text does so here. */
-function toField(weight: number, texts: readonly string[]): Field {
+async function toField(weight: number, texts: readonly string[], turn: Slices['turn']): Promise<Field> {
   const words: string[] = [];
   const together: string[] = [];
   for (const text of texts) {
+    const due = turn();
+    if (due !== undefined) await due;
     collectWords(text, words, together);
     words.push('·');
   }
   return { weight, words: ` ${words.join(' ')} ${together.join(' ')} ` };
 }
 
-export function toFeatures(
+/** @param turn gives the event loop a turn when it is due: a product has up to a megabyte of texts */
+export async function toFeatures(
   { title, body, fields }: SearchText,
   isFiller: (word: string) => boolean,
-): Features {
-  const titleField = toField(weights.title, [title]);
+  turn: Slices['turn'],
+): Promise<Features> {
+  const titleField = await toField(weights.title, [title], turn);
   const all = [titleField];
-  const add = (weight: number, texts: readonly string[]) => {
-    if (texts.length > 0) all.push(toField(weight, texts));
+  const add = async (weight: number, texts: readonly string[]) => {
+    if (texts.length > 0) all.push(await toField(weight, texts, turn));
   };
   if (fields !== undefined) {
     const codes: string[] = [];
     for (const code of fields.codes) collectCode(code, codes);
     if (codes.length > 0) all.push({ weight: weights.code, words: ` ${codes.join(' ')} ` });
-    add(weights.brand, fields.brand === null ? [] : [fields.brand]);
-    add(weights.category, fields.categories);
-    add(weights.attribute, fields.attributes);
-    add(weights.tag, fields.tags);
+    await add(weights.brand, fields.brand === null ? [] : [fields.brand]);
+    await add(weights.category, fields.categories);
+    await add(weights.attribute, fields.attributes);
+    await add(weights.tag, fields.tags);
   }
-  if (body !== '') add(weights.body, [body.slice(0, longestText)]);
+  if (body !== '') await add(weights.body, [body.slice(0, longestText)]);
   const { head, count } = findHead(title, isFiller);
   return { title: titleField, titleLength: Math.max(1, count), head, fields: all };
 }

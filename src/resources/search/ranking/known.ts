@@ -67,7 +67,7 @@ export function createScorableReader(
       for (const [position, document] of documents) {
         await turn();
         const { rating, available } = document;
-        const scorable = { features: toFeatures(document, isFiller), rating, available };
+        const scorable = { features: await toFeatures(document, isFiller, turn), rating, available };
         // What has changed since the search began may have been read before it did, and would be kept past its change.
         if (isProduct(getDocumentType(position)) && session.seen === seen()) known.set(position, scorable);
         found.set(position, scorable);

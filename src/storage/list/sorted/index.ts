@@ -10,12 +10,12 @@ import { createPacedReader, createSlices } from '../../../slices.ts';
 import type { Change } from '../../changes/change.ts';
 import { createLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
-import { createListIndex, meets, selectComparable } from '../affected.ts';
+import { createListIndex, meetsConditions, selectComparable } from '../affected.ts';
 import { readRowsByKeys } from '../pages.ts';
 import type { ListQueries, Versioned } from '../queries.ts';
 import type { Condition, ListedAt, ListOptions, ListRequest } from '../request.ts';
 import { createSortedKeys, type SortedKeys } from './keys.ts';
-import { cut, type Selected, toRange } from './pages.ts';
+import { cutPage, type Selected, toRange } from './pages.ts';
 
 /** Bytes of keys at most, and of those of one filter: 16 for each row. */
 const keysSize = 64 * 1024 * 1024;
@@ -89,7 +89,7 @@ export function createSortedLists<Row>(
   function apply(list: Sorted, { id, before, after }: Change): void {
     const { conditions, column, keys } = list;
     const [old, now] = [before?.[column], after?.[column]];
-    const [had, has] = [meets(conditions, before), meets(conditions, after)];
+    const [had, has] = [meetsConditions(conditions, before), meetsConditions(conditions, after)];
     if (had && has && old === now) return;
     const isKnown = !had || (typeof old === 'number' && keys.delete({ value: old, id }));
     if (isKnown && has && typeof now === 'number') keys.add({ value: now, id });
@@ -98,7 +98,7 @@ export function createSortedLists<Row>(
 
   /** What is in memory of a filter; it is read when it is requested again. */
   function find(conditions: readonly Condition[], column: string): SortedKeys | undefined {
-    const name = toListName(conditions, column);
+    const name = toSelectionName(conditions, column);
     const found = lists.get(name);
     if (found !== undefined) return found.keys;
     const seen = noticed.get(name) ?? { times: 0, enough: firstWanted };
@@ -156,7 +156,7 @@ export function createSortedLists<Row>(
     }
     for (const { id, after } of new Map(changes.map(change => [change.id, change])).values()) {
       const value = after?.[column];
-      if (meets(conditions, after) && typeof value === 'number') keys.add({ value, id });
+      if (meetsConditions(conditions, after) && typeof value === 'number') keys.add({ value, id });
     }
   }
 
@@ -181,7 +181,7 @@ export function createSortedLists<Row>(
       const version = changes.version(collection);
       const selected = select(request, request.order.column);
       if (selected === undefined || version === undefined) return undefined;
-      const { keys, ...page } = cut(request, selected);
+      const { keys, ...page } = cutPage(request, selected);
       const rows = await readRowsByKeys(read, { keys, version }, cached, queries);
       if (rows !== undefined) return { ...page, rows, version };
     }
@@ -200,6 +200,6 @@ export function createSortedLists<Row>(
   };
 }
 
-function toListName(conditions: readonly Condition[], column: string): string {
+function toSelectionName(conditions: readonly Condition[], column: string): string {
   return `${column} ${JSON.stringify(conditions.map(one => [one.column, one.operator, one.value]))}`;
 }

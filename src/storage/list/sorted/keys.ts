@@ -1,6 +1,6 @@
 /**
- * Keys of rows in the order of a number and their ids: places are found, and rows put in and taken out, in the time of a
- * binary search. Pieces of them are arrays of numbers, so that a million keys are a thousand objects.
+ * Keys of rows, sorted by a number and then by id. To find, add or remove one takes a binary search. They are held in
+ * pieces, each an array of numbers, so that a million keys are a thousand objects.
  */
 import type { Key } from '../request.ts';
 

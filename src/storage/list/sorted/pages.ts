@@ -33,7 +33,7 @@ export function toRange(conditions: readonly Condition[], column: string | undef
 }
 
 /** The keys of a page in its order, and what is said beside it. */
-export function cut({ order, page }: ListRequest, selected: Selected): Cut {
+export function cutPage({ order, page }: ListRequest, selected: Selected): Cut {
   const { keys, from, to } = selected;
   const slice = (first: number, end: number): Key[] => {
     const found = keys.slice(Math.max(from, first), Math.min(to, end));

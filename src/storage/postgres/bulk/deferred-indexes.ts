@@ -1,10 +1,9 @@
 /**
  * Secondary indexes of a PostgreSQL database, left out while very many rows come into empty tables and built after them.
  *
- * A row that is inserted finds its place in each index, an index that is built sorts all rows at once: a fifth of the
- * work, and the server uses several processors for it. Keys and rules of uniqueness stay, so that the absence of the
- * others is never wrong. What is missing is noted in the database by the transaction that drops it, so that after a
- * crash the next start builds it.
+ * To insert a row is to find its place in each index; to build an index is to sort all rows at once, which is a fifth of
+ * the work and is shared by several processors. Primary keys and unique indexes stay, so nothing is wrong while the others
+ * are missing. The transaction that drops an index notes that in the database: after a crash the next start builds it.
  */
 import { sql } from 'kysely';
 import type { Database, Session } from '../../database.ts';

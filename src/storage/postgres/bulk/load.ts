@@ -1,4 +1,4 @@
-/** Very many rows into a PostgreSQL database: without its secondary indexes where it was empty and has no other connections. */
+/** Loads very many rows into PostgreSQL: without secondary indexes, where it was empty and has no other connections. */
 import { randomUUID } from 'node:crypto';
 import type { BulkLoad } from '../../database.ts';
 import { openPostgres, type PostgresOptions } from '../index.ts';

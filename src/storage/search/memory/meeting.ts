@@ -1,6 +1,6 @@
 /** Which documents meet an expression, out of the sets of its terms. */
 import { intersectRows, type RowSet } from '../../columns/rows.ts';
-import { addTo, contains, countDocuments, type DocumentSet, getIdLimit, getIds } from './set.ts';
+import { addToSet, contains, countDocuments, type DocumentSet, getIdLimit, getIds } from './set.ts';
 
 /** Sets that a document has to be in all of: a choice of an expression. */
 export type MetChoice = readonly DocumentSet[];
@@ -57,7 +57,7 @@ function findManyMeeting(groups: readonly MetGroup[]): RowSet {
     const [only] = sets;
     if (sets.length === 1 && only?.kind === 'bits') return only.rows;
     const words = new Uint32Array((Math.max(0, ...sets.map(getIdLimit)) >>> 5) + 1);
-    for (const set of sets) addTo(words, set);
+    for (const set of sets) addToSet(words, set);
     return { words, count: 0 };
   });
   return (

@@ -136,7 +136,7 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
       const counts =
         known === undefined
           ? await reader.counts(session, expression, others, smallest)
-          : countByType(known, others);
+          : countTypes(known, others);
       return new Map(
         types.map(type => [
           type,
@@ -152,10 +152,7 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
   };
 }
 
-function countByType(
-  positions: readonly number[],
-  types: readonly DocumentType[],
-): Map<DocumentType, number> {
+function countTypes(positions: readonly number[], types: readonly DocumentType[]): Map<DocumentType, number> {
   const counts = new Map<DocumentType, number>(types.map(type => [type, 0]));
   for (const position of positions) {
     const type = getDocumentType(position);

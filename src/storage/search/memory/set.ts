@@ -89,7 +89,7 @@ export function getSomeIds(
 }
 
 /** Adds the documents to the bits of others; those beyond the last bit are left out. */
-export function addTo(words: Uint32Array, set: DocumentSet): void {
+export function addToSet(words: Uint32Array, set: DocumentSet): void {
   if (set.kind === 'list') {
     for (let index = 0; index < set.ids.length; index++) setBit(words, set.ids[index] ?? 0);
     return;

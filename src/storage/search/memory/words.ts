@@ -18,11 +18,15 @@ const setsSize = 64 * 1024 * 1024;
 const mostSets = 2000;
 /** Products that have changed since sets were last requested, or one was read, at most: with more it goes. */
 const mostChanged = 2000;
+/** Of these, those that may be left to be split when a word that was read is kept: all of them at once. */
+const mostUnsplit = 20;
 /** Words that wait to be read, at most: others are requested again. */
 const mostWaiting = 200;
 
 /** A word as the index has it, with its mark. */
 type IndexedWord = string;
+
+const noWords: ReadonlySet<IndexedWord> = new Set();
 
 export interface WordSets {
   /** Takes over what had changed at the last check. To be called before sets are requested. */
@@ -43,13 +47,15 @@ export interface WordSource {
   readonly collection: Collection;
   /** The words of a product from what its event says of it; none of one that is found elsewhere. */
   wordsOf(id: number, document: string): readonly IndexedWord[];
-  /** The ids of the products that the index has with a word, ascending. @param isGivenUp whether the reading has been cancelled */
+  /** The same, with turns of the event loop where they are very many. */
+  wordsInSlices(id: number, document: string): Promise<readonly IndexedWord[]>;
+  /** The ids of the products with a word, ascending. @param isGivenUp whether the reading has been cancelled */
   read(word: IndexedWord, isGivenUp: () => boolean): Promise<Uint32Array>;
 }
 
 export function createWordSets(
   { changes }: Pick<Database, 'changes'>,
-  { collection, wordsOf, read }: WordSource,
+  { collection, wordsOf, wordsInSlices, read }: WordSource,
 ): WordSets {
   const sets = new LRUCache<IndexedWord, DocumentSet>({
     max: mostSets,
@@ -62,6 +68,9 @@ export function createWordSets(
   const changed = new Map<number, string | null>();
   const waiting = new Set<IndexedWord>();
   let isReading = false;
+  /** What has changed while words are being read: split in slices, and once for all of these words. */
+  const late = new Map<number, string | null>();
+  const lateWords = new Map<string, ReadonlySet<IndexedWord>>();
   let checks = 0;
   let othersChecks = 0;
 
@@ -69,6 +78,11 @@ export function createWordSets(
     sets.clear();
     changed.clear();
     waiting.clear();
+    forgetLate();
+  }
+  function forgetLate(): void {
+    late.clear();
+    lateWords.clear();
   }
 
   const reworded = { name: rewordedCollection };
@@ -79,6 +93,8 @@ export function createWordSets(
       clear: forgetAll,
       apply(committed) {
         if (sets.size > 0) for (const { id, document } of committed) changed.set(id, document);
+        if (isReading) for (const { id, document } of committed) late.set(id, document);
+        if (late.size > mostChanged) forgetLate();
         if (changed.size > mostChanged) forgetAll();
       },
     },
@@ -99,8 +115,11 @@ export function createWordSets(
     largest = Math.max(largest, getIdLimit(set));
   }
 
-  function change(id: number, document: string | null): void {
-    const words = new Set(document === null ? [] : wordsOf(id, document));
+  const split = async (id: number, document: string): Promise<ReadonlySet<IndexedWord>> =>
+    new Set(await wordsInSlices(id, document));
+
+  /** @param words its own, as it is now */
+  function change(id: number, words: ReadonlySet<IndexedWord>): void {
     // One that is new is in no set yet.
     const concerned = id > largest ? words : [...sets.keys()];
     for (const word of concerned) {
@@ -114,9 +133,14 @@ export function createWordSets(
 
   async function settle(): Promise<void> {
     const { turn } = createSlices();
-    for (const [id, document] of changed) {
-      changed.delete(id);
-      change(id, document);
+    for (const id of changed.keys()) {
+      // It may change again meanwhile, or all may be dropped.
+      for (let document = changed.get(id); document !== undefined; document = changed.get(id)) {
+        const words = document === null ? noWords : await split(id, document);
+        if (changed.get(id) !== document) continue;
+        changed.delete(id);
+        change(id, words);
+      }
       await turn();
     }
   }
@@ -126,9 +150,25 @@ export function createWordSets(
     const since = new Map(replayed.map(({ id, document }) => [id, document]));
     if (since.size > mostChanged) return;
     let set = toDocumentSet(ids);
-    for (const [id, document] of since)
-      set = putDocument(set, id, document !== null && wordsOf(id, document).includes(word));
+    let unsplit = 0;
+    for (const [id, document] of since) {
+      const known = document === null ? noWords : lateWords.get(document);
+      if (known === undefined && ++unsplit > mostUnsplit) return;
+      const has = known === undefined ? wordsOf(id, document ?? '').includes(word) : known.has(word);
+      set = putDocument(set, id, has);
+    }
     put(word, set);
+  }
+
+  /** Splits what has changed while words are being read. */
+  async function splitLate(): Promise<void> {
+    const { turn } = createSlices();
+    await changes.check();
+    for (const [id, document] of late) {
+      if (document === null || lateWords.has(document)) continue;
+      lateWords.set(document, await split(id, document));
+      await turn();
+    }
   }
 
   async function readAll(): Promise<void> {
@@ -136,7 +176,11 @@ export function createWordSets(
       waiting.delete(word);
       await loads.load(
         word,
-        isGivenUp => read(word, isGivenUp),
+        async isGivenUp => {
+          const ids = await read(word, isGivenUp);
+          await splitLate();
+          return ids;
+        },
         (ids, replayed) => keepRead(word, ids, replayed),
       );
       await new Promise(resolve => setImmediate(resolve));
@@ -162,6 +206,7 @@ export function createWordSets(
         .catch(() => waiting.clear())
         .finally(() => {
           isReading = false;
+          forgetLate();
         });
     },
   };

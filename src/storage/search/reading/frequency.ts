@@ -1,4 +1,4 @@
-/** How many documents have a word: of common words about how many, estimated from the first of them. */
+/** How many documents have a word. Of common words the number is estimated, from the first of their documents. */
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../../database.ts';

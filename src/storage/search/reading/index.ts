@@ -1,6 +1,6 @@
 /**
- * Reads the search index: pages of positions, and how many there are. What a word of very many documents costs
- * is to count them; so counts are cached, and only what has been added since is counted again.
+ * Reads the search index: pages of positions, and how many there are. The documents of a frequent word take long to
+ * count; so counts are cached, and only documents that were added since are counted.
  */
 import type { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';

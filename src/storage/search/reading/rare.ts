@@ -1,6 +1,6 @@
 /**
- * Whether few documents have what is searched for, which decides how PostgreSQL had better look for it: from what it has
- * counted itself, and where that does not say, from a sample of the documents.
+ * Whether few documents match an expression, which decides how PostgreSQL should search for it: from the server's own
+ * statistics, and where these do not say, from a sample of the documents.
  */
 import { LRUCache } from 'lru-cache';
 import type { Builder, Session } from '../../database.ts';

@@ -1,4 +1,5 @@
-/** What a document is found by: the words of its fields, those of its title once more with a mark. */
+/** The words that a document is found by: those of all its fields, and those of its title a second time with a mark. */
+import { createSlices } from '../../../slices.ts';
 import { collectWords, splitCodeWords } from './split.ts';
 
 /** What is searched of a document. Of products by field, of all else a title and a text. */
@@ -40,17 +41,48 @@ export function toDocumentWords(document: SearchText): string[] {
   return toEntries(splitTexts(document));
 }
 
-/** All words, the first `titled` of which are those of the title, and its mark. */
-function splitTexts(document: SearchText): { words: string[]; titled: number; mark: string } {
+/** The same, with turns of the event loop between its texts where they are long. */
+export async function toDocumentWordsInSlices(document: SearchText): Promise<string[]> {
+  const { turn } = createSlices();
+  const steps = splitTextByText(document);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return toEntries(value);
+    const due = turn();
+    if (due !== undefined) await due;
+  }
+}
+
+interface SplitTexts {
+  /** All words, the first `titled` of which are those of the title. */
+  readonly words: readonly string[];
+  readonly titled: number;
+  /** That of the title. */
+  readonly mark: string;
+}
+
+function splitTexts(document: SearchText): SplitTexts {
+  const steps = splitTextByText(document);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** Stops after each text. */
+function* splitTextByText(document: SearchText): Generator<undefined, SplitTexts> {
   const words: string[] = [];
   const mark = getTitleMark(collectWords(document.title, words));
   const titled = words.length;
-  for (const text of getTexts(document)) collectWords(text, words);
+  for (const text of getTexts(document)) {
+    collectWords(text, words);
+    yield;
+  }
   for (const code of document.fields?.codes ?? []) collectCode(code, words);
   return { words, titled, mark };
 }
 
-function toEntries({ words, titled, mark }: ReturnType<typeof splitTexts>): string[] {
+function toEntries({ words, titled, mark }: SplitTexts): string[] {
   const isLong = titled + words.length > mostWords;
   const entries: string[] = [];
   for (let index = 0; index < titled; index++) entries.push(mark + words[index]);

@@ -46,7 +46,7 @@ export function restoreSqlite(
   refuseUsed(database);
   const temporary = `${database}.restored.${process.pid}`;
   try {
-    take(copy, temporary);
+    takeCopy(copy, temporary);
     const products = inspect(copy, temporary, accepts);
     sync(temporary);
     // Copying may have taken long.
@@ -61,7 +61,7 @@ export function restoreSqlite(
 }
 
 /** With its log, if the copy is of a database that was in use: what has yet to be copied from it counts. */
-function take(copy: string, temporary: string): void {
+function takeCopy(copy: string, temporary: string): void {
   for (const suffix of ['', '-wal', '-journal']) {
     if (!existsSync(`${copy}${suffix}`)) continue;
     copyFileSync(`${copy}${suffix}`, `${temporary}${suffix}`, constants.COPYFILE_EXCL);

@@ -1,0 +1,34 @@
+/** How deep values of patches nest, and how much it takes to copy one. */
+
+/** How deep the values of a patch may nest: far beyond any resource, and safe to walk recursively. */
+export const maxDepth = 100;
+
+/** A value takes longer to copy than a character. A product has some thousands of values at most. */
+const valueWeight = 10;
+
+/**
+ * The characters of strings and names in `value`, and `valueWeight` for each value: some number above `most` where it is
+ * more, Infinity where it nests too deep.
+ */
+export function weighValue(value: unknown, most: number, levels = maxDepth): number {
+  if (typeof value === 'string') return valueWeight + value.length;
+  if (typeof value !== 'object' || value === null) return valueWeight;
+  if (levels === 0) return Number.POSITIVE_INFINITY;
+  const names = Array.isArray(value) ? [] : Object.keys(value);
+  let weight = names.reduce((sum, name) => sum + name.length, valueWeight);
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    if (weight > most) break;
+    weight += weighValue(member, most - weight, levels - 1);
+  }
+  return weight;
+}
+
+export function isShallow(value: unknown, levels = maxDepth): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (levels === 0) return false;
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  // Without a call for each of very many numbers.
+  for (const member of members)
+    if (typeof member === 'object' && member !== null && !isShallow(member, levels - 1)) return false;
+  return true;
+}
