@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { createCause, createCommandOutbox } from '../src/events/outbox.ts';
 import { createProductStore } from '../src/resources/products/store.ts';
 import { openSqlite } from '../src/storage/sqlite/index.ts';
-import { productNumber } from './catalog-data.ts';
-import { sqliteCopy } from './databases.ts';
-import { markdownTable, spread, summary, thousands } from './statistics.ts';
+import { productNumber } from './data/catalog-data.ts';
+import { markdownTable, spread, summary, thousands } from './report/statistics.ts';
+import { sqliteCopy } from './servers/databases.ts';
 
 const concurrencies = [1, 64] as const;
 

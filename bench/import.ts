@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { commandEnvironments } from '../scripts/install.mjs';
 import { formatCsvHeader, formatCsvRow } from '../src/files/write.ts';
 import type { ProductFields } from '../src/resources/products/schema.ts';
-import { productNumber } from './catalog-data.ts';
-import { type DatabaseKind, type RunDatabase, runFolder } from './databases.ts';
-import type { PostgresServer } from './postgres.ts';
-import { residentMiB } from './processes.ts';
-import { shipped } from './servers.ts';
-import { markdownTable, thousands } from './statistics.ts';
+import { productNumber } from './data/catalog-data.ts';
+import { markdownTable, thousands } from './report/statistics.ts';
+import { type DatabaseKind, type RunDatabase, runFolder } from './servers/databases.ts';
+import type { PostgresServer } from './servers/postgres.ts';
+import { residentMiB } from './servers/processes.ts';
+import { shipped } from './servers/servers.ts';
 
 const root = join(import.meta.dir, '..');
 const fields = ['sku', 'name', 'price', 'currency', 'description', 'category', 'tags', 'status'] as const;

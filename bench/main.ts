@@ -1,15 +1,15 @@
 /** `npm run bench`: measures what the service costs; bench/NOTES.md says how and what was found. */
 import { cpus } from 'node:os';
-import { cacheFolder, postgresCopy, type RunDatabase, sqliteCopy } from './databases.ts';
 import { measureFsync } from './fsync.ts';
 import { measureImport } from './import.ts';
-import { help, type Options, readOptions } from './options.ts';
-import { type PostgresServer, startPostgres } from './postgres.ts';
-import { measureRequests } from './requests.ts';
-import { scenarios } from './scenarios.ts';
+import { measureRequests } from './load/requests.ts';
+import { scenarios } from './load/scenarios.ts';
+import { help, type Options, readOptions } from './report/options.ts';
+import { thousands } from './report/statistics.ts';
+import { cacheFolder, postgresCopy, type RunDatabase, sqliteCopy } from './servers/databases.ts';
+import { type PostgresServer, startPostgres } from './servers/postgres.ts';
 import { measureSlowDisk } from './slow-disk.ts';
 import { measureStartup, type StartSubject } from './startup.ts';
-import { thousands } from './statistics.ts';
 
 const progress = (text: string) => console.error(`bench: ${text}`);
 

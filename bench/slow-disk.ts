@@ -5,12 +5,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sqliteCopy } from './databases.ts';
-import { type LoadResult, runLoad } from './load.ts';
-import type { Options } from './options.ts';
-import { type MakeRequests, scenarios } from './scenarios.ts';
-import { serviceCommand, shipped, signIn, start } from './servers.ts';
-import { markdownTable, percentile, spread, summary, thousands } from './statistics.ts';
+import { type LoadResult, runLoad } from './load/load.ts';
+import { type MakeRequests, scenarios } from './load/scenarios.ts';
+import type { Options } from './report/options.ts';
+import { markdownTable, percentile, spread, summary, thousands } from './report/statistics.ts';
+import { sqliteCopy } from './servers/databases.ts';
+import { serviceCommand, shipped, signIn, start } from './servers/servers.ts';
 
 const flushMs = 5;
 const slowly = [

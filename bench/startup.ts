@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RunDatabase } from './databases.ts';
-import { residentMiB } from './processes.ts';
-import { startService } from './servers.ts';
-import { markdownTable, spread, summary } from './statistics.ts';
+import { markdownTable, spread, summary } from './report/statistics.ts';
+import type { RunDatabase } from './servers/databases.ts';
+import { residentMiB } from './servers/processes.ts';
+import { startService } from './servers/servers.ts';
 
 const settleMs = 500;
 

@@ -1,5 +1,5 @@
 /** Requests that no operation is there to answer: addresses that nearly exist, with every method. */
-import { methods } from './hostile.ts';
+import { methods } from './texts/hostile.ts';
 import type { WireRequest } from './wire.ts';
 
 const targets = [

@@ -1,18 +1,18 @@
 /** One service on a fresh database, and every operation of its document driven with a share of the requests. */
 import fc from 'fast-check';
-import { type Contract, contractOf, type Operation } from '../test/support/contract.ts';
-import { superlinearGrowth } from '../test/support/growth.ts';
-import { call } from '../test/support/http.ts';
-import { type DatabaseKind, startTestService, type TestService } from '../test/support/service.ts';
-import { type Walk, walkOf, webhookSecret } from '../test/support/walk.ts';
+import { type Contract, contractOf, type Operation } from '../test/support/http/contract.ts';
+import { call } from '../test/support/http/http.ts';
+import { type Walk, walkOf, webhookSecret } from '../test/support/http/walk.ts';
+import { superlinearGrowth } from '../test/support/service/growth.ts';
+import { type DatabaseKind, startTestService, type TestService } from '../test/support/service/service.ts';
 import { besideCases } from './beside.ts';
 import { type Credentials, credentialsOf } from './credentials.ts';
 import { described, judge } from './judge.ts';
-import { type PublishedCase, publishedCases } from './published.ts';
 import { type Counts, createCounts } from './report.ts';
 import { type Draft, draftsFor } from './requests.ts';
 import { type RunCase, runCases, searchFor } from './runs.ts';
 import { type Schema, valuesOf } from './schemas.ts';
+import { type PublishedCase, publishedCases } from './texts/published.ts';
 import { exchange, type WireRequest, type WireResponse } from './wire.ts';
 
 export interface Campaign {

@@ -1,9 +1,9 @@
 /** Who asks, as headers: people and programs that exist, and credentials that are no good in every way. */
-import type { Operation } from '../test/support/contract.ts';
-import { call } from '../test/support/http.ts';
-import { decode, forge } from '../test/support/jwt.ts';
-import { emailOf, password, type TestService } from '../test/support/service.ts';
-import type { Walk } from '../test/support/walk.ts';
+import type { Operation } from '../test/support/http/contract.ts';
+import { call } from '../test/support/http/http.ts';
+import type { Walk } from '../test/support/http/walk.ts';
+import { decode, forge } from '../test/support/peers/jwt.ts';
+import { emailOf, password, type TestService } from '../test/support/service/service.ts';
 import type { Who } from './requests.ts';
 
 type Header = readonly [name: string, value: string];

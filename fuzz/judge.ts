@@ -1,5 +1,5 @@
 /** What no response may be, whatever was requested. */
-import type { Contract } from '../test/support/contract.ts';
+import type { Contract } from '../test/support/http/contract.ts';
 import { curlOf, isHttp, type WireRequest, type WireResponse } from './wire.ts';
 
 /** Errors of 500 and above that say what is true here: no fuzzed service reaches the world outside. */

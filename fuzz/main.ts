@@ -3,9 +3,9 @@
  * publishes. Fails when a response is a 5xx, breaks the document, shows the inside, or does not come.
  */
 import { parseArgs } from 'node:util';
-import { createCluster, throwaway } from '../scripts/postgresql.ts';
-import { type DatabaseKind, databaseKinds } from '../test/support/service.ts';
-import { removeTemplates } from '../test/support/template.ts';
+import { createCluster, throwaway } from '../scripts/tests/postgresql.ts';
+import { type DatabaseKind, databaseKinds } from '../test/support/service/service.ts';
+import { removeTemplates } from '../test/support/service/template.ts';
 import { runCampaign } from './campaign.ts';
 
 const help = `npm run fuzz -- [options]

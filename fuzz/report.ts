@@ -1,5 +1,5 @@
 /** What a run has seen, counted per operation, and what it has found. */
-import type { Operation } from '../test/support/contract.ts';
+import type { Operation } from '../test/support/http/contract.ts';
 import type { WireResponse } from './wire.ts';
 
 export interface Counts {

@@ -1,9 +1,9 @@
 /** Arbitrary requests for an operation: as declared, and wrong in one respect, or in all of them at once. */
 import fc from 'fast-check';
-import type { Operation } from '../test/support/contract.ts';
-import { contentTypes, headers, methods, queries, segments, strings } from './hostile.ts';
-import { textsOf } from './json-texts.ts';
+import type { Operation } from '../test/support/http/contract.ts';
 import type { Schema, Values } from './schemas.ts';
+import { contentTypes, headers, methods, queries, segments, strings } from './texts/hostile.ts';
+import { textsOf } from './texts/json-texts.ts';
 
 /** Who asks: with what the operation admits, as a role, or with credentials that are no good. */
 export type Who = 'admitted' | 'admin' | 'editor' | 'user' | 'nobody' | { readonly forged: number };

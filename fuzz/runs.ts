@@ -2,7 +2,7 @@
  * Long runs of one or two characters in every place that takes text: each member of a body, each parameter of a query,
  * each header. What reads them takes time linear in their length; all callers wait while it does.
  */
-import type { Operation } from '../test/support/contract.ts';
+import type { Operation } from '../test/support/http/contract.ts';
 import { bytesOf, type Draft } from './requests.ts';
 import type { WireResponse } from './wire.ts';
 

@@ -1,7 +1,7 @@
 /** JSON Schema → values: those it allows, those at its limits, and those beyond. */
 import fc from 'fast-check';
 import { notBlank } from '../src/http/schema.ts';
-import { numbers, ownProto, sharpStrings, strings, values } from './hostile.ts';
+import { numbers, ownProto, sharpStrings, strings, values } from './texts/hostile.ts';
 
 export type Schema = { readonly [keyword: string]: unknown };
 

@@ -1,6 +1,6 @@
 /** Requests as bytes on a socket, so that nothing fixes them on the way, and answers read back. */
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
-import { send } from '../test/support/raw.ts';
+import { send } from '../test/support/http/raw.ts';
 
 export interface WireRequest {
   readonly method: string;

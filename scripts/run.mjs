@@ -10,9 +10,9 @@ const bun = bunBinary();
 const bin = name => `node_modules/.bin/${name}`;
 
 const tasks = {
-  test: () => run(bun, ['scripts/test.ts', 'usual', ...rest]),
-  'test-long': () => run(bun, ['scripts/test.ts', 'long', ...rest]),
-  'test-faults': () => run(bun, ['scripts/test.ts', 'faults', ...rest]),
+  test: () => run(bun, ['scripts/tests/run.ts', 'usual', ...rest]),
+  'test-long': () => run(bun, ['scripts/tests/run.ts', 'long', ...rest]),
+  'test-faults': () => run(bun, ['scripts/tests/run.ts', 'faults', ...rest]),
   dev: () =>
     run(bun, [...bunArguments, '--watch', 'src/main.ts', 'serve', '--sample', ...rest], environmentIn(root)),
   check: () =>

@@ -1,9 +1,8 @@
 /** Every operation of the published document, against the rules that hold for all of them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { writesNothing } from './support/contents.ts';
-import { methodsOfHttp, type Operation } from './support/contract.ts';
-import { describeOnDatabases } from './support/databases.ts';
-import { call, lasting } from './support/http.ts';
+import { addPerson } from './support/data/people.ts';
+import { methodsOfHttp, type Operation } from './support/http/contract.ts';
+import { call, lasting } from './support/http/http.ts';
 import {
   changing,
   conditional,
@@ -15,10 +14,11 @@ import {
   paths,
   performing,
   withBody,
-} from './support/operations.ts';
-import { addPerson } from './support/people.ts';
-import { startTestService, type TestService } from './support/service.ts';
-import { type Walk, walkOf, webhookSecret } from './support/walk.ts';
+} from './support/http/operations.ts';
+import { type Walk, walkOf, webhookSecret } from './support/http/walk.ts';
+import { writesNothing } from './support/service/contents.ts';
+import { describeOnDatabases } from './support/service/databases.ts';
+import { startTestService, type TestService } from './support/service/service.ts';
 
 /** Operations that respond alike whether or not what their path names exists. */
 const concealing = ['requestPasswordReset'];

@@ -1,13 +1,13 @@
 /** Whatever is sent as a credential, however it is spelled: no response and no log line of any operation repeats it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct } from './support/catalog.ts';
-import { contractAt, type Operation } from './support/contract.ts';
-import { describeOnDatabases } from './support/databases.ts';
-import { call } from './support/http.ts';
-import { addKey } from './support/people.ts';
-import { send } from './support/raw.ts';
-import { startTestService, type TestService } from './support/service.ts';
-import { requiredQuery, type Walk, walkOf, webhookSecret } from './support/walk.ts';
+import { addProduct } from './support/data/catalog.ts';
+import { addKey } from './support/data/people.ts';
+import { contractAt, type Operation } from './support/http/contract.ts';
+import { call } from './support/http/http.ts';
+import { send } from './support/http/raw.ts';
+import { requiredQuery, type Walk, walkOf, webhookSecret } from './support/http/walk.ts';
+import { describeOnDatabases } from './support/service/databases.ts';
+import { startTestService, type TestService } from './support/service/service.ts';
 
 const operations = await (async () => {
   const service = await startTestService('sqlite');

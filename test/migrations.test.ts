@@ -16,9 +16,9 @@ import type { Database } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrations/migrate.ts';
 import { createSearchIndex, searchTypes } from '../src/storage/search/index.ts';
 import { createStems } from '../src/storage/search/text/stems.ts';
-import { describeOnDatabases } from './support/databases.ts';
-import { olderDatabase } from './support/older-database.ts';
-import { expectRejection } from './support/rejection.ts';
+import { expectRejection } from './support/http/rejection.ts';
+import { describeOnDatabases } from './support/service/databases.ts';
+import { olderDatabase } from './support/service/older-database.ts';
 
 const searchIn = (database: Database) =>
   createSearchStore(

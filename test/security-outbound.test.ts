@@ -1,11 +1,11 @@
 /** Of the ten risks (security.test.ts) those two that are about what the service asks others, and what they say. */
 import { expect, test } from 'bun:test';
-import { addProduct } from './support/catalog.ts';
-import { describeOnDatabases } from './support/databases.ts';
-import { call } from './support/http.ts';
-import { addKey } from './support/people.ts';
-import { startTestService } from './support/service.ts';
-import { startProvider } from './support/weather-provider.ts';
+import { addProduct } from './support/data/catalog.ts';
+import { addKey } from './support/data/people.ts';
+import { call } from './support/http/http.ts';
+import { startProvider } from './support/peers/weather-provider.ts';
+import { describeOnDatabases } from './support/service/databases.ts';
+import { startTestService } from './support/service/service.ts';
 
 describeOnDatabases('what the service asks others on %s', kind => {
   test('7 forged requests: text of callers never says where the service asks', async () => {

@@ -3,15 +3,15 @@
  * are in security-outbound.test.ts. SECURITY.md names the tests of single resources beside these.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct, pathOf } from './support/catalog.ts';
-import { writesNothing } from './support/contents.ts';
-import { contractAt, type Operation } from './support/contract.ts';
-import { describeOnDatabases } from './support/databases.ts';
-import { call } from './support/http.ts';
-import { addPerson, type Person } from './support/people.ts';
-import { send } from './support/raw.ts';
-import { play } from './support/scenario.ts';
-import { startTestService, type TestService } from './support/service.ts';
+import { addProduct, pathOf } from './support/data/catalog.ts';
+import { addPerson, type Person } from './support/data/people.ts';
+import { contractAt, type Operation } from './support/http/contract.ts';
+import { call } from './support/http/http.ts';
+import { send } from './support/http/raw.ts';
+import { play } from './support/http/scenario.ts';
+import { writesNothing } from './support/service/contents.ts';
+import { describeOnDatabases } from './support/service/databases.ts';
+import { startTestService, type TestService } from './support/service/service.ts';
 
 /** Everything of one customer's, by the path of its resource: `/v1/orders/{id}` → id. */
 type Possessions = Readonly<Record<string, number>>;

@@ -1,10 +1,10 @@
 /** Statements of the specification that hold for all resources, and that no other test looks at as a whole. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { addProduct, pathOf, read } from './support/catalog.ts';
-import { describeOnDatabases } from './support/databases.ts';
-import { call } from './support/http.ts';
-import { startTestService, type TestService } from './support/service.ts';
+import { addProduct, pathOf, read } from './support/data/catalog.ts';
+import { call } from './support/http/http.ts';
+import { describeOnDatabases } from './support/service/databases.ts';
+import { startTestService, type TestService } from './support/service/service.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 interface Operation {
@@ -12,7 +12,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
-// Boundary: openapi.test.ts proves that the file is a valid OpenAPI document.
+// Boundary: documents/openapi.test.ts proves that the file is a valid OpenAPI document.
 const document = (await Bun.file(join(import.meta.dir, '..', 'openapi.json')).json()) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Node>> };

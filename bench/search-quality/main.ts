@@ -3,8 +3,8 @@
  * `--per-kind N` makes a shop of so many products of each kind, and asks only ours: whether common words find as well there.
  */
 import { parseArgs } from 'node:util';
-import { cacheFolder } from '../databases.ts';
-import { startPostgres } from '../postgres.ts';
+import { cacheFolder } from '../servers/databases.ts';
+import { startPostgres } from '../servers/postgres.ts';
 import { type Engine, fts5, miniSearch, ours, tsRank } from './engines.ts';
 import { type Measured, measure, summaryOf } from './metrics.ts';
 import { gradeOf, type Query, queries } from './queries.ts';

@@ -6,7 +6,7 @@
  * 1  of the kind; or of its family with all that is wanted
  * 0  everything else
  */
-import { type Random, random } from '../random.ts';
+import { type Random, random } from '../load/random.ts';
 import type { Kind } from './kinds/kind.ts';
 import { type Facts, type Product, shuffled } from './shop.ts';
 import { kinds } from './vocabulary.ts';

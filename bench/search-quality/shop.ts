@@ -1,5 +1,5 @@
 /** The products of the made-up shop: the same in every run. */
-import { type Random, random } from '../random.ts';
+import { type Random, random } from '../load/random.ts';
 import type { Kind } from './kinds/kind.ts';
 import { audiences, colours, kinds } from './vocabulary.ts';
 

@@ -12,7 +12,7 @@ export interface Bulk {
   statements(rows: Rows): Generator<CompiledQuery<unknown>>;
 }
 
-export type CompareRows = (one: readonly unknown[], other: readonly unknown[]) => number;
+type CompareRows = (one: readonly unknown[], other: readonly unknown[]) => number;
 
 /** What a column holds, by the name of its type in SQL. */
 export type ColumnType = 'text' | 'integer' | 'double precision';

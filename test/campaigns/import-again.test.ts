@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { completeFields } from '../../src/resources/products/schema.ts';
 import { createCatalog, csv, fieldsOf, type Place, productsOf, totalsOf, versionOf } from '../cli/program.ts';
-import { describeOnDatabases } from '../support/databases.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
 
 const lamp = {
   sku: 'A-1',

@@ -4,10 +4,10 @@
  * at once, and none in which each product is named once changes anything twice.
  */
 import { expect, test } from 'bun:test';
-import { random } from '../../bench/random.ts';
+import { random } from '../../bench/load/random.ts';
 import { createCatalog, type Place, productsOf, variantsOf, versionOf, writtenIn } from '../cli/program.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import type { DatabaseKind } from '../support/service.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import type { DatabaseKind } from '../support/service/service.ts';
 
 const rounds = 6;
 const steps = 6;

@@ -1,10 +1,10 @@
 /** Many changes at once, which are read in parts; of very many only the ids are read: other rows stay cached. */
 import { expect, test } from 'bun:test';
-import { addProduct, type Product, pathOf } from '../support/catalog.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { importProducts } from '../support/imported.ts';
-import { startTestService } from '../support/service.ts';
+import { addProduct, type Product, pathOf } from '../support/data/catalog.ts';
+import { call } from '../support/http/http.ts';
+import { importProducts } from '../support/samples/imported.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService } from '../support/service/service.ts';
 
 describeOnDatabases('many changes at once on %s', kind => {
   // One less than SQLite reads by one statement, as many, one more, and several times as many.

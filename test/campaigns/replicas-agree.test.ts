@@ -10,9 +10,9 @@ import type { Role } from '../../src/http/access.ts';
 import { type Area, categories, mostIds, options, post, type Write, words } from '../support/areas/area.ts';
 import { people } from '../support/areas/people.ts';
 import { shop } from '../support/areas/shop.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { call } from '../support/http/http.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 /** Areas of the service, with a part of those who read them. */
 const areas: readonly (readonly [name: string, area: Area, readers: readonly Role[]])[] = [

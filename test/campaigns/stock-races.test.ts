@@ -1,11 +1,11 @@
 /** Stock when many want it at once: over two replicas, exactly what there is gets sold. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { pathOf } from '../support/catalog.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { act } from '../support/orders.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { addStocked, adjust, order, shownOf } from '../support/stock.ts';
+import { pathOf } from '../support/data/catalog.ts';
+import { act } from '../support/data/orders.ts';
+import { addStocked, adjust, order, shownOf } from '../support/data/stock.ts';
+import { call } from '../support/http/http.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 describeOnDatabases('stock that many want on %s', kind => {
   let service: TestService;

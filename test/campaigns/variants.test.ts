@@ -3,11 +3,11 @@
  * and what is cached is what the tables hold, at once.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { random } from '../../bench/random.ts';
-import { addProduct, type Product, pathOf } from '../support/catalog.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { random } from '../../bench/load/random.ts';
+import { addProduct, type Product, pathOf } from '../support/data/catalog.ts';
+import { call } from '../support/http/http.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 interface Variant {
   readonly id: number;

@@ -5,8 +5,8 @@ import { createSessionStore } from '../../src/resources/auth/store.ts';
 import { createKeyStore } from '../../src/resources/keys/store.ts';
 import { createMailTokens } from '../../src/resources/users/mail-tokens.ts';
 import { createUserStore } from '../../src/resources/users/store.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { eventsOf } from '../support/events.ts';
+import { eventsOf } from '../support/data/events.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
 
 import { createPlace, type Place, withDatabaseOf } from './program.ts';
 

@@ -99,7 +99,7 @@ test.each([
   ['links', '"link" is taken: openapi.json has the schema Link'],
   ['rows', '"rows" is taken: src/resources/todos/endpoints.ts has a name rows'],
   ['titles', '"title" is taken: src/resources/todos/schema.ts has a name title'],
-  ['lists', '"lists" is taken: there is a file test/resources/lists.test.ts'],
+  ['sweeps', '"sweeps" is taken: there is a file test/resources/sweeps.test.ts'],
   ['to-strings', '"toString", the singular of "to-strings", is a member of every object of JavaScript'],
   ['media-uses media-use', '"media-uses" is taken: src/storage/tables.ts has a name MediaUsesTable'],
   ['api-keys', '"api-keys" is taken: src/storage/tables.ts has a name ApiKeysTable'],

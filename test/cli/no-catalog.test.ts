@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { commands } from '../../src/cli/index.ts';
 import { migrations } from '../../src/storage/migrations/index.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { buildRelease } from '../support/release.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { buildRelease } from '../support/service/release.ts';
 import {
   createCatalog,
   createPlace,

@@ -11,8 +11,8 @@ import { type StoredVariant, variantOf } from '../../src/resources/variants/row.
 import type { Variant } from '../../src/resources/variants/schema.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { openDatabase } from '../../src/storage/open.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { copyEmpty, type DatabaseKind } from '../support/template.ts';
+import { createDatabase } from '../support/service/postgres.ts';
+import { copyEmpty, type DatabaseKind } from '../support/service/template.ts';
 import { runHere } from './here.ts';
 
 export interface Ended {

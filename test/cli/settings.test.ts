@@ -1,8 +1,8 @@
 /** What is said of a setting that cannot be used: its name, the rule, the value unless it may be secret, the default. */
 import { expect, test } from 'bun:test';
 import { settings } from '../../src/settings/index.ts';
-import { call } from '../support/http.ts';
-import { startTestService } from '../support/service.ts';
+import { call } from '../support/http/http.ts';
+import { startTestService } from '../support/service/service.ts';
 import { runHere } from './here.ts';
 
 /** What a command says that needs nothing but its settings first. */

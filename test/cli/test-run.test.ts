@@ -15,7 +15,7 @@ async function runWithPlanted(settings: Readonly<Record<string, string>>) {
   const planted = join(folder, `catalog-postgresql-${version}-${process.arch}-${process.getuid?.()}`);
   mkdirSync(planted);
   chmodSync(planted, 0o777);
-  const child = Bun.spawn([process.execPath, 'scripts/test.ts', 'usual', 'test/money.test.ts'], {
+  const child = Bun.spawn([process.execPath, 'scripts/tests/run.ts', 'usual', 'test/money.test.ts'], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', TMPDIR: folder, ...settings },
     stdout: 'pipe',

@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config.ts';
-import { send } from '../support/raw.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { send } from '../support/http/raw.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
 const proxies: [

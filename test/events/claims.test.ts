@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { claimMs } from '../../src/events/attempts.ts';
 import type { Consumer } from '../../src/events/dispatcher.ts';
-import { describeOnDatabases } from '../support/databases.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
 import { deliveriesOn, external, turn } from './deliveries.ts';
 
 describeOnDatabases('claims on %s', kind => {

@@ -4,7 +4,7 @@ import { type Consumer, createDispatcher, type Dispatcher } from '../../src/even
 import { createQueue } from '../../src/events/queue.ts';
 import { createLog } from '../../src/operations/log.ts';
 import type { Database, Session } from '../../src/storage/database.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 /** Milliseconds between two polls for work: longer than any test. */
 export const never = 2_147_483_647;

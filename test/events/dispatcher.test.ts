@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { attemptsLimit, PermanentFailure } from '../../src/events/dispatcher.ts';
 import { createQueue } from '../../src/events/queue.ts';
-import { describeOnDatabases } from '../support/databases.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
 import { deliveriesOn, external } from './deliveries.ts';
 
 const hour = 3_600_000;

@@ -1,11 +1,11 @@
 /** /metrics says what waits in the queues, how long it has waited, and what has come of the rest. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { networkInterfaces } from 'node:os';
-import { describeOnDatabases } from '../support/databases.ts';
-import { record } from '../support/events.ts';
-import { call } from '../support/http.ts';
-import { userIdOf } from '../support/people.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { record } from '../support/data/events.ts';
+import { userIdOf } from '../support/data/people.ts';
+import { call } from '../support/http/http.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 describeOnDatabases('numbers of deliveries on %s', kind => {
   let service: TestService;

@@ -1,10 +1,10 @@
 /** Events are kept for ever, or for as long as is set; none goes that someone is still to be told of. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createRetention } from '../../src/events/retention.ts';
-import { contentsOf } from '../support/contents.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { record } from '../support/events.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { record } from '../support/data/events.ts';
+import { contentsOf } from '../support/service/contents.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 const day = 86_400_000;
 const running = () => false;

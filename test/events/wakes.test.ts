@@ -10,7 +10,7 @@ import { createLog } from '../../src/operations/log.ts';
 import type { Session } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
-import { describeOnDatabases } from '../support/databases.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
 import { deliveriesOn, external, never, turn } from './deliveries.ts';
 
 describeOnDatabases('looking for deliveries on %s', kind => {

@@ -1,9 +1,9 @@
 /** A clock that is set forward and back, and days, months and years that end while the service works. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { describeOnDatabases } from '../support/databases.ts';
-import { type Call, call } from '../support/http.ts';
-import { act, placeOrder } from '../support/orders.ts';
-import { emailOf, signIn, startTestService, type TestService } from '../support/service.ts';
+import { act, placeOrder } from '../support/data/orders.ts';
+import { type Call, call } from '../support/http/http.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { emailOf, signIn, startTestService, type TestService } from '../support/service/service.ts';
 import { conclude } from './outcome.ts';
 
 const hour = 3_600_000;

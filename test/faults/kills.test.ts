@@ -1,10 +1,10 @@
 /** kill -9, again and again: of the service while products are created, and of imports while they write. */
 import { expect, test } from 'bun:test';
 import { sql } from 'kysely';
-import { random } from '../../bench/random.ts';
+import { random } from '../../bench/load/random.ts';
 import { createPlace, type Place, totalsOf, waitFor, withDatabaseOf } from '../cli/program.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { signIn } from '../support/sign-in.ts';
+import { signIn } from '../support/data/sign-in.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
 import { readNames, startLoad } from './load.ts';
 import { conclude, roundsOf } from './outcome.ts';
 

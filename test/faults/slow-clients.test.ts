@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { createPlace, type Place, type Running, waitFor } from '../cli/program.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { signIn } from '../support/sign-in.ts';
+import { signIn } from '../support/data/sign-in.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
 import { readNames } from './load.ts';
 import { conclude, isShort, skipped } from './outcome.ts';
 

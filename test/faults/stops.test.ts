@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../scripts/postgresql.ts';
+import { freePort } from '../../scripts/tests/postgresql.ts';
 import { createPlace, type Place, type Running, waitFor } from '../cli/program.ts';
-import { hasPostgres } from '../support/postgres.ts';
+import { hasPostgres } from '../support/service/postgres.ts';
 import { conclude, isShort, roundsOf, skipped } from './outcome.ts';
 
 const clients = 32;

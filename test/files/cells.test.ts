@@ -7,8 +7,8 @@ import { parseAttributeValue, toAttributeCell, toAttributeKey } from '../../src/
 import { keepDeepestPaths, splitAddresses, splitList, toPath } from '../../src/files/cells/list.ts';
 import { readWeight } from '../../src/files/cells/weight.ts';
 import { detectEncoding, toUtf8 } from '../../src/files/encoding.ts';
-import { superlinearGrowth } from '../support/growth.ts';
-import { bytesOf, streamOf } from '../support/records.ts';
+import { bytesOf, streamOf } from '../support/samples/records.ts';
+import { superlinearGrowth } from '../support/service/growth.ts';
 
 const comma: AmountOptions = { decimal: 'comma' };
 const point: AmountOptions = { decimal: 'point' };

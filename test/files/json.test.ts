@@ -1,6 +1,6 @@
 /** Reading JSON as people have it. */
 import { describe, expect, test } from 'bun:test';
-import { bigLine, brief, notUtf8, readAll } from '../support/records.ts';
+import { bigLine, brief, notUtf8, readAll } from '../support/samples/records.ts';
 
 describe('JSON files as people have them', () => {
   const cases: [name: string, file: string | Uint8Array, path: string | undefined, expected: unknown[]][] = [

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { createRecordMapper } from '../../src/files/cells/mapper.ts';
 import { MappingError, parseMapping, productFields } from '../../src/files/map.ts';
 import { detectFormat, type FileFormat } from '../../src/files/read.ts';
-import { bytesOf, type Fields } from '../support/records.ts';
+import { bytesOf, type Fields } from '../support/samples/records.ts';
 
 describe('the format of a file', () => {
   const cases: [name: string | undefined, start: string, format: FileFormat][] = [

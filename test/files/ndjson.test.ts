@@ -1,6 +1,6 @@
 /** Reading NDJSON as people have it. */
 import { describe, expect, test } from 'bun:test';
-import { bigLine, brief, bytesOf, notUtf8, readAll } from '../support/records.ts';
+import { bigLine, brief, bytesOf, notUtf8, readAll } from '../support/samples/records.ts';
 
 describe('NDJSON files as people have them', () => {
   const cases: [name: string, file: string | Uint8Array, expected: unknown[]][] = [

@@ -5,8 +5,8 @@ import { productFields } from '../../src/files/map.ts';
 import type { FileFormat } from '../../src/files/read.ts';
 import { formatCsvHeader, formatCsvRow, formatNdjsonRow } from '../../src/files/write.ts';
 import { sampleProducts } from '../../src/sample/products.ts';
-import { type Fields, mapped, readAll } from '../support/records.ts';
-import { anyTextOf } from '../support/texts.ts';
+import { type Fields, mapped, readAll } from '../support/samples/records.ts';
+import { anyTextOf } from '../support/samples/texts.ts';
 
 const anyText = anyTextOf({ minLength: 1, maxLength: 40 });
 const awkwardText = fc

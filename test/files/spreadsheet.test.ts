@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { guardCell, unguardCell } from '../../src/files/spreadsheet.ts';
-import { processorTime } from '../support/growth.ts';
-import { anyTextOf } from '../support/texts.ts';
+import { anyTextOf } from '../support/samples/texts.ts';
+import { processorTime } from '../support/service/growth.ts';
 
 const texts = fc.oneof(
   anyTextOf({ maxLength: 20 }),

@@ -1,7 +1,7 @@
 /** Batches, and sources that are read in part. */
 import { describe, expect, test } from 'bun:test';
 import { peek, readRecords } from '../../src/files/read.ts';
-import { brief, bytesOf, streamOf } from '../support/records.ts';
+import { brief, bytesOf, streamOf } from '../support/samples/records.ts';
 
 describe('batches and streams', () => {
   test('a batch holds at most 1000 records, and all come in order', async () => {

@@ -1,10 +1,10 @@
 /** Content codings: which one is chosen, what it decodes to, and how validators go with it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import zlib from 'node:zlib';
-import { addProduct, type Product, pathOf } from '../support/catalog.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { addProduct, type Product, pathOf } from '../support/data/catalog.ts';
+import { call } from '../support/http/http.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 const chosen: [acceptEncoding: string, coding: string | null][] = [
   ['br', 'br'],

@@ -1,11 +1,11 @@
 /** Cross-origin requests: who is let in, what a preflight says, and what pages may read. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { isObject } from '../../src/json-object.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { named, operations } from '../support/operations.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { type Walk, walkOf, webhookSecret } from '../support/walk.ts';
+import { call } from '../support/http/http.ts';
+import { named, operations } from '../support/http/operations.ts';
+import { type Walk, walkOf, webhookSecret } from '../support/http/walk.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 /** What a page may read without being let (Fetch standard, "CORS-safelisted response-header name"). */
 const safelisted = [

@@ -1,12 +1,12 @@
 /** The links of filtered lists keep every filter, also one that is called as a credential is. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct } from '../support/catalog.ts';
-import { contractAt, type Operation } from '../support/contract.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { addKey } from '../support/people.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { requiredQuery, type Walk, walkOf } from '../support/walk.ts';
+import { addProduct } from '../support/data/catalog.ts';
+import { addKey } from '../support/data/people.ts';
+import { contractAt, type Operation } from '../support/http/contract.ts';
+import { call } from '../support/http/http.ts';
+import { requiredQuery, type Walk, walkOf } from '../support/http/walk.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 /** As credentials are called, and `notes`, which nothing is. */
 const attributes = [

@@ -1,11 +1,11 @@
 /** What an API key shows and changes: what its scopes name. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct } from '../support/catalog.ts';
-import { contentsOf } from '../support/contents.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { type Call, call } from '../support/http.ts';
-import { addKey } from '../support/people.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { addProduct } from '../support/data/catalog.ts';
+import { addKey } from '../support/data/people.ts';
+import { type Call, call } from '../support/http/http.ts';
+import { contentsOf } from '../support/service/contents.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 describeOnDatabases('the rights of keys on %s', kind => {
   let service: TestService;

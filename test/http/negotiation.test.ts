@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test';
 import { LRUCache } from 'lru-cache';
 import { createNegotiate } from '../../src/http/negotiate.ts';
-import { addProduct, type Product, pathOf } from '../support/catalog.ts';
-import { conformance } from '../support/conformance.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { send } from '../support/raw.ts';
-import { play } from '../support/scenario.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { addProduct, type Product, pathOf } from '../support/data/catalog.ts';
+import { conformance } from '../support/http/conformance.ts';
+import { call } from '../support/http/http.ts';
+import { send } from '../support/http/raw.ts';
+import { play } from '../support/http/scenario.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 const json = 'application/json';
 const vendor = 'application/vnd.catalog.v1+json';

@@ -1,10 +1,10 @@
 /** Every list that can be sorted by `createdAt` takes `created_at` as well, which means the same. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { named, operations } from '../support/operations.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { requiredQuery, type Walk, walkOf, webhookSecret } from '../support/walk.ts';
+import { call } from '../support/http/http.ts';
+import { named, operations } from '../support/http/operations.ts';
+import { requiredQuery, type Walk, walkOf, webhookSecret } from '../support/http/walk.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 const names = ['createdAt', 'created_at'];
 const sortsOf = ({ parameters }: (typeof operations)[number]) => {

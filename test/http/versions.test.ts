@@ -1,11 +1,11 @@
 /** Two versions side by side from the same resources: what each shows, and that neither leaks into the other. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { writesNothing } from '../support/contents.ts';
-import { type Contract, contractOf } from '../support/contract.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { type Call, call, type Received } from '../support/http.ts';
-import { twoVersions } from '../support/second-version.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { type Contract, contractOf } from '../support/http/contract.ts';
+import { type Call, call, type Received } from '../support/http/http.ts';
+import { writesNothing } from '../support/service/contents.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { twoVersions } from '../support/service/second-version.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 const names = ['v1', 'v2'] as const;
 type Name = (typeof names)[number];

@@ -3,9 +3,9 @@ import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { claimMs } from '../../src/events/attempts.ts';
 import { createPlace, waitFor } from '../cli/program.ts';
 import { letPass, queueIsEmpty } from '../cli/queue.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { type DatabaseKind, signIn } from '../support/service.ts';
-import { type SmtpServer, startSmtp } from '../support/smtp.ts';
+import { type SmtpServer, startSmtp } from '../support/peers/smtp.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { type DatabaseKind, signIn } from '../support/service/service.ts';
 
 // Each test starts several processes.
 setDefaultTimeout(60_000);

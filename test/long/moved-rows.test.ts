@@ -1,9 +1,9 @@
 /** Lists filtered by attributes, of so many rows that have moved that what is kept in memory is put in order again. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { importProducts } from '../support/imported.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { call } from '../support/http/http.ts';
+import { importProducts } from '../support/samples/imported.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 interface Row {
   readonly id: number;

@@ -2,8 +2,8 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { createPlace, type Place, waitFor } from '../cli/program.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { signIn } from '../support/service.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { signIn } from '../support/service/service.ts';
 
 // Each test starts several processes.
 setDefaultTimeout(60_000);

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { claimMs } from '../../src/events/attempts.ts';
 import { deliveries, logged, queue, serviceWith, smtp, temporary, urlOf } from '../mail/sender.ts';
-import { describeOnDatabases } from '../support/databases.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
 
 // The time is the mail library’s, and real.
 setDefaultTimeout(120_000);

@@ -1,13 +1,13 @@
 /** Clients and providers that are slow or say nothing: what bounds the wait is seconds, and nobody else waits. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import { writesNothing } from '../support/contents.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { act, placeOrder, readOrder } from '../support/orders.ts';
-import { dripping } from '../support/raw.ts';
-import { startTestService } from '../support/service.ts';
-import { fakeStripe } from '../support/stripe.ts';
-import { startProvider } from '../support/weather-provider.ts';
+import { act, placeOrder, readOrder } from '../support/data/orders.ts';
+import { call } from '../support/http/http.ts';
+import { dripping } from '../support/http/raw.ts';
+import { fakeStripe } from '../support/peers/stripe.ts';
+import { startProvider } from '../support/peers/weather-provider.ts';
+import { writesNothing } from '../support/service/contents.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService } from '../support/service/service.ts';
 
 setDefaultTimeout(60_000);
 const mebibyte = 1024 * 1024;

@@ -1,8 +1,8 @@
 /** A hundred pieces and two hundred buyers, at two processes of the program on one database. */
 import { expect, test } from 'bun:test';
 import { createPlace, type Running, waitFor } from '../cli/program.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { signIn } from '../support/sign-in.ts';
+import { signIn } from '../support/data/sign-in.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
 
 const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
 const settings = { ...administrator, HOST: '127.0.0.1', RATE_LIMIT: '1000000', LOG_LEVEL: 'error' };

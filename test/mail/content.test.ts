@@ -1,10 +1,10 @@
 /** What arrives of a mail: as it was written, to nobody else, and by a connection that can be trusted. */
 import { describe, expect, onTestFinished, test } from 'bun:test';
 import { createSeal } from '../../src/secrets/seal.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { mailTo } from '../support/mails.ts';
-import { serviceSecret, startTestService } from '../support/service.ts';
+import { call } from '../support/http/http.ts';
+import { mailTo } from '../support/peers/mails.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { serviceSecret, startTestService } from '../support/service/service.ts';
 import { deliveries, logged, queue, serviceWith, smtp, temporary, urlOf } from './sender.ts';
 
 const password = 'p%40ss%3Aw%2Frd&secret';

@@ -1,9 +1,9 @@
 /** Mails from the queue to a real SMTP server: how often they are tried, and what becomes of failures. */
 import { expect, test } from 'bun:test';
 import { createCause } from '../../src/events/outbox.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { hasPostgres } from '../support/postgres.ts';
-import { expectRejection } from '../support/rejection.ts';
+import { expectRejection } from '../support/http/rejection.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { hasPostgres } from '../support/service/postgres.ts';
 import {
   deliveries,
   final,

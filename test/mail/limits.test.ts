@@ -1,11 +1,11 @@
 /** How much mail one recipient gets, by whatever way it is requested, and what strangers are not made to read. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { toMailbox } from '../../src/mail/limits.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { type Call, call } from '../support/http.ts';
-import { invoiced } from '../support/invoices.ts';
-import { addKey, userIdOf } from '../support/people.ts';
-import { emailOf, password, startTestService, type TestService } from '../support/service.ts';
+import { invoiced } from '../support/data/invoices.ts';
+import { addKey, userIdOf } from '../support/data/people.ts';
+import { type Call, call } from '../support/http/http.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { emailOf, password, startTestService, type TestService } from '../support/service/service.ts';
 
 const perHour = 10;
 const perDayUnconfirmed = 5;

@@ -6,8 +6,8 @@ import { createMailLimits } from '../../src/mail/limits.ts';
 import { createMails, type NewMail } from '../../src/mail/mails.ts';
 import { createSeal } from '../../src/secrets/seal.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { serviceSecret, startTestService, type TestService } from '../support/service.ts';
-import { type SmtpOptions, type SmtpServer, startSmtp } from '../support/smtp.ts';
+import { type SmtpOptions, type SmtpServer, startSmtp } from '../support/peers/smtp.ts';
+import { serviceSecret, startTestService, type TestService } from '../support/service/service.ts';
 
 export const plain: NewMail = {
   to: { name: 'Ada', address: 'ada@shop.example' },

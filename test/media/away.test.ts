@@ -4,11 +4,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config.ts';
-import { addProduct, read } from '../support/catalog.ts';
-import { call } from '../support/http.ts';
-import { png, sendImage } from '../support/images.ts';
-import { startS3 } from '../support/s3.ts';
-import { startTestService } from '../support/service.ts';
+import { addProduct, read } from '../support/data/catalog.ts';
+import { png, sendImage } from '../support/data/images.ts';
+import { call } from '../support/http/http.ts';
+import { startS3 } from '../support/peers/s3.ts';
+import { startTestService } from '../support/service/service.ts';
 
 test('while S3 is away uploads and what is not here are 503; all else goes on, and comes back with it', async () => {
   const s3 = await startS3();

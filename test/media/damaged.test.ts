@@ -4,11 +4,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { addProduct } from '../support/catalog.ts';
-import { call } from '../support/http.ts';
-import { noise, plainPng, sendImage } from '../support/images.ts';
-import { startS3 } from '../support/s3.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { addProduct } from '../support/data/catalog.ts';
+import { noise, plainPng, sendImage } from '../support/data/images.ts';
+import { call } from '../support/http/http.ts';
+import { startS3 } from '../support/peers/s3.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 const undo: (() => unknown)[] = [];
 afterEach(async () => {

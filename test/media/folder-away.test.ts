@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createPlace, waitFor } from '../cli/program.ts';
-import { addProduct, read } from '../support/catalog.ts';
-import { call, type Received } from '../support/http.ts';
-import { png, sendImage } from '../support/images.ts';
-import { startS3 } from '../support/s3.ts';
-import { signIn, startTestService, type TestService } from '../support/service.ts';
+import { addProduct, read } from '../support/data/catalog.ts';
+import { png, sendImage } from '../support/data/images.ts';
+import { call, type Received } from '../support/http/http.ts';
+import { startS3 } from '../support/peers/s3.ts';
+import { signIn, startTestService, type TestService } from '../support/service/service.ts';
 
 const folders: string[] = [];
 afterEach(() => {

@@ -1,10 +1,10 @@
 /** Files and forms of very many or very long parts: what is not a picture costs little, and is not kept. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { addProduct } from '../support/catalog.ts';
-import { processorTime } from '../support/growth.ts';
-import type { Received } from '../support/http.ts';
-import { gif, plainPng, png, sendImage } from '../support/images.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { addProduct } from '../support/data/catalog.ts';
+import { gif, plainPng, png, sendImage } from '../support/data/images.ts';
+import type { Received } from '../support/http/http.ts';
+import { processorTime } from '../support/service/growth.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 /** Where the first block of the GIF begins: behind its head and its colours. */
 const firstBlock = 19;

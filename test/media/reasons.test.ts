@@ -1,10 +1,10 @@
 /** What operators learn of images: the addresses of requests, and why a store cannot be used. */
 import { expect, test } from 'bun:test';
 import { createCatalog, waitFor } from '../cli/program.ts';
-import { call } from '../support/http.ts';
-import { noise } from '../support/images.ts';
-import { startS3 } from '../support/s3.ts';
-import { signIn, startTestService, type TestService } from '../support/service.ts';
+import { noise } from '../support/data/images.ts';
+import { call } from '../support/http/http.ts';
+import { startS3 } from '../support/peers/s3.ts';
+import { signIn, startTestService, type TestService } from '../support/service/service.ts';
 
 const unknown = `/media/${'0'.repeat(64)}`;
 const causeOf = (service: TestService) =>

@@ -3,10 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addProduct } from '../support/catalog.ts';
-import { writesNothing } from '../support/contents.ts';
-import { processorTime } from '../support/growth.ts';
-import type { Received } from '../support/http.ts';
+import { addProduct } from '../support/data/catalog.ts';
 import {
   animatedWebp,
   exifSegment,
@@ -17,8 +14,11 @@ import {
   sendImage,
   webp,
   withSegments,
-} from '../support/images.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+} from '../support/data/images.ts';
+import type { Received } from '../support/http/http.ts';
+import { writesNothing } from '../support/service/contents.ts';
+import { processorTime } from '../support/service/growth.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 const text = (value: string) => Buffer.from(value);
 const svg = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>';

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addProduct } from '../support/catalog.ts';
-import { call, type Received } from '../support/http.ts';
-import { animatedWebp, gif, jpeg, noise, png, sendImage } from '../support/images.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { addProduct } from '../support/data/catalog.ts';
+import { animatedWebp, gif, jpeg, noise, png, sendImage } from '../support/data/images.ts';
+import { call, type Received } from '../support/http/http.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 const halfClear = png(900, 600, { pixel: (x, y) => [x & 255, y & 255, 80, x < 450 ? 0 : 255] });
 

@@ -10,12 +10,17 @@ import { createLog } from '../../src/operations/log.ts';
 import { createImageFiles } from '../../src/resources/images/files.ts';
 import { createImageStore } from '../../src/resources/images/store.ts';
 import { runHere } from '../cli/here.ts';
-import { addProduct, type Product, pathOf, read } from '../support/catalog.ts';
-import { call } from '../support/http.ts';
-import { noise, plainPng, png, sendImage } from '../support/images.ts';
-import { createDatabase, hasPostgres } from '../support/postgres.ts';
-import { startS3, type TestS3 } from '../support/s3.ts';
-import { type DatabaseKind, serviceSecret, startTestService, type TestService } from '../support/service.ts';
+import { addProduct, type Product, pathOf, read } from '../support/data/catalog.ts';
+import { noise, plainPng, png, sendImage } from '../support/data/images.ts';
+import { call } from '../support/http/http.ts';
+import { startS3, type TestS3 } from '../support/peers/s3.ts';
+import { createDatabase, hasPostgres } from '../support/service/postgres.ts';
+import {
+  type DatabaseKind,
+  serviceSecret,
+  startTestService,
+  type TestService,
+} from '../support/service/service.ts';
 
 const hour = 60 * 60 * 1000;
 const silent = createLog('silent', () => undefined, Date.now);

@@ -1,7 +1,7 @@
 /** Patches that apply, and names that are no names of the language. */
 import { describe, expect, test } from 'bun:test';
 import { applyJsonPatch, applyMergePatch, type Json } from '../../src/http/patch/documents.ts';
-import { refusal } from '../support/patches.ts';
+import { refusal } from '../support/http/patches.ts';
 
 describe('a JSON Patch that applies', () => {
   const scenarios: { name: string; document: Json; patch: Json; result: Json }[] = [

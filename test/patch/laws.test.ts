@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createPatch } from 'rfc6902';
 import { applyJsonPatch, applyMergePatch, type Json } from '../../src/http/patch/documents.ts';
-import { outcome, refusal } from '../support/patches.ts';
+import { outcome, refusal } from '../support/http/patches.ts';
 
 describe('laws', () => {
   const name = fc.oneof(fc.constantFrom('a', 'b', '', '0', '-', '~', '/', '~1', 'constructor'), fc.string());

@@ -1,7 +1,7 @@
 /** Patches that are refused for what they are, whatever they are applied to. */
 import { describe, expect, test } from 'bun:test';
 import { applyJsonPatch, applyMergePatch, type Json } from '../../src/http/patch/documents.ts';
-import { nested, refusal } from '../support/patches.ts';
+import { nested, refusal } from '../support/http/patches.ts';
 
 describe('a malformed JSON Patch names every problem', () => {
   const remove = { op: 'remove', path: '/a' };

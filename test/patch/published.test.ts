@@ -1,8 +1,8 @@
 /** Published cases of RFC 6902, RFC 7396 and RFC 6901. */
 import { describe, expect, test } from 'bun:test';
 import { applyJsonPatch, applyMergePatch, type Json } from '../../src/http/patch/documents.ts';
-import { conformance } from '../support/conformance.ts';
-import { refusal } from '../support/patches.ts';
+import { conformance } from '../support/http/conformance.ts';
+import { refusal } from '../support/http/patches.ts';
 
 /** The content of a published file, or undefined where the folder is absent. */
 async function published<Content>(...segments: string[]): Promise<Content | undefined> {

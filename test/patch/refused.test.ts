@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ErrorCode } from '../../src/http/errors.ts';
 import { applyJsonPatch, type Json } from '../../src/http/patch/documents.ts';
-import { refusal } from '../support/patches.ts';
+import { refusal } from '../support/http/patches.ts';
 
 describe('a JSON Patch that cannot be applied names the operation and the path', () => {
   const document: Json = { a: { b: 1 }, list: ['x', 'y'], text: 'abc' };

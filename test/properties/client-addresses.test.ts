@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { normalizeAddress, readClientAddress } from '../../src/http/quota/client-address.ts';
-import { superlinearGrowth } from '../support/growth.ts';
+import { superlinearGrowth } from '../support/service/growth.ts';
 
 const forwarded = (value: string) =>
   readClientAddress('192.0.2.1', new Headers({ 'X-Forwarded-For': value }), true);

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { buildErrorDetail, moveDetail, renameDetail } from '../../src/http/errors.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { call } from '../support/http/http.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 /** A fragment as RFC 3986 §3.5 has it, behind its sign. */
 const fragment = /^#(?:[A-Za-z\d\-._~!$&'()*+,;=:@/?]|%[\dA-F]{2})*$/;

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { HttpError } from '../../src/http/errors.ts';
 import { parseParts } from '../../src/http/request/multipart.ts';
-import { processorTime } from '../support/growth.ts';
-import { anyTextOf } from '../support/texts.ts';
+import { anyTextOf } from '../support/samples/texts.ts';
+import { processorTime } from '../support/service/growth.ts';
 
 const name = anyTextOf({ minLength: 1, maxLength: 20 });
 const content = fc.oneof(

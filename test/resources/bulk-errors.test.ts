@@ -1,11 +1,11 @@
 /** Errors of PATCH of many: they point into the body that was sent, and say which of them does not fit. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct, type Product } from '../support/catalog.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { play } from '../support/scenario.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { chosen, variantCalls } from '../support/variants.ts';
+import { addProduct, type Product } from '../support/data/catalog.ts';
+import { chosen, variantCalls } from '../support/data/variants.ts';
+import { call } from '../support/http/http.ts';
+import { play } from '../support/http/scenario.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 describeOnDatabases('errors of bulk updates on %s', kind => {
   let service: TestService;

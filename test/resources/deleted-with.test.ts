@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { createSearchCheck } from '../../src/cli/check/search.ts';
-import { addProduct, pathOf } from '../support/catalog.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { addPerson, userIdOf } from '../support/people.ts';
-import { password, signIn, startTestService, type TestService } from '../support/service.ts';
+import { addProduct, pathOf } from '../support/data/catalog.ts';
+import { addPerson, userIdOf } from '../support/data/people.ts';
+import { call } from '../support/http/http.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { password, signIn, startTestService, type TestService } from '../support/service/service.ts';
 
 interface Event {
   readonly type: string;

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createClient, type HalResource } from 'hal-rest-client';
 import halfred from 'halfred';
 import { bearerAuth, Client } from 'ketting';
-import { call } from '../support/http.ts';
-import { placeOrder } from '../support/orders.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { placeOrder } from '../support/data/orders.ts';
+import { call } from '../support/http/http.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 // halboy was compiled for a runtime that it leaves to others to load. Imported one after the other: static imports are
 // not evaluated in their order when another test file has loaded one of them.

@@ -1,11 +1,11 @@
 /** Images of products: uploads and links, in their order, as a part of the product. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { addProduct, pathOf, read } from '../support/catalog.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { gif, jpeg, plainPng, png, sendImage, webp } from '../support/images.ts';
-import { play, type Scenario } from '../support/scenario.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { addProduct, pathOf, read } from '../support/data/catalog.ts';
+import { gif, jpeg, plainPng, png, sendImage, webp } from '../support/data/images.ts';
+import { call } from '../support/http/http.ts';
+import { play, type Scenario } from '../support/http/scenario.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 const link = (name: string) => ({ url: `https://images.example/${name}.jpg` });
 

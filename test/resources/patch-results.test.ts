@@ -1,11 +1,11 @@
 /** What a JSON Patch makes of a resource: whichever rule it breaks is 422, where other bodies that break it are 400. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct, pathOf } from '../support/catalog.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { play } from '../support/scenario.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { chosen, variantCalls } from '../support/variants.ts';
+import { addProduct, pathOf } from '../support/data/catalog.ts';
+import { chosen, variantCalls } from '../support/data/variants.ts';
+import { call } from '../support/http/http.ts';
+import { play } from '../support/http/scenario.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 const operations = 'application/json-patch+json';
 const merge = 'application/merge-patch+json';

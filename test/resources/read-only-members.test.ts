@@ -1,10 +1,10 @@
 /** Members inside members that only the service writes: a JSON Patch that changes them is refused, and changes nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct, pathOf } from '../support/catalog.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { plainPng, sendImage } from '../support/images.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { addProduct, pathOf } from '../support/data/catalog.ts';
+import { plainPng, sendImage } from '../support/data/images.ts';
+import { call } from '../support/http/http.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 describeOnDatabases('read-only members inside members on %s', kind => {
   let service: TestService;

@@ -1,9 +1,9 @@
 /** Names that a product may not have for its attributes and categories: the rule in words, the same wherever it is broken. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createCatalog, type Place } from '../cli/program.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { call } from '../support/http/http.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 const keyRule = 'must begin with a to z, then up to 63 of a to z, 0 to 9, _ . and -';
 

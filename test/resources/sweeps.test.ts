@@ -1,10 +1,10 @@
 /** What has expired is removed at intervals: each kind by itself, whatever becomes of the others. */
 import { expect, spyOn, test } from 'bun:test';
 import { sql } from 'kysely';
-import { describeOnDatabases } from '../support/databases.ts';
-import { readOrder } from '../support/orders.ts';
-import { startTestService } from '../support/service.ts';
-import { addStocked, ordered } from '../support/stock.ts';
+import { readOrder } from '../support/data/orders.ts';
+import { addStocked, ordered } from '../support/data/stock.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService } from '../support/service/service.ts';
 
 const interval = 10 * 60 * 1000;
 const seconds = 20;

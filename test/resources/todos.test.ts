@@ -1,11 +1,11 @@
 /** Todos: the specification's own envelopes and rules, to the letter, and nobody else's todos. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createTodoStore } from '../../src/resources/todos/store.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { type Call, call } from '../support/http.ts';
-import { addKey, addPerson } from '../support/people.ts';
-import { play } from '../support/scenario.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { addKey, addPerson } from '../support/data/people.ts';
+import { type Call, call } from '../support/http/http.ts';
+import { play } from '../support/http/scenario.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 const path = '/v1/todos';
 

@@ -1,10 +1,10 @@
 /** Weather: from a provider that may be slow, wrong, silent or dead, and without any. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { addKey, type KeyHeaders } from '../support/people.ts';
-import { startTestService, type TestService } from '../support/service.ts';
-import { type FakeProvider, type Mood, startProvider } from '../support/weather-provider.ts';
+import { addKey, type KeyHeaders } from '../support/data/people.ts';
+import { call } from '../support/http/http.ts';
+import { type FakeProvider, type Mood, startProvider } from '../support/peers/weather-provider.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 const minute = 60_000;
 

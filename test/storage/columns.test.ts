@@ -4,10 +4,10 @@ import { products } from '../../src/resources/products/row.ts';
 import type { Column } from '../../src/storage/columns/column.ts';
 import { createColumns } from '../../src/storage/columns/index.ts';
 import { findSource } from '../../src/storage/columns/source.ts';
-import { addProduct } from '../support/catalog.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { expectRejection } from '../support/rejection.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { addProduct } from '../support/data/catalog.ts';
+import { expectRejection } from '../support/http/rejection.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 describeOnDatabases('columns on %s', kind => {
   let service: TestService;

@@ -1,10 +1,10 @@
 /** What PostgreSQL says of damaged pages and indexes is told as damage, whichever of the two it is. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { sql } from 'kysely';
-import { writesNothing } from '../support/contents.ts';
-import { call } from '../support/http.ts';
-import { hasPostgres } from '../support/postgres.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { call } from '../support/http/http.ts';
+import { writesNothing } from '../support/service/contents.ts';
+import { hasPostgres } from '../support/service/postgres.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 describe.skipIf(!hasPostgres)('damage that PostgreSQL reports', () => {
   let service: TestService;

@@ -2,9 +2,9 @@
 import { expect, test } from 'bun:test';
 import { products } from '../../src/resources/products/row.ts';
 import { createLoads } from '../../src/storage/changes/loads.ts';
-import { addProduct } from '../support/catalog.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { startTestService } from '../support/service.ts';
+import { addProduct } from '../support/data/catalog.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService } from '../support/service/service.ts';
 
 describeOnDatabases('reading into memory on %s', kind => {
   test('is done once for many who want it at once, and misses no change', async () => {

@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createBoundedMap } from '../../src/bounded-map.ts';
-import { addProduct } from '../support/catalog.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { addProduct } from '../support/data/catalog.ts';
+import { call } from '../support/http/http.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 /** All of them hold for one product. */
 const filters = [

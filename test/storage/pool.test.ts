@@ -5,7 +5,7 @@ import { parseAddress } from '../../src/storage/postgres/address.ts';
 import type { Connection } from '../../src/storage/postgres/connection.ts';
 import { createConnector } from '../../src/storage/postgres/connector.ts';
 import { openPool, type PostgresPool } from '../../src/storage/postgres/pool.ts';
-import { createDatabase, hasPostgres } from '../support/postgres.ts';
+import { createDatabase, hasPostgres } from '../support/service/postgres.ts';
 
 /** Milliseconds: of those that wait for a connection, and of a statement. */
 const patience = 300;

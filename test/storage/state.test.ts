@@ -11,7 +11,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { createQueriedState } from '../../src/storage/sqlite/change-counter.ts';
 import { connectReader } from '../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
-import { expectRejection } from '../support/rejection.ts';
+import { expectRejection } from '../support/http/rejection.ts';
 
 let folder: string;
 let file: string;

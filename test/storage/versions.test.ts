@@ -1,10 +1,10 @@
 /** What is cached under a collection's version is not served for a state that came after a restore. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
-import { addProduct } from '../support/catalog.ts';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { addProduct } from '../support/data/catalog.ts';
+import { call } from '../support/http/http.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 describeOnDatabases('a restore under a running service on %s', kind => {
   let service: TestService;

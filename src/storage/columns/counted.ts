@@ -28,12 +28,12 @@ export interface Facets {
 }
 
 /** Facets in the state of a version. */
-export interface CountedFacets extends Facets {
+interface CountedFacets extends Facets {
   readonly version: number;
 }
 
 /** What facets are counted of, as it was in one state. */
-export interface KeptFacets {
+interface KeptFacets {
   /** Whether the row of an id meets all conditions. */
   meets(id: number): boolean;
   /** How many of these rows do, and the facets of these rows. */

@@ -11,7 +11,7 @@ import { type Column, createColumn as createEmptyColumn, mostCombinations } from
 const rowsAtOnce = 4000;
 
 /** Rows that follow each other and have one value. */
-export interface ColumnRows {
+interface ColumnRows {
   readonly ids: string;
   /** How many. */
   readonly size: number;

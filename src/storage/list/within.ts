@@ -188,7 +188,9 @@ export function createWithinPlanner(database: Database, products: Collection) {
     },
   };
 
-  async function planRequest(request: ListRequest, condition: Condition, place: Place): Promise<ListRequest> {
+  async function planRequest(planned: ListRequest, condition: Condition, place: Place): Promise<ListRequest> {
+    // A plan that was made in another state is none of this one.
+    const { resolved, within, locatedAt, ...request } = planned;
     const { ids, besides } = place;
     const isOne = !besides && ids !== undefined && ids.length <= 1;
     if (!isOne || !indexedOrders.includes(request.order.column))

@@ -7,9 +7,6 @@ import type { Builder, Session } from '../database.ts';
 import type { DialectWords, Entry, SpellingStatements } from './dialect.ts';
 import { type Term, toExpressionText } from './expression.ts';
 
-/** The table that is the index. */
-export const indexTable = 'search_index';
-
 /** FTS5 puts together all documents of a prefix before it gives the first; those of words it gives as it goes. */
 function quoteTerm({ word, mark = '', prefix, longer }: Term): string {
   const quoteText = (text: string) => `"${mark}${text}"`;
@@ -17,7 +14,7 @@ function quoteTerm({ word, mark = '', prefix, longer }: Term): string {
   return longer === undefined ? `${quoteText(word)}*` : `(${[word, ...longer].map(quoteText).join(' OR ')})`;
 }
 
-const buildSetting = (name: 'automerge' | 'crisismerge' | 'merge', value: number) =>
+const buildSetting = (name: 'automerge' | 'crisismerge', value: number) =>
   `insert into search_index (search_index, rank) values ('${name}', ${value})`;
 const compact = `insert into search_index (search_index) values ('optimize')`;
 
@@ -28,17 +25,6 @@ const compact = `insert into search_index (search_index) values ('optimize')`;
 export const hastyMerging = [buildSetting('automerge', 0), buildSetting('crisismerge', 64)] as const;
 /** Back to the usual way, and everything in one piece. */
 export const tidyMerging = [buildSetting('automerge', 4), buildSetting('crisismerge', 16), compact] as const;
-
-/**
- * Where a thread puts pieces together (sqlite/threads/merge.ts): a statement that writes documents does so only when there are
- * far more of them than the thread ever leaves, half of what FTS5 can have.
- */
-export const mergingSettings = [
-  { name: 'automerge', value: 0, statement: buildSetting('automerge', 0) },
-  { name: 'crisismerge', value: 1000, statement: buildSetting('crisismerge', 1000) },
-];
-/** Merges some pages: whole words, so that it takes longer where a word is in very many documents. */
-export const mergeSome = buildSetting('merge', 64);
 
 /** The words of a list that has spaces between them; no word has a character that JSON would escape. */
 const buildList = (words: RawBuilder<unknown>) =>

@@ -1,7 +1,6 @@
 /** Group commit on SQLite's one writer: many transactions, one flush of the log, durability unchanged. */
 import { SQLiteError } from 'bun:sqlite';
 import { StorageError } from '../database.ts';
-import { indexTable } from '../search/sqlite.ts';
 import {
   arrangeDeferredRows,
   arrangeIncrements,
@@ -18,7 +17,6 @@ import { translate } from './connection.ts';
 import type { Place } from './files/identity.ts';
 import type { Checkpoints } from './threads/checkpoint.ts';
 import type { LogFlusher } from './threads/flush.ts';
-import type { Merges } from './threads/merge.ts';
 import { wrapInSlices } from './threads/slices.ts';
 import { createLeft, createTransaction, type Left, type Writer, writeMany } from './transaction.ts';
 
@@ -31,7 +29,6 @@ const busyLimitMs = 10_000;
 interface GroupCommitOptions {
   readonly connected: Connected;
   readonly checkpoint: Checkpoints;
-  readonly merges: Merges | undefined;
   readonly place: Place;
   /** Undefined where COMMIT flushes what it has written itself. */
   readonly flusher: LogFlusher | undefined;
@@ -44,15 +41,14 @@ interface GroupCommitOptions {
  * the next group and share one COMMIT; a failed one is undone alone.
  */
 export function createGroupCommit(options: GroupCommitOptions) {
-  const { connected, checkpoint, merges, place, flusher, committed } = options;
+  const { connected, checkpoint, place, flusher, committed } = options;
   const session = wrapInSlices(connected.session);
   const writer: Writer = { ...connected, session };
 
   /** @returns those that are left for the next group */
   async function commitGroup(group: readonly Job[]): Promise<readonly Job[]> {
     await checkpoint.before();
-    await merges?.before();
-    const { results, indexed } = await runGroup(writer, group);
+    const results = await runGroup(writer, group);
     place.check();
     await session.turn();
     // Without a log, SQLite writes to the file only when it has no readers.
@@ -62,7 +58,6 @@ export function createGroupCommit(options: GroupCommitOptions) {
     await flusher?.flush();
     for (const result of results) result.settle();
     checkpoint.after();
-    merges?.after(indexed);
     return group.slice(results.length);
   }
 
@@ -87,17 +82,11 @@ interface Done {
   readonly left: Leftovers;
 }
 
-interface GroupDone {
-  readonly results: readonly Done[];
-  /** Statements that have written documents of the search index. */
-  readonly indexed: number;
-}
-
 /**
  * Runs the jobs, or the first of them where these write very much, and then what they have left for the end: so the search
  * index writes all documents at once. They are to be settled once the group is durable.
  */
-async function runGroup(writer: Writer, group: readonly Job[]): Promise<GroupDone> {
+async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly Done[]> {
   await runWhenFree(writer, 'BEGIN IMMEDIATE');
   let results = await runTogether(writer, group);
   if (results === undefined) {
@@ -106,12 +95,8 @@ async function runGroup(writer: Writer, group: readonly Job[]): Promise<GroupDon
     results = await runApart(writer, group);
   }
   const all = results.map(({ left }) => left);
-  let indexed = 0;
   const write = async (parts: readonly Deferred[]): Promise<void> => {
-    for (const { statement, rows } of parts) {
-      const statements = await writeMany(writer.session, statement, rows);
-      if (statement.table === indexTable) indexed += statements;
-    }
+    for (const { statement, rows } of parts) await writeMany(writer.session, statement, rows);
   };
   await write(await arrangeDeferredRows(all.flatMap(({ deferred }) => deferred)));
   await runEndings(
@@ -119,7 +104,7 @@ async function runGroup(writer: Writer, group: readonly Job[]): Promise<GroupDon
     all.map(({ items }) => items),
   );
   await write(await arrangeIncrements(all.flatMap(({ increments }) => increments)));
-  return { results, indexed };
+  return results;
 }
 
 /**

@@ -24,7 +24,6 @@ import { createGroupCommit } from './group-commit.ts';
 import { isLogInUse } from './journal-mode.ts';
 import { createCheckpoints } from './threads/checkpoint.ts';
 import { createLogFlusher, type Flush } from './threads/flush.ts';
-import { createMerges } from './threads/merge.ts';
 import { createBackgroundReader } from './threads/reader.ts';
 
 const idleReaders = 4;
@@ -60,8 +59,6 @@ export interface SqliteOptions {
   readonly onMoved?: PlaceListener;
   /** How the log is flushed, where not by the system's own means. */
   readonly flush?: Flush;
-  /** Bytes of the file from which on a thread merges the search index, where not as many as usual. */
-  readonly mergedFrom?: number;
 }
 
 export interface SqliteDatabase extends Database {
@@ -72,7 +69,7 @@ export interface SqliteDatabase extends Database {
 /** @param file path of the database file; it and its folder are created when missing */
 export function openSqlite(
   file: string,
-  { alone = false, onMoved, flush, mergedFrom }: SqliteOptions = {},
+  { alone = false, onMoved, flush }: SqliteOptions = {},
 ): SqliteDatabase {
   mkdirSync(dirname(file), { recursive: true });
   const writer = connect(file, alone);
@@ -86,9 +83,8 @@ export function openSqlite(
   const pool: Connected[] = [];
   const place = createPlace(writer, file, !alone, onMoved);
   const flusher = alone ? undefined : createLogFlusher(file, flush);
-  const merges = alone ? undefined : createMerges(writer, file, mergedFrom);
   const committed = reader.end;
-  const enqueue = createGroupCommit({ connected: writer, checkpoint, merges, place, flusher, committed });
+  const enqueue = createGroupCommit({ connected: writer, checkpoint, place, flusher, committed });
   /** Of the file that the others have open, and of no other that may have taken its place. */
   const connectAnotherReader = (): Connected => {
     place.check();
@@ -162,7 +158,6 @@ export function openSqlite(
       for (const connected of pool) connected.close();
       await background.close();
       await checkpoint.close();
-      await merges?.close();
       flusher?.close();
       // The last connection to close copies the log into the database file and removes it.
       writer.close();

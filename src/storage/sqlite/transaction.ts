@@ -119,18 +119,12 @@ export function createTransaction(writer: Writer, left: Left, isOpen: () => bool
   };
 }
 
-/** @returns how many statements it took */
 export async function writeMany(
   session: Session,
   statement: Bulk,
   rows: readonly (readonly unknown[])[],
-): Promise<number> {
-  let count = 0;
-  for (const query of statement.statements(rows)) {
-    await session.run(query);
-    count += 1;
-  }
-  return count;
+): Promise<void> {
+  for (const query of statement.statements(rows)) await session.run(query);
 }
 
 /** Whether a statement that gives rows changes none; an INSERT … RETURNING does. */

@@ -1,6 +1,6 @@
 /** An area of the service: writes of it drawn by chance, and what shows them. */
 import type { Role } from '../../../src/http/access.ts';
-import type { Call } from '../http.ts';
+import type { Call } from '../http/http.ts';
 
 export const words = ['lamp', 'lamps', 'oak', 'steel', 'red'] as const;
 export const categories = ['Tools', 'Tools > Saws', 'Shoes'] as const;

@@ -1,0 +1,138 @@
+/**
+ * Prepared databases: made once for each size and schema, kept in the system's folder for temporary files,
+ * and copied for each run, so that a run may write and the next one still finds what it expects.
+ */
+import { Database as Connection } from 'bun:sqlite';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { migrate } from '../../src/storage/migrations/migrate.ts';
+import { openDatabase } from '../../src/storage/open.ts';
+import { fillWithAttributes } from '../data/attribute-data.ts';
+import { fill } from '../data/catalog-data.ts';
+import type { PostgresServer } from './postgres.ts';
+import { shipped } from './servers.ts';
+
+export type DatabaseKind = 'sqlite' | 'postgresql';
+export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgresql'];
+
+/** A copy that one run of the service may use up. */
+export interface RunDatabase {
+  /** The settings that name it to the service. */
+  readonly settings: Readonly<Record<string, string>>;
+  remove(): Promise<void>;
+}
+
+export const cacheFolder = join(tmpdir(), 'catalog-bench');
+/** What prepared databases hold. */
+interface Contents {
+  readonly name: string;
+  /** Files of this folder that decide it. */
+  readonly files: readonly string[];
+  fill(database: Database, size: number): Promise<void>;
+}
+
+const plain: Contents = { name: '', files: ['catalog-data.ts'], fill };
+/** Products with ten attributes each. */
+export const attributed: Contents = {
+  name: 'attributes_',
+  files: ['attribute-data.ts'],
+  fill: fillWithAttributes,
+};
+
+const source = join(import.meta.dir, '..', '..', 'src');
+
+/** Changes when a migration, the row or file format, or the made-up data change. */
+function schemaHash({ files: own }: Contents): string {
+  const migrations = join(source, 'storage', 'migrations');
+  const files = [
+    ...readdirSync(migrations)
+      .sort()
+      .map(name => join(migrations, name)),
+    join(source, 'resources', 'products', 'store.ts'),
+    join(source, 'storage', 'sqlite', 'connection.ts'),
+    ...['index', 'sqlite', 'postgres', 'text/words', 'text/split', 'text/folded', 'spelling'].map(part =>
+      join(source, 'storage', 'search', `${part}.ts`),
+    ),
+    ...[...own, 'random.ts'].map(name => join(import.meta.dir, name)),
+  ];
+  const hasher = new Bun.CryptoHasher('sha256');
+  for (const file of files) hasher.update(readFileSync(file));
+  return hasher.digest('hex').slice(0, 10);
+}
+
+/** A folder for one run; gone at the latest when the process ends. */
+export function runFolder(): string {
+  mkdirSync(cacheFolder, { recursive: true });
+  const folder = mkdtempSync(join(cacheFolder, 'run-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function sqliteCopy(size: number, contents = plain): Promise<RunDatabase> {
+  const prepared = join(cacheFolder, `sqlite-${contents.name}${schemaHash(contents)}-${size}`);
+  if (!existsSync(prepared)) {
+    const unfinished = runFolder();
+    await make({ DATA_DIR: unfinished }, size, contents);
+    intoOneFile(join(unfinished, 'catalog.db'));
+    renameSync(unfinished, prepared);
+  }
+  const folder = runFolder();
+  copyFileSync(join(prepared, 'catalog.db'), join(folder, 'catalog.db'));
+  return {
+    settings: { DATA_DIR: folder },
+    remove: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Brings what the write-ahead log still holds into the database's own file, the only one that is copied. */
+function intoOneFile(file: string): void {
+  const connection = new Connection(file);
+  connection.run('PRAGMA wal_checkpoint(TRUNCATE)');
+  connection.close();
+}
+
+export async function postgresCopy(
+  server: PostgresServer,
+  size: number,
+  contents = plain,
+): Promise<RunDatabase> {
+  const prepared = `bench_${contents.name}${schemaHash(contents)}_${size}`;
+  if (!(await server.has(prepared))) {
+    const unfinished = `${prepared}_unfinished`;
+    await server.drop(unfinished);
+    await server.create(unfinished);
+    await make({ DATABASE_URL: server.url(unfinished) }, size, contents);
+    await server.rename(unfinished, prepared);
+  }
+  const name = `bench_run_${size}`;
+  await server.drop(name);
+  await server.create(name, prepared);
+  return { settings: { DATABASE_URL: server.url(name) }, remove: () => server.drop(name) };
+}
+
+async function make(
+  settings: Readonly<Record<string, string>>,
+  size: number,
+  contents: Contents,
+): Promise<void> {
+  const config = loadConfig({ ...shipped, ...settings });
+  const database = openDatabase(config);
+  try {
+    await migrate(database, Date.now);
+    await contents.fill(database, size);
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * `npm test`, `npm run test:long` and `npm run test:faults`: one PostgreSQL for the whole run, then Bun's test runner
+ * over one file more at once than there are cores, since some of them wait, in random order. Where PostgreSQL does not
+ * start its scenarios are skipped and the run says why; with CI=true that is a failure.
+ */
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SQL } from 'bun';
+import { type Cluster, createCluster, NoPostgres, throwaway } from './postgresql.ts';
+import { buildProgram } from './program.ts';
+
+const [kind, ...rest] = process.argv.slice(2);
+/** Folders that have a run of their own: what is long by nature, and what takes something away from the service. */
+const apart = { long: ['test/long/', 'test/campaigns/'], faults: ['test/faults/'] };
+const isWatched = rest.includes('--watch');
+/** Faults measure how long others wait: one file at a time has the machine to itself. */
+const isParallel = kind !== 'faults' && !isWatched;
+/** Names what the processes of this run share, which it removes: they would do so after each file. */
+const run = isParallel ? crypto.randomUUID().slice(0, 8) : undefined;
+/** Linux's folder in memory, and what a run leaves there until its end, at most. */
+const memory = '/dev/shm';
+const roomNeeded = 4 * 2 ** 30;
+const isInMemory = kind === 'usual' && process.env.TMPDIR === undefined && hasRoom();
+/** For all that the tests write; the run removes it. */
+const scratch = mkdtempSync(join(isInMemory ? memory : tmpdir(), 'catalog-tests-'));
+// PostgreSQL may run as another user, and has to reach its files in it.
+chmodSync(scratch, 0o711);
+
+/**
+ * For processes that run for seconds: the optimizing compiler costs more than it brings, a seventh of the run; to give
+ * memory back that is wanted again at once, a twelfth.
+ */
+const shortLived = kind === 'usual' ? { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '-1' } : {};
+
+/**
+ * A connection that lives for seconds runs a statement too seldom for several plans of it to pay; and no usual test stops
+ * the server, so no COMMIT has to wait for the log to be written.
+ */
+const hasty = [...throwaway, 'plan_cache_mode=force_generic_plan', 'synchronous_commit=off'];
+
+const isWhole = !rest.some(argument => !argument.startsWith('-') && argument.includes('test/'));
+/** Beside the start of PostgreSQL, which leaves a core free. */
+const built = isWhole && isParallel ? buildProgram(scratch) : undefined;
+
+const given = process.env.TEST_DATABASE_URL;
+let cluster: Cluster | undefined;
+let reason: string | undefined;
+if (given === undefined) {
+  try {
+    const place = isInMemory ? { folder: join(scratch, 'postgresql') } : {};
+    cluster = await createCluster({ settings: kind === 'usual' ? hasty : throwaway, ...place });
+    await cluster.start();
+  } catch (error) {
+    if (!(error instanceof NoPostgres)) throw error;
+    cluster?.remove();
+    cluster = undefined;
+    reason = error.message;
+    console.error(`test: ${reason}`);
+  }
+}
+
+const isRequired = process.env.CI === 'true' || process.env.CI === '1';
+const status = reason !== undefined && isRequired ? 1 : await runTests();
+// As in a crash: what it would write before it ends is thrown away.
+await cluster?.stop('SIGQUIT');
+cluster?.remove();
+if (given !== undefined && given !== '' && run !== undefined) await dropDatabases(given);
+rmSync(scratch, { recursive: true, force: true });
+if (reason !== undefined)
+  console.error(
+    isRequired
+      ? 'test: nothing was run, since CI is set and the scenarios on PostgreSQL would have been skipped'
+      : `test: the scenarios on PostgreSQL were SKIPPED: ${reason}`,
+  );
+process.exit(status);
+
+/**
+ * Usually the tests write to memory where it has room, unless TMPDIR names another place: hundreds of databases that live
+ * for seconds are gigabytes for a disk. What is long by nature, or takes something away, has to do with a disk.
+ */
+function hasRoom(): boolean {
+  if (!existsSync(memory)) return false;
+  const { bavail, bsize } = statfsSync(memory);
+  return bavail * bsize >= roomNeeded;
+}
+
+/** The databases that the processes of this run have kept for each other, on a server that is not thrown away. */
+async function dropDatabases(url: string): Promise<void> {
+  const admin = new SQL(url, { max: 1 });
+  const kept: { datname: string }[] = await admin`select datname from pg_database
+    where starts_with(datname, ${`catalog_test_${run}_`})`;
+  for (const { datname } of kept) await admin.unsafe(`drop database if exists ${datname} with (force)`);
+  await admin.close();
+}
+
+async function runTests(): Promise<number> {
+  const workers = isParallel ? [`--parallel=${availableParallelism() + 1}`, '--no-isolate'] : [];
+  const everyFile = isWatched ? [] : [...workers, '--randomize'];
+  const usual = Object.values(apart)
+    .flat()
+    .flatMap(folder => ['--path-ignore-patterns', `${folder}**`]);
+  const chosen = kind === 'long' || kind === 'faults' ? apart[kind].map(folder => `./${folder}`) : usual;
+  const files = isWhole ? chosen : [];
+  const program = built === undefined ? {} : { TEST_PROGRAM: await built };
+  // Hooks start services: on a busy machine that takes longer than the runner's five seconds.
+  const args = ['test', ...everyFile, '--timeout', '60000', ...files, ...rest];
+  const own = cluster === undefined ? {} : { TEST_DATABASE_OWN: 'true' };
+  const shared = run === undefined ? {} : { TEST_RUN: run };
+  const database = { TEST_DATABASE_URL: given ?? cluster?.url ?? '' };
+  const env = { ...shortLived, ...process.env, ...own, ...shared, TMPDIR: scratch, ...database, ...program };
+  const child = spawn(process.execPath, args, { stdio: 'inherit', env });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  return new Promise(resolve => child.on('close', code => resolve(code ?? 1)));
+}

@@ -1,0 +1,88 @@
+/** Files of shops that are imported again: with one cell changed, packed, in a dry run, or as what cannot be read. */
+import { expect, test } from 'bun:test';
+import { appendFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { googleFile, magentoFile, metaFile, shopifyFile, wooFile } from '../../support/samples/shop-files.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { createCatalog, productsOf, variantsOf } from '../program.ts';
+
+/** Of each shop a file, and a cell of a variant's row with what it is changed to. */
+const shops = [
+  ['shopify', shopifyFile, '26.90', '27.90'],
+  ['woocommerce', wooFile, ',62,', ',63,'],
+  ['magento', magentoFile, 'Zip, lined', 'Zip, unlined'],
+  ['google', googleFile, '101', '102'],
+  ['meta', metaFile, 'warm', 'hot'],
+] as const;
+
+const countsOf = (out: string): string => /\d+ created, .* rejected/.exec(out)?.[0] ?? out;
+
+describeOnDatabases('a file of a shop that is imported again, on %s', kind => {
+  test.each(shops)('%s: of one changed cell one product is updated', async (shop, content, from, to) => {
+    expect(content.split(from).length).toBe(2);
+    const place = await createCatalog(kind);
+    const run = async (file: string, ...options: readonly string[]) =>
+      countsOf((await place.runHere(['import', file, '--preset', shop, ...options])).out);
+    /** What a dry run says, and then the import. */
+    const runBoth = async (file: string) => {
+      const dry = await run(file, '--dry-run');
+      expect(await run(file)).toBe(dry);
+      return dry;
+    };
+    await runBoth(place.file('first.csv', content));
+    const before = [...(await productsOf(place)), ...(await variantsOf(place))];
+    const changed = await runBoth(place.file('changed.csv', content.replace(from, to)));
+    const count = (await productsOf(place)).length;
+    expect(changed).toContain(`0 created, 1 updated, ${count - 1} unchanged`);
+    const after = [...(await productsOf(place)), ...(await variantsOf(place))];
+    expect(after.length).toBe(before.length);
+    const packed = place.file('changed.csv.gz', gzipSync(content.replace(from, to)));
+    expect(await runBoth(packed)).toContain(`0 created, 0 updated, ${count} unchanged`);
+    expect([...(await productsOf(place)), ...(await variantsOf(place))]).toEqual(after);
+    place.remove();
+  });
+});
+
+const zip = new Uint8Array([0x50, 0x4b, 0x03, 0x04, 0x14, 0, 6, 0]);
+
+test.each(shops)('%s: what is no table of text is refused, and writes nothing', async (shop, content) => {
+  const place = await createCatalog('sqlite');
+  const cases = [
+    [
+      'p.xlsx',
+      zip,
+      'is a spreadsheet (.xlsx, .ods) or a ZIP archive: save it as CSV (UTF-8) and import that',
+    ],
+    ['p.csv', zip, 'is a spreadsheet (.xlsx, .ods) or a ZIP archive: save it as CSV (UTF-8) and import that'],
+    ['p.csv.gz', gzipSync(zip), 'is a spreadsheet (.xlsx, .ods) or a ZIP archive'],
+    ['p.xml', '<?xml version="1.0"?><rss></rss>', 'is a feed as XML: ask the shop for it as TSV or CSV'],
+    ['p.csv', '<?xml version="1.0"?><products/>', 'is XML or HTML: export the data as CSV'],
+    ['p.csv', content.replace(/\r?\n/g, '\r'), 'carriage return'],
+    ['p.csv.gz', gzipSync(content).subarray(0, 200), 'is a gzip file that is damaged or cut off'],
+  ] as const;
+  for (const [name, bytes, says] of cases) {
+    const file = place.file(name, '');
+    await Bun.write(file, bytes);
+    const ended = await place.runHere(['import', file, '--preset', shop]);
+    expect(ended.err).toContain(says);
+    expect(ended).toMatchObject({ status: 1, out: '' });
+  }
+  expect(await productsOf(place)).toEqual([]);
+  place.remove();
+});
+
+test.each(['shopify', undefined])('a file that changes while it is read is not imported: %p', async shop => {
+  const place = await createCatalog('sqlite');
+  const header = 'Handle,Title,Option1 Name,Option1 Value,Variant Price,name,price,sku\n';
+  const row = (n: number) => `tee-${n},Tee ${n},Title,Default Title,5,Tee,5,S-${n}\n`;
+  const file = place.file('p.csv', header + Array.from({ length: 60_000 }, (_, n) => row(n)).join(''));
+  const running = place.start(['import', file, ...(shop === undefined ? [] : ['--preset', shop])]);
+  let number = 60_000;
+  while (running.exitCode === null) {
+    appendFileSync(file, row(number++));
+    await new Promise(resolve => setImmediate(resolve));
+  }
+  expect(await running.stderr.text()).toContain(`${file} has changed while it was read: import it again`);
+  expect(running.exitCode).toBe(1);
+  place.remove();
+});

@@ -1,0 +1,191 @@
+/** WooCommerce writes its header in the shop's language: what an export of all columns becomes in each. */
+import { expect, test } from 'bun:test';
+import { createCatalog, type Place, productsOf, variantsOf } from '../program.ts';
+
+const alone = async (work: (place: Place) => Promise<void>) => {
+  const place = await createCatalog('sqlite');
+  await work(place);
+  place.remove();
+};
+
+interface Header {
+  readonly language: string;
+  /** Whether it has a column for GTINs, and one for what counts as little stock. */
+  readonly version: { readonly gtin: boolean; readonly lowStock: boolean };
+  readonly columns: string;
+  /** What follows `Position` up to the attributes, and how many columns that is. */
+  readonly brands: string;
+  readonly attribute: readonly string[];
+}
+
+const headers: readonly Header[] = [
+  {
+    language: 'English',
+    version: { gtin: true, lowStock: true },
+    columns:
+      'ID,Type,SKU,"GTIN, UPC, EAN, or ISBN",Name,Published,"Is featured?","Visibility in catalog","Short description",Description,"Date sale price starts","Date sale price ends","Tax status","Tax class","In stock?",Stock,"Low stock amount","Backorders allowed?","Sold individually?","Weight (kg)","Length (cm)","Width (cm)","Height (cm)","Allow customer reviews?","Purchase note","Sale price","Regular price",Categories,Tags,"Shipping class",Images,"Download limit","Download expiry days",Parent,"Grouped products",Upsells,Cross-sells,"External URL","Button text",Position',
+    brands: 'Brands',
+    attribute: ['Attribute 1 name', 'Attribute 1 value(s)', 'Attribute 1 visible', 'Attribute 1 global'],
+  },
+  {
+    language: 'German, before GTINs',
+    version: { gtin: false, lowStock: true },
+    columns:
+      'ID,Typ,Artikelnummer,Name,Veröffentlicht,"Ist hervorgehoben?","Sichtbarkeit im Katalog",Kurzbeschreibung,Beschreibung,"Datum, an dem Angebotspreis beginnt","Datum, an dem Angebotspreis endet",Steuerstatus,Steuerklasse,Vorrätig?,Lager,"Geringe Lagermenge","Lieferrückstände erlaubt?","Nur einzeln verkaufen?","Gewicht (kg)","Länge (cm)","Breite (cm)","Höhe (cm)","Kundenbewertungen erlauben?","Hinweis zum Kauf",Angebotspreis,"Regulärer Preis",Kategorien,Schlagwörter,Versandklasse,Bilder,Downloadlimit,"Ablauftage des Downloads","Übergeordnetes Produkt","Gruppierte Produkte",Zusatzverkäufe,"Cross-Sells (Querverkäufe)","Externe URL",Button-Text,Position',
+    brands: 'Marken',
+    attribute: ['Attribut 1 Name', 'Attribut 1 Wert(e)', 'Attribut 1 Sichtbar', 'Attribut 1 Global'],
+  },
+  {
+    language: 'Spanish, in pounds',
+    version: { gtin: true, lowStock: true },
+    columns:
+      'ID,Tipo,SKU,"GTIN, UPC, EAN o ISBN",Nombre,Publicado,"¿Está destacado?","Visibilidad en el catálogo","Descripción corta",Descripción,"Día en que empieza el precio rebajado","Día en que termina el precio rebajado","Estado del impuesto","Clase de impuesto",¿Existencias?,Inventario,"Cantidad de bajo inventario","¿Permitir reservas de productos agotados?","¿Vendido individualmente?","Peso (lbs)","Longitud (in)","Anchura (in)","Altura (in)","¿Permitir valoraciones de clientes?","Nota de compra","Precio rebajado","Precio normal",Categorías,Etiquetas,"Clase de envío",Imágenes,"Límite de descargas","Días de caducidad de la descarga",Superior,"Productos agrupados","Ventas dirigidas","Ventas cruzadas","URL externa","Texto del botón",Posición',
+    brands: 'Marcas',
+    attribute: [
+      'Nombre del atributo 1',
+      'Valor(es) del atributo 1',
+      'Atributo visible 1',
+      'Atributo global 1',
+    ],
+  },
+  {
+    language: 'French, of an early version',
+    version: { gtin: false, lowStock: false },
+    columns:
+      'ID,Type,UGS,Nom,Publié,"Mis en avant ?","Visibilité dans le catalogue","Description courte",Description,"Date de début de promo","Date de fin de promo","État de la TVA","Classe de TVA","En stock ?",Stock,"Autoriser les commandes de produits en rupture ?","Vendre individuellement ?","Poids （g）","Longueur (cm)","Largeur (cm)","Hauteur (cm)","Autoriser les avis clients ?","Note de commande","Tarif promo","Tarif régulier",Catégories,Étiquettes,"Classe d\'expédition",Images,"Limite de téléchargement","Jours d\'expiration du téléchargement",Parent,"Groupes de produits","Produits suggérés","Ventes croisées","URL externe","Libellé du bouton",Position',
+    brands: 'Brands',
+    attribute: [
+      'Nom de l’attribut 1',
+      'Valeur(s) de l’attribut 1 ',
+      'Attribut 1 visible',
+      'Attribut 1 global',
+    ],
+  },
+];
+
+/** A hoodie of two sizes and a cap, in the order of the columns. */
+function fileOf({ version, columns, brands, attribute }: Header): string {
+  const row = (cells: { readonly [name: string]: string; readonly size: string }) => {
+    const of = (...names: readonly string[]) => names.map(name => cells[name] ?? '');
+    return [
+      ...of('id', 'type', 'sku'),
+      ...(version.gtin ? of('gtin') : []),
+      ...of('name', 'published'),
+      ...['0', 'visible'],
+      ...of('short', 'description', 'from', 'to'),
+      ...['taxable', ''],
+      ...of('inStock', 'stock'),
+      ...(version.lowStock ? ['3'] : []),
+      ...['0', '0'],
+      ...of('weight'),
+      ...['1', '2', '3', '1', ''],
+      ...of('sale', 'regular', 'categories', 'tags'),
+      '',
+      ...of('images'),
+      ...['', ''],
+      ...of('parent'),
+      ...['', '', '', '', '', '0'],
+      ...of('plugin', 'brand', 'attribute', 'size'),
+      ...['1', '1', 'cold'],
+    ]
+      .map(cell => `"${cell}"`)
+      .join(',');
+  };
+  const size = { attribute: 'Size', published: '1', inStock: '1' };
+  return [
+    // A plugin of this shop has put a column before the brands; another one keeps its own as metadata.
+    `${columns},"Swatches 12",${brands},${attribute.join(',')},Meta: _care_2`,
+    row({
+      ...size,
+      ...{
+        id: '10',
+        type: 'variable',
+        sku: 'HOOD',
+        name: 'Hoodie',
+        description: 'Thick fleece',
+        size: 'S, M',
+      },
+      ...{ categories: 'Clothing > Hoodies, Sale', tags: 'warm, new', brand: 'Fjord', plugin: 'round' },
+      images: 'https://c.example/hood.jpg',
+    }),
+    row({
+      ...size,
+      ...{ id: '11', type: 'variation', sku: 'HOOD-S', name: 'Hoodie - S', parent: 'HOOD', size: 'S' },
+      ...{ regular: '60', sale: '45', stock: '5', weight: '0.8' },
+    }),
+    row({
+      ...size,
+      ...{ id: '12', type: 'variation', sku: 'HOOD-M', name: 'Hoodie - M', parent: 'id:10', size: 'M' },
+      ...{ regular: '62', stock: '0' },
+    }),
+    row({
+      ...{ id: '13', type: 'simple', sku: 'CAP', name: 'Cap', published: '-1', regular: '15', size: 'One' },
+      ...{ attribute: 'Size', gtin: '4006381333931', inStock: '1', brand: 'Fjord' },
+    }),
+  ].join('\n');
+}
+
+const units: Readonly<Record<string, string>> = {
+  'Spanish, in pounds': 'lb',
+  'French, of an early version': 'g',
+};
+
+test.each(headers)('an export in $language', header =>
+  alone(async place => {
+    const file = place.file('p.csv', fileOf(header));
+    const proposal = await place.runHere(['import', file, '--dry-run']);
+    expect(proposal.err).toContain('looks like a product export of WooCommerce: --preset woocommerce');
+    const ended = await place.runHere(['import', file, '--preset', 'woocommerce']);
+    expect(ended).toMatchObject({ status: 0, out: expect.stringMatching(/^2 created, .* 0 rejected/) });
+    const [hoodie, cap] = await productsOf(place);
+    expect(hoodie).toMatchObject({
+      ...{ sku: 'HOOD', externalId: '10', name: 'Hoodie', description: 'Thick fleece', brand: 'Fjord' },
+      ...{ price: 45, category: 'Clothing > Hoodies', categories: ['Sale'], tags: ['warm', 'new'] },
+      ...{ status: 'active', options: [{ name: 'Size', values: ['S', 'M'] }] },
+      attributes: { swatches_12: 'round', meta_care_2: 'cold' },
+      images: [expect.objectContaining({ url: 'https://c.example/hood.jpg' })],
+    });
+    expect(cap).toMatchObject({
+      ...{ sku: 'CAP', status: 'archived', price: 15, attributes: { size: 'One' } },
+      gtin: header.version.gtin ? '4006381333931' : null,
+    });
+    expect(await variantsOf(place)).toMatchObject([
+      {
+        ...{ sku: 'HOOD-S', options: { Size: 'S' }, price: 45, compareAtPrice: 60 },
+        ...{ weight: { value: 0.8, unit: units[header.language] ?? 'kg' }, stock: { onHand: 5 } },
+      },
+      { sku: 'HOOD-M', options: { Size: 'M' }, price: 62, stock: { onHand: 0 } },
+    ]);
+    const again = await place.runHere(['import', file, '--preset', 'woocommerce']);
+    expect(again.out).toContain('0 created, 0 updated, 2 unchanged');
+  }),
+);
+
+const refused = [
+  {
+    name: 'some columns only',
+    header: 'ID,Тип,Артикул,Имя,Опубликован,"Базовая цена"',
+    says: 'it has no column "Type", "Name", "Regular price"; in another language than English it is read where all columns were exported',
+  },
+  {
+    name: 'in English without a price',
+    header: 'ID,Type,SKU,Name,Published',
+    says: 'it has no column "Regular price"',
+  },
+  {
+    name: 'whose weight is in a unit that is not known',
+    header: (headers[1]?.columns ?? '').replace('(kg)', '(st)').replaceAll(', an', ' an'),
+    says: 'in another language than English it is read where all columns were exported',
+  },
+];
+
+test.each(refused)('an export of $name is refused in one line', ({ header, says }) =>
+  alone(async place => {
+    const file = place.file('p.csv', `${header}\n10${','.repeat(header.split(',').length - 1)}\n`);
+    const ended = await place.runHere(['import', file, '--preset', 'woocommerce']);
+    expect(ended.err).toEndWith(`${says}\n`);
+    expect(ended.err.trimEnd()).not.toContain('\n');
+    expect(ended.status).toBe(1);
+    expect(await productsOf(place)).toEqual([]);
+  }),
+);

@@ -1,0 +1,166 @@
+/** Which columns of a shop's file become options, and which attributes: empty cells, and more than a product may have. */
+import { expect, test } from 'bun:test';
+import { createCatalog, productsOf, variantsOf } from '../program.ts';
+
+const columns = ['color', 'size', 'material', 'pattern', 'gender', 'age_group', 'size_type'];
+const feedHeader = ['id', 'title', 'image_link', 'availability', 'price', 'item_group_id', ...columns].join();
+/** @param cells of the columns of options */
+const row = (id: string, ...cells: readonly string[]) =>
+  [id, 'Hoodie', '', 'in stock', '10 USD', 'G', ...columns.map((_, index) => cells[index] ?? '')].join();
+
+const wooHeader = [
+  ...['ID', 'Type', 'SKU', 'Name', 'Published', 'Regular price', 'Parent'],
+  ...[1, 2, 3, 4, 5, 6].flatMap(number => [`Attribute ${number} name`, `Attribute ${number} value(s)`]),
+].join();
+const wooRow = (own: readonly string[], ...values: readonly string[]) =>
+  [...own, ...values.flatMap((value, index) => [`A${index + 1}`, value])].join();
+
+const magentoHeader = 'sku,product_type,name,price,additional_attributes,configurable_variations';
+const pairs = (value: string) => ['a', 'b', 'c', 'd', 'e', 'f'].map(code => `${code}=${value}`).join();
+
+const only = 'columns in which only some variants have something were kept as attributes of their product';
+const beyond = 'options beyond 5 were kept as attributes of their product';
+
+interface Case {
+  readonly name: string;
+  readonly shop: 'google' | 'meta' | 'woocommerce' | 'magento';
+  readonly rows: readonly string[];
+  readonly options?: readonly string[];
+  readonly says?: readonly string[];
+  readonly attributes: object;
+  readonly variants: readonly object[];
+}
+
+const feeds: readonly Omit<Case, 'shop'>[] = [
+  {
+    name: 'an empty cell is no value: what the others agree on is that of the product',
+    rows: [
+      row('1', 'red', 'M', 'cotton', 'plain', 'unisex', 'adult'),
+      row('2', 'blue', 'L'),
+      row('3', 'red', 'L', 'cotton'),
+    ],
+    attributes: { material: 'cotton', pattern: 'plain', gender: 'unisex', age_group: 'adult' },
+    variants: [
+      { color: 'red', size: 'M' },
+      { color: 'blue', size: 'L' },
+      { color: 'red', size: 'L' },
+    ],
+  },
+  {
+    name: 'what some rows do not have, and the others do not agree on, is counted',
+    rows: [row('1', 'red', 'M'), row('2', 'blue', 'L'), row('3', 'green')],
+    says: [`1 × ${only}`],
+    attributes: { size: ['M', 'L'] },
+    variants: [{ color: 'red' }, { color: 'blue' }, { color: 'green' }],
+  },
+  {
+    name: 'a column with empty cells is an option where nothing else distinguishes the rows',
+    rows: [row('1', 'red', 'M', 'wool'), row('2', 'red'), row('3', 'red', 'L')],
+    attributes: { color: 'red', material: 'wool' },
+    variants: [{ size: 'M' }, { size: 'None' }, { size: 'L' }],
+  },
+  {
+    name: 'where nothing distinguishes two rows their ids do, beside what distinguishes others',
+    rows: [row('1', 'red', '', 'wool'), row('2', 'red', '', 'wool'), row('3', 'blue', '', 'wool')],
+    attributes: { material: 'wool' },
+    variants: [
+      { color: 'red', item: '1' },
+      { color: 'red', item: '2' },
+      { color: 'blue', item: '3' },
+    ],
+  },
+  {
+    name: 'of more than five columns those that distinguish the rows are options, then the first',
+    rows: [
+      row('1', 'a', 'a', 'a', 'a', 'a', 'a', 'x'),
+      row('2', 'b', 'b', 'b', 'b', 'b', 'b', 'x'),
+      row('3', 'b', 'b', 'b', 'b', 'b', 'b', 'y'),
+    ],
+    says: [`2 × ${beyond}`],
+    attributes: { gender: ['a', 'b'], age_group: ['a', 'b'] },
+    variants: ['a', 'b', 'b'].map((one, index) => ({
+      ...{ color: one, size: one, material: one, pattern: one, size_type: index === 2 ? 'y' : 'x' },
+    })),
+  },
+  {
+    name: 'ids count among the five',
+    rows: [
+      row('1', 'a', 'a', 'a', 'a', 'a'),
+      row('2', 'b', 'b', 'b', 'b', 'b'),
+      row('3', 'b', 'b', 'b', 'b', 'b'),
+    ],
+    says: [`1 × ${beyond}`],
+    attributes: { gender: ['a', 'b'] },
+    variants: ['a', 'b', 'b'].map((one, index) => ({
+      ...{ color: one, size: one, material: one, pattern: one, item: `${index + 1}` },
+    })),
+  },
+  {
+    name: 'a single row has five options of its six columns',
+    rows: [row('1', 'red', 'M', 'cotton', 'plain', 'unisex', 'adult')],
+    says: [`1 × ${beyond}`],
+    attributes: { age_group: 'adult' },
+    variants: [{ color: 'red', size: 'M', material: 'cotton', pattern: 'plain', gender: 'unisex' }],
+  },
+  {
+    name: 'left out where that is wanted',
+    rows: [row('1', 'red', 'M'), row('2', 'blue')],
+    options: ['--drop-unknown'],
+    attributes: {},
+    variants: [{ color: 'red' }, { color: 'blue' }],
+  },
+];
+
+const cases: readonly Case[] = [
+  ...(['google', 'meta'] as const).flatMap(shop => feeds.map(feed => ({ ...feed, shop }))),
+  {
+    name: 'of six options of variations those that distinguish them, then the first',
+    shop: 'woocommerce',
+    rows: [
+      wooRow(['1', 'variable', 'P', 'Tee', '1', '', ''], ...Array(5).fill('"x, y"'), '"x, y, z"'),
+      wooRow(['2', 'variation', 'P-1', 'Tee', '1', '5', 'P'], ...Array(5).fill('x'), 'x'),
+      wooRow(['3', 'variation', 'P-2', 'Tee', '1', '5', 'P'], ...Array(5).fill('y'), 'y'),
+      wooRow(['4', 'variation', 'P-3', 'Tee', '1', '5', 'P'], ...Array(5).fill('y'), 'z'),
+    ],
+    says: [`1 × ${beyond}`],
+    attributes: { a5: ['x', 'y'] },
+    variants: ['x', 'y', 'y'].map((one, index) => ({
+      ...{ a1: one, a2: one, a3: one, a4: one, a6: 'xyz'.charAt(index) },
+    })),
+  },
+  {
+    name: 'of six options of a configurable product five are',
+    shop: 'magento',
+    rows: [
+      'C-1,simple,C,10,size=S,',
+      'C-2,simple,C,10,size=M,',
+      `C,configurable,C,,,"sku=C-1,${pairs('x')}|sku=C-2,${pairs('y')}"`,
+    ],
+    says: [`1 × ${beyond}`],
+    attributes: { f: ['x', 'y'], size: ['S', 'M'], product_type: 'configurable' },
+    variants: ['x', 'y'].map(one => ({ a: one, b: one, c: one, d: one, e: one })),
+  },
+];
+
+const headers = { google: feedHeader, meta: feedHeader, woocommerce: wooHeader, magento: magentoHeader };
+
+const toKeys = (options: object) =>
+  Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [name.toLowerCase().replace(' ', '_'), value]),
+  );
+
+test.each(cases)('$shop: $name', async ({ shop, rows, options = [], says = [], attributes, variants }) => {
+  const place = await createCatalog('sqlite');
+  const file = place.file('p.csv', [headers[shop], ...rows, ''].join('\n'));
+  const run = ['import', file, '--preset', shop, ...options];
+  const { out, err } = await place.runHere(run);
+  expect(out + err).toContain('1 created, 0 updated, 0 unchanged, 0 rejected');
+  const notes = [...err.matchAll(/^catalog import: (\d+ × .*)$/gm)].map(([, note]) => note);
+  expect(notes).toEqual([...says]);
+  const [product] = await productsOf(place);
+  expect<unknown>(product?.attributes).toEqual(attributes);
+  expect((await variantsOf(place)).map(one => toKeys(one.options))).toEqual([...variants]);
+  expect(product?.options.length).toBe(Object.keys(variants[0] ?? {}).length);
+  expect((await place.runHere(run)).out).toContain('0 created, 0 updated, 1 unchanged');
+  place.remove();
+});

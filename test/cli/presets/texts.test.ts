@@ -1,0 +1,139 @@
+/** Texts in shops' files: entities, category paths with commas, names of attributes that come to one key. */
+import { expect, test } from 'bun:test';
+import { createCatalog, type Place, productsOf, variantsOf } from '../program.ts';
+
+async function onCatalog(work: (place: Place) => Promise<void>): Promise<void> {
+  const place = await createCatalog('sqlite');
+  await work(place);
+  place.remove();
+}
+
+const csvOf = (rows: readonly (readonly string[])[]): string =>
+  rows.map(row => row.map(cell => `"${cell.replaceAll('"', '""')}"`).join(',')).join('\n');
+
+const wooColumns = [
+  ...['Type', 'SKU', 'Name', 'Published', 'Short description', 'Description', 'Regular price'],
+  ...['Categories', 'Tags', 'Brands', 'Parent', 'Attribute 1 name', 'Attribute 1 value(s)'],
+  ...['Attribute 2 name', 'Attribute 2 value(s)', 'Attribute 3 name', 'Attribute 3 value(s)', 'Meta: fit'],
+];
+
+const wooRow = (given: Readonly<Record<string, string>>): string[] =>
+  wooColumns.map(column => ({ Type: 'simple', Published: '1', Name: 'X', ...given })[column] ?? '');
+
+test('WooCommerce: entities become characters, but in descriptions and HTML', () =>
+  onCatalog(async place => {
+    const content = csvOf([
+      wooColumns,
+      wooRow({
+        ...{ Type: 'variable', SKU: 'TEE', Name: 'T-Shirt &#8211; Men&#039;s &unknown; &#x41;' },
+        ...{ Categories: 'Clothing &amp; More &gt; Tees, Clothing &amp; More', Tags: 'black &amp; white' },
+        ...{ Brands: 'A&amp;B', Description: 'Soft &amp; warm', 'Short description': 'Warm &lt;3' },
+        ...{ 'Attribute 1 name': 'Size &amp; Fit', 'Attribute 1 value(s)': 'S &amp; M, L' },
+        ...{ 'Attribute 2 name': 'Care', 'Attribute 2 value(s)': 'Wash &amp; go' },
+        'Meta: fit': '<p>slim &amp; long</p>',
+      }),
+      wooRow({
+        ...{ Type: 'variation', SKU: 'TEE-S', Parent: 'TEE', 'Regular price': '5' },
+        ...{ 'Attribute 1 name': 'Size &amp; Fit', 'Attribute 1 value(s)': 'S &amp; M' },
+      }),
+    ]);
+    const ended = await place.runHere(['import', place.file('w.csv', content), '--preset', 'woocommerce']);
+    expect(ended.status).toBe(0);
+    expect(await productsOf(place)).toMatchObject([
+      {
+        ...{ name: "T-Shirt – Men's &unknown; A", category: 'Clothing & More > Tees', categories: [] },
+        ...{ tags: ['black & white'], brand: 'A&B', description: 'Soft &amp; warm' },
+        attributes: {
+          care: 'Wash & go',
+          short_description: 'Warm &lt;3',
+          meta_fit: '<p>slim &amp; long</p>',
+        },
+      },
+    ]);
+    expect(await variantsOf(place)).toMatchObject([{ options: { 'Size & Fit': 'S & M' } }]);
+  }));
+
+const feedColumns = [
+  ...['id', 'title', 'description', 'availability', 'image_link', 'price', 'brand', 'product_type'],
+  ...['google_product_category', 'custom_label_0'],
+];
+
+test('feeds: entities become characters, and &gt; stands between the names of a path', () =>
+  onCatalog(async place => {
+    const content = csvOf([
+      feedColumns,
+      [
+        ...['A', 'Salt &amp; pepper', 'Salt &amp; pepper', 'in_stock', '', '5 EUR', 'A&amp;B'],
+        ...['Home &gt; Women &gt; Dresses, Sale', '', 'red &amp; blue'],
+      ],
+      [...['B', 'B', '', 'in_stock', '', '5 EUR', ''], '', 'Home &amp; Garden &gt; Lighting', ''],
+    ]);
+    const ended = await place.runHere(['import', place.file('g.csv', content), '--preset', 'google']);
+    expect(ended.status).toBe(0);
+    expect(await productsOf(place)).toMatchObject([
+      {
+        ...{ name: 'Salt & pepper', description: 'Salt &amp; pepper', brand: 'A&B' },
+        ...{ category: 'Home > Women > Dresses', categories: ['Sale'] },
+        attributes: { custom_label_0: 'red & blue' },
+      },
+      { category: 'Home & Garden > Lighting' },
+    ]);
+  }));
+
+const coffee = 'Food, Beverages & Tobacco > Beverages > Coffee';
+const types: readonly (readonly [type: string, google: string, ...categories: readonly string[]])[] = [
+  [coffee, coffee, coffee],
+  [coffee, '', coffee],
+  ['Electronics > Print, Copy', 'Electronics > Print, Copy', 'Electronics > Print, Copy'],
+  [`${coffee}, Sale`, '', coffee, 'Sale'],
+  ['Shoes > Running, Sale', '', 'Shoes > Running', 'Sale'],
+  ['Sale, New', '', 'Sale', 'New'],
+  ['"Food, Beverages" > X, "Sale, Now"', '', 'Food, Beverages > X', 'Sale, Now'],
+  ['"Sale", Shoes > Running', '', 'Sale', 'Shoes > Running'],
+  ['19" racks, 21" racks', '', '19" racks', '21" racks'],
+  ['', coffee, coffee],
+];
+
+test.each(types.map(([type, theirs, ...categories]) => ({ type, theirs, categories })))(
+  'the product_type $type beside $theirs',
+  ({ type, theirs, categories }) =>
+    onCatalog(async place => {
+      const content = csvOf([feedColumns, ['A', 'A', '', 'in_stock', '', '5 EUR', '', type, theirs, '']]);
+      const ended = await place.runHere(['import', place.file('g.csv', content), '--preset', 'google']);
+      expect(ended.status).toBe(0);
+      const [made] = await productsOf(place);
+      expect<unknown>([made?.category, ...(made?.categories ?? [])]).toEqual(categories);
+    }),
+);
+
+test('attributes of different names have different keys throughout a file', () =>
+  onCatalog(async place => {
+    const attributes = (...pairs: readonly (readonly [name: string, value: string])[]) =>
+      Object.fromEntries(
+        pairs.flatMap(([name, value], index) => [
+          [`Attribute ${index + 1} name`, name],
+          [`Attribute ${index + 1} value(s)`, value],
+        ]),
+      );
+    const long = 'A very long name that is the same for sixty-four characters and more of them';
+    const given = [
+      attributes(['Вес, кг (1)', '7.5'], ['Рост, см (1)', '180'], ['Größe', 'L']),
+      attributes(['Farbe/Color', 'rot'], ['Farbe Color', 'blau'], ['farbe/color', 'grau']),
+      attributes(['Farbe Color', 'gelb'], [`${long} 1`, '1'], [`${long} 2`, '2']),
+    ];
+    const content = csvOf([
+      wooColumns,
+      ...given.map((one, index) => wooRow({ ...one, SKU: `A-${index}`, 'Regular price': '5' })),
+    ]);
+    const file = place.file('w.csv', content);
+    const ended = await place.runHere(['import', file, '--preset', 'woocommerce']);
+    const note = 'attributes whose names come to the key of another one got a key with a number at its end';
+    expect(ended.err).toContain(`1 × ${note}`);
+    const made = (await productsOf(place)).sort((a, b) => String(a.sku).localeCompare(String(b.sku)));
+    const [first, second, third] = made.map(one => one.attributes);
+    expect(first).toEqual({ x_412_435_441_43a_433_1: 7.5, x_420_43e_441_442_441_43c_1: 180, grosse: 'L' });
+    expect(second).toEqual({ farbe_color: ['rot', 'grau'], farbe_color_2: 'blau' });
+    expect(Object.values(third ?? {})).toEqual(['gelb', 1, 2]);
+    expect(third).toMatchObject({ farbe_color_2: 'gelb' });
+    expect((await place.runHere(['import', file, '--preset', 'woocommerce'])).out).toContain('3 unchanged');
+  }));

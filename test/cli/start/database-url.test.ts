@@ -1,0 +1,51 @@
+/** What is said of a DATABASE_URL that cannot be used: the setting, the rule, and nothing of the password. */
+import { expect, test } from 'bun:test';
+import { createPlace } from '../program.ts';
+
+const encoded = 'needs % in user and password written as %25, @ as %40, / as %2F, ? as %3F, # as %23\n';
+
+const wrong: readonly (readonly [address: string, rule: string])[] = [
+  [
+    'postgres://shop:geheim@db:99999/goods',
+    'names a server with a port that is not from 1 to 65535: "db:99999"',
+  ],
+  ['postgres://shop:geheim@db:0/goods', 'names a server with a port that is not from 1 to 65535: "db:0"'],
+  [
+    'postgres://shop:geheim@db,b:70000/goods',
+    'names a server with a port that is not from 1 to 65535: "b:70000"',
+  ],
+  ['postgres://shop:geheim@d b/goods', 'names a server that is no host:port: "d b"'],
+  [
+    'postgres://shop:geheim@db/goods?sslmode=foo',
+    'sslmode is one of disable, allow, prefer, require, verify-ca, ',
+  ],
+  ['postgres://shop:geheim@db/goods?sslmode=disable&sslmode=require', 'sslmode is one of disable, '],
+  ['postgres://shop:geheim%zz@db/goods', encoded],
+  ['postgres://geheim%:x@db/goods', encoded],
+  ['postgres://shop:x@db/goods%zz', 'needs % in the name of the database written as %25'],
+  ['postgres://shop:geheim/x@db/goods', encoded],
+  ['postgres://geheim:a@geheim/x@db/goods', encoded],
+  ['postgres://shop:geheim?x@db/goods', encoded],
+  ['postgres://shop:a@geheim?x@db/goods', encoded],
+  ['postgres://shop:geheim#x@db/goods', encoded],
+  ['postgres://shop:a@geheim@db/goods', encoded],
+];
+
+test.each(wrong)('DATABASE_URL=%s', async (address, rule) => {
+  const place = await createPlace('sqlite', { DATABASE_URL: address });
+  const { err, out, status } = await place.runHere(['users', 'list']);
+  expect(err).toStartWith(`catalog: setting DATABASE_URL: ${rule}`);
+  expect(err.trimEnd()).not.toMatch(/geheim|shop:|\n/);
+  expect([out, status]).toEqual(['', 1]);
+  place.remove();
+});
+
+test.each([
+  'postgres://shop:p%25zz%40%2F%3F%23@127.0.0.1:1/goods?sslmode=disable',
+  'postgres://127.0.0.1:1/goods?sslmode=Prefer',
+  'postgresql://shop@[::1]:1/a%20b?sslmode=verify_ca',
+])('%s is tried', async address => {
+  const place = await createPlace('sqlite', { DATABASE_URL: address });
+  expect((await place.runHere(['users', 'list'])).err).toMatch(/^catalog users: .*PostgreSQL at /);
+  place.remove();
+});

@@ -1,0 +1,77 @@
+/** What starts the service hands signals on, each once, and ends as it does. All ends of it: test/faults/stops.test.ts. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { freePort } from '../../../scripts/tests/postgresql.ts';
+import { createPlace, type Place, waitFor } from '../program.ts';
+
+const root = join(import.meta.dir, '..', '..', '..');
+const delay = 2;
+
+describe.skipIf(process.platform !== 'linux')('a launcher', () => {
+  let place: Place;
+  beforeAll(async () => {
+    const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
+    place = await createPlace('sqlite', { ...administrator, HOST: '127.0.0.1', STOP_DELAY: String(delay) });
+  });
+  afterAll(() => place.remove());
+
+  const start = (command: readonly string[], settings: Readonly<Record<string, string>>) =>
+    Bun.spawn([...command], {
+      cwd: root,
+      env: { ...process.env, ...place.environment, ...settings },
+      stdout: 'ignore',
+      stderr: 'pipe',
+    });
+
+  /** @returns the status of /ready; undefined when there is no connection */
+  const ready = (port: number) =>
+    fetch(`http://127.0.0.1:${port}/ready`).then(
+      ({ status }) => status,
+      () => undefined,
+    );
+
+  const ways = [
+    ['npm', ['npm', 'run', 'catalog', '--', 'serve'], (pid: number) => process.kill(pid, 'SIGTERM')],
+    [
+      'a whole group of processes',
+      ['setsid', 'node', 'scripts/catalog.mjs', 'serve'],
+      (pid: number) => process.kill(-pid, 'SIGTERM'),
+    ],
+  ] as const;
+  test.each(ways)('SIGTERM to %s leaves the delay of the stop as it is', async (_, command, signal) => {
+    const port = await freePort();
+    const launcher = start(command, { PORT: String(port) });
+    await waitFor(launcher.stderr, /ready at (http:\S+)/);
+    expect(await ready(port)).toBe(200);
+    const begun = performance.now();
+    signal(launcher.pid);
+    let [status, lastServed]: [number | undefined, number] = [200, 0];
+    const seen = new Set<number>();
+    do {
+      status = await ready(port);
+      if (status !== undefined) {
+        seen.add(status);
+        lastServed = performance.now() - begun;
+      }
+    } while (status !== undefined);
+    expect(seen).toContain(503);
+    expect(lastServed).toBeGreaterThan(delay * 1000 - 500);
+    await launcher.exited;
+  });
+
+  const ends = [
+    ['SIGKILL', 137],
+    ['SIGABRT', 134],
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const;
+  test.each(ends)('ends as a shell does when the program was ended by %s', async (signal, status) => {
+    const preload = place.file(
+      `${signal}.ts`,
+      `process.kill(process.pid, '${signal}'); await Bun.sleep(60_000);`,
+    );
+    const options = { BUN_OPTIONS: `--preload=${preload}` };
+    const launcher = start(['node', 'scripts/catalog.mjs', '--version'], options);
+    expect(await launcher.exited).toBe(status);
+  });
+});

@@ -1,0 +1,127 @@
+/**
+ * The data providers of the guide, called as refine and react-admin call them (their DataProvider interfaces), against
+ * a running service. What is run is what the page shows.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { addKey } from '../support/data/people.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
+
+type Params = Readonly<Record<string, unknown>>;
+interface Found {
+  readonly data: { readonly id: number; readonly [member: string]: unknown };
+}
+interface List {
+  readonly data: readonly Found['data'][];
+  readonly total: number;
+}
+type Send = (method: string, path: string, body?: unknown) => Promise<unknown>;
+
+interface Providers {
+  connect(url: string, key: string): Send;
+  refineProvider(
+    url: string,
+    send: Send,
+  ): {
+    getApiUrl(): string;
+    getList(params: Params): Promise<List>;
+    getOne(params: Params): Promise<Found>;
+    create(params: Params): Promise<Found>;
+    update(params: Params): Promise<Found>;
+    deleteOne(params: Params): Promise<Found>;
+  };
+  reactAdminProvider(send: Send): {
+    getList(resource: string, params: Params): Promise<List>;
+    getManyReference(resource: string, params: Params): Promise<List>;
+    getMany(resource: string, params: Params): Promise<{ data: readonly Found['data'][] }>;
+    updateMany(resource: string, params: Params): Promise<{ data: readonly number[] }>;
+    deleteMany(resource: string, params: Params): Promise<{ data: readonly number[] }>;
+    getOne(resource: string, params: Params): Promise<Found>;
+    create(resource: string, params: Params): Promise<Found>;
+    update(resource: string, params: Params): Promise<Found>;
+    delete(resource: string, params: Params): Promise<Found>;
+  };
+}
+
+const guide = await Bun.file(join(import.meta.dir, '..', '..', 'docs', 'guide.md')).text();
+const shown = [...guide.matchAll(/```js\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+const folder = mkdtempSync(join(tmpdir(), 'catalog-providers-'));
+const product = { name: 'Lamp of a provider', price: 10, currency: 'EUR', category: 'providers' };
+
+let service: TestService;
+let providers: Providers;
+let send: Send;
+beforeAll(async () => {
+  service = await startTestService('sqlite');
+  const file = join(folder, 'providers.mjs');
+  await Bun.write(file, shown.join('\n'));
+  // Boundary: the page's code has no types.
+  providers = (await import(file)) as Providers;
+  const scopes = ['products:read', 'products:write', 'reviews:read'];
+  const { 'X-API-Key': key } = await addKey(service, ...scopes);
+  send = providers.connect(service.url, key);
+});
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
+
+test('the provider for refine has at most ten lines, and does all that refine asks of one', async () => {
+  const text = shown.find(block => block.includes('refineProvider')) ?? '';
+  expect(text.trim().split('\n').length).toBeLessThanOrEqual(10);
+  const refine = providers.refineProvider(service.url, send);
+  const resource = 'products';
+  expect(refine.getApiUrl()).toBe(`${service.url}/v1`);
+  const made: number[] = [];
+  for (const price of [10, 30, 20]) {
+    const { data } = await refine.create({ resource, variables: { ...product, price } });
+    made.push(data.id);
+  }
+  const listed = await refine.getList({
+    resource,
+    pagination: { currentPage: 1, pageSize: 2, mode: 'server' },
+    sorters: [{ field: 'price', order: 'desc' }],
+    filters: [{ field: 'category', operator: 'eq', value: product.category }],
+  });
+  expect([listed.total, listed.data.map(({ price }) => price)]).toEqual([3, [30, 20]]);
+  expect((await refine.getList({ resource })).total).toBeGreaterThanOrEqual(3);
+  const [id] = made;
+  expect(await refine.update({ resource, id, variables: { price: 11 } })).toMatchObject({
+    data: { id, price: 11 },
+  });
+  expect(await refine.getOne({ resource, id })).toMatchObject({
+    data: { id, price: 11, name: product.name },
+  });
+  for (const id of made) expect(await refine.deleteOne({ resource, id })).toMatchObject({ data: { id } });
+  // refine shows `message` and looks at `statusCode`.
+  const gone = await refine.getOne({ resource, id }).catch((error: unknown) => error);
+  expect(gone).toMatchObject({ statusCode: 404, message: expect.any(String) });
+});
+
+test('the provider for react-admin does all nine things that it asks of one', async () => {
+  const admin = providers.reactAdminProvider(send);
+  const ids: number[] = [];
+  for (const price of [10, 30, 20]) {
+    const { data } = await admin.create('products', { data: { ...product, price } });
+    ids.push(data.id);
+  }
+  const [id = 0, ...others] = ids;
+  const page = { pagination: { page: 1, perPage: 2 }, sort: { field: 'price', order: 'DESC' } };
+  const listed = await admin.getList('products', { ...page, filter: { category: product.category } });
+  expect([listed.total, listed.data.map(({ price }) => price)]).toEqual([3, [30, 20]]);
+  const referring = { ...page, target: 'category', id: product.category, filter: {} };
+  expect((await admin.getManyReference('products', referring)).total).toBe(3);
+  expect(await admin.getOne('products', { id })).toMatchObject({ data: { id, price: 10 } });
+  expect((await admin.getMany('products', { ids })).data.map(({ id }) => id)).toEqual(ids);
+  const previousData = { id, price: 10 };
+  const updated = await admin.update('products', { id, data: { price: 12 }, previousData });
+  expect(updated).toMatchObject({ data: { id, price: 12 } });
+  expect(await admin.updateMany('products', { ids: others, data: { price: 5 } })).toEqual({ data: others });
+  expect((await admin.getMany('products', { ids: others })).data.map(({ price }) => price)).toEqual([5, 5]);
+  expect(await admin.delete('products', { id, previousData })).toMatchObject({ data: { id } });
+  expect(await admin.deleteMany('products', { ids: others })).toEqual({ data: others });
+  const none = await admin.getOne('products', { id }).catch((error: unknown) => error);
+  expect(none).toMatchObject({ status: 404 });
+});

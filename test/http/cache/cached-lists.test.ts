@@ -1,0 +1,151 @@
+/** Lists that are cached: kept where a change does not show on their page, made again where it does, and never overtaken. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
+import { call } from '../../support/http/http.ts';
+import { expectedList } from '../../support/samples/expected-list.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+/** Six products: those of one price are in the order of their ids. */
+const prices = [10, 20, 20, 20, 30, 40] as const;
+const perPage = 2;
+
+/** The second page, by its number or by a cursor from the first, or the same by a cursor from the third. */
+type Way = 'number' | 'after' | 'before';
+
+/** Which of the products, from 0, gets another price, and what the page then shows. */
+interface Move {
+  readonly order: 'asc' | 'desc';
+  readonly way: Way;
+  readonly moved: number;
+  readonly price: number;
+  readonly shown: readonly number[];
+  readonly isKept: boolean;
+}
+
+/** The page shows products 2 and 3, or 3 and 2. */
+const moves: readonly Move[] = [
+  // Of one price with the first product of the page, and before it by its id.
+  { order: 'asc', way: 'number', moved: 1, price: 5, shown: [2, 3], isKept: true },
+  { order: 'asc', way: 'number', moved: 0, price: 20, shown: [2, 3], isKept: true },
+  { order: 'asc', way: 'number', moved: 1, price: 35, shown: [3, 4], isKept: false },
+  // Of one price with the last one, and after it by its id.
+  { order: 'asc', way: 'number', moved: 4, price: 20, shown: [2, 3], isKept: true },
+  { order: 'asc', way: 'number', moved: 5, price: 20, shown: [2, 3], isKept: true },
+  { order: 'asc', way: 'number', moved: 4, price: 15, shown: [1, 2], isKept: false },
+  { order: 'desc', way: 'number', moved: 1, price: 5, shown: [3, 2], isKept: true },
+  { order: 'desc', way: 'number', moved: 4, price: 20, shown: [3, 2], isKept: true },
+  { order: 'desc', way: 'number', moved: 1, price: 35, shown: [4, 3], isKept: false },
+  { order: 'desc', way: 'number', moved: 4, price: 15, shown: [2, 1], isKept: false },
+  // A page by cursor ends at its last product: what is beyond is on another.
+  { order: 'asc', way: 'after', moved: 5, price: 35, shown: [2, 3], isKept: true },
+  { order: 'asc', way: 'after', moved: 4, price: 20, shown: [2, 3], isKept: true },
+  { order: 'asc', way: 'before', moved: 0, price: 5, shown: [2, 3], isKept: true },
+  { order: 'asc', way: 'before', moved: 0, price: 20, shown: [2, 3], isKept: true },
+  { order: 'desc', way: 'after', moved: 0, price: 5, shown: [3, 2], isKept: true },
+  { order: 'desc', way: 'before', moved: 5, price: 35, shown: [3, 2], isKept: true },
+  // What comes between the row that it starts at and its first product is on it.
+  { order: 'desc', way: 'after', moved: 5, price: 25, shown: [5, 3], isKept: false },
+  { order: 'asc', way: 'before', moved: 5, price: 25, shown: [3, 5], isKept: false },
+  { order: 'asc', way: 'before', moved: 4, price: 20, shown: [3, 4], isKept: false },
+  { order: 'desc', way: 'after', moved: 4, price: 25, shown: [4, 3], isKept: false },
+];
+
+describeOnDatabases('cached lists on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+
+  const list = (path: string) => call(service, { path, as: 'user' });
+  const namesOf = ({ body }: { body: { data: Product[] } }) => body.data.map(({ name }) => name);
+  const reprice = async (product: Product, price: number) => {
+    const path = pathOf(product);
+    const changed = await call(service, { method: 'PATCH', path, as: 'admin', body: { price } });
+    expect(changed.status).toBe(200);
+  };
+  /** Whether a list was made for the request, and not cached. */
+  async function isMade(request: () => Promise<unknown>): Promise<boolean> {
+    const { lists } = service.database.changes.uses;
+    const before = lists.misses;
+    await request();
+    return lists.misses > before;
+  }
+
+  /** @returns the path of the second page */
+  async function pathTo(way: Way, category: string, order: string): Promise<string> {
+    const path = `/v1/products?category=${category}&sort=price&order=${order}`;
+    if (way === 'number') return `${path}&perPage=${perPage}&page=2`;
+    const at = (cursor: string) => `${path}&limit=${perPage}&cursor=${cursor}`;
+    const second = at((await list(`${path}&limit=${perPage}`)).body.meta.nextCursor);
+    if (way === 'after') return second;
+    const third = at((await list(second)).body.meta.nextCursor);
+    return at((await list(third)).body.meta.prevCursor);
+  }
+
+  test.each(moves)(
+    'the page by $way, $order: product $moved at $price',
+    async ({ order, way, moved, price, shown, isKept }) => {
+      const category = crypto.randomUUID();
+      const products: Product[] = [];
+      for (const [index, of] of prices.entries())
+        products.push(await addProduct(service, { name: `Product ${index}`, price: of, category }));
+      const path = await pathTo(way, category, order);
+      const before = expectedList(products, { sort: 'price', order }).slice(perPage, 2 * perPage);
+      for (let requested = 0; requested < 3; requested++)
+        expect(namesOf(await list(path))).toEqual(before.map(({ name }) => name));
+      expect(await isMade(() => list(path))).toBe(false);
+
+      const product = products[moved];
+      if (product === undefined) throw new Error(`there is no product ${moved}`);
+      await reprice(product, price);
+      expect(await isMade(() => list(path))).toBe(!isKept);
+      const { body } = await list(path);
+      expect(namesOf({ body })).toEqual(shown.map(index => `Product ${index}`));
+      for (const one of body.data)
+        expect(one).toEqual((await call(service, { path: pathOf(one), as: 'user' })).body);
+    },
+  );
+
+  /** Has the next snapshot be slow: it ends when `release` is called. */
+  function holdNextSnapshot() {
+    const { database } = service;
+    const { snapshot } = database;
+    const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    database.snapshot = async (work, options) => {
+      database.snapshot = snapshot;
+      const read = await snapshot(work, options);
+      reached.resolve();
+      await held.promise;
+      return read;
+    };
+    return { reached: reached.promise, release: held.resolve };
+  }
+
+  test.each([
+    ['nothing changes', false, false],
+    ['a change overtakes it', true, false],
+    ['a change overtakes it, and it is requested again', true, true],
+  ])('a list that is read while %s', async (_, isChanged, isRequestedAgain) => {
+    const category = crypto.randomUUID();
+    const lamp = await addProduct(service, { price: 5, category });
+    const other = await addProduct(service, { category: `other ${category}` });
+    const path = `/v1/products?category=${category}&sort=name&limit=5&count=exact`;
+    const priceOf = async (listed: ReturnType<typeof list>) => (await listed).body.data[0].price;
+    // What is requested once is not cached.
+    expect(await priceOf(list(path))).toBe(5);
+
+    const { reached, release } = holdNextSnapshot();
+    const reading = list(path);
+    await reached;
+    if (isChanged) await reprice(lamp, 7);
+    // Any list has what has changed be looked up.
+    await list(`/v1/products?category=${encodeURIComponent(other.category ?? '')}`);
+    if (isRequestedAgain) expect(await priceOf(list(path))).toBe(7);
+    release();
+    expect(await priceOf(reading)).toBe(5);
+    const isMadeAgain = await isMade(async () => expect(await priceOf(list(path))).toBe(isChanged ? 7 : 5));
+    expect(isMadeAgain).toBe(isChanged && !isRequestedAgain);
+  });
+});

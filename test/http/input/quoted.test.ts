@@ -1,0 +1,75 @@
+/** What messages quote of what was sent: no part of a credential, wherever the text is cut. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { addProduct } from '../../support/data/catalog.ts';
+import { addKey } from '../../support/data/people.ts';
+import { type Call, call } from '../../support/http/http.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+/** So long are the texts before a credential, each: somewhere the cut is within it. */
+const lengths = Array.from({ length: 12 }, (_, index) => index * 10 + 4);
+/** Of a credential, which begins with what says that it is one. */
+const partLength = 6;
+
+describeOnDatabases('quoted texts on %s', kind => {
+  let service: TestService;
+  let secrets: readonly string[];
+  let productId: number;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    const key = (await addKey(service, 'products:read'))['X-API-Key'] ?? '';
+    secrets = [key, service.tokens.user];
+    productId = (await addProduct(service)).id;
+    const definition = { key: 'quoted_size', label: 'Size', type: 'choice', choices: ['S', 'M'] };
+    const made = await call(service, {
+      method: 'POST',
+      path: '/v1/attributes',
+      as: 'admin',
+      body: definition,
+    });
+    expect(made.status).toBe(201);
+  });
+  afterAll(() => service.stop());
+
+  async function expectNoPart(status: number, request: Call): Promise<void> {
+    const response = await call(service, { as: 'admin', ...request });
+    expect([response.status, response.body.message]).toEqual([status, expect.stringMatching(/[ab]{4}/)]);
+    for (const secret of secrets) expect(response.text).not.toContain(secret.slice(0, partLength));
+  }
+
+  test('of the names of facets', async () => {
+    for (const secret of secrets)
+      for (const length of lengths)
+        for (const name of [`${'a'.repeat(length)}.${secret}`, `attr.${'b'.repeat(length)}\n${secret}`])
+          await expectNoPart(400, { path: `/v1/products?facets=${encodeURIComponent(name)}` });
+  });
+
+  test('of the pointers of a patch', async () => {
+    const patch = (path: string, strict: boolean): Call => ({
+      method: 'PATCH',
+      path: `/v1/products/${productId}`,
+      headers: {
+        'Content-Type': 'application/json-patch+json',
+        ...(strict ? { Prefer: 'handling=strict' } : {}),
+      },
+      body: [{ op: 'remove', path }],
+    });
+    for (const secret of secrets)
+      for (const length of lengths)
+        for (const pointer of [`/${'a'.repeat(length)}.${secret}`, `/${'b'.repeat(length)}\n${secret}`]) {
+          await expectNoPart(400, patch(pointer, true));
+          await expectNoPart(409, patch(pointer, false));
+        }
+  });
+
+  test('of the values of attributes', async () => {
+    for (const secret of secrets)
+      for (const length of lengths) {
+        const text = `${'a'.repeat(length)}\n${secret}`;
+        for (const value of [text, [text, 'M']]) {
+          const body = { name: 'Lamp', price: 1, attributes: { quoted_size: value } };
+          await expectNoPart(400, { method: 'POST', path: '/v1/products', body });
+        }
+      }
+  });
+});

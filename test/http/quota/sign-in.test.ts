@@ -1,0 +1,190 @@
+/** Anyone who guesses passwords waits longer and longer, and the owner of the account does not; the headers show the limit. */
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { call, type Received } from '../../support/http/http.ts';
+import { mailTo, tokenIn } from '../../support/peers/mails.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { emailOf, password, startTestService, type TestService } from '../../support/service/service.ts';
+
+const perPair = 5;
+const perKnownPair = 20;
+const perAddress = 100;
+const guesser = '198.51.100.66';
+const home = '203.0.113.7';
+const elsewhere = '203.0.113.99';
+
+describeOnDatabases('the limits of signing in on %s', kind => {
+  let service: TestService;
+  beforeEach(async () => {
+    service = await startTestService(kind, { TRUST_PROXY: 'true' });
+  });
+  afterEach(() => service.stop());
+
+  const signIn = (email: string, secret: string, from: string, at = service) =>
+    call(at, {
+      method: 'POST',
+      path: '/v1/auth/login',
+      headers: { 'X-Forwarded-For': from },
+      body: { email, password: secret },
+    });
+  const statusOf = async (response: Promise<Received>) => (await response).status;
+  const refresh = (refreshToken: string) =>
+    call(service, { method: 'POST', path: '/v1/auth/refresh', body: { refreshToken } });
+  const quotaOf = ({ status, headers }: Received) => [
+    status,
+    ...['Limit', 'Remaining', 'Window'].map(name => Number(headers.get(`X-RateLimit-${name}`))),
+  ];
+  const waitOf = ({ headers }: Received) => Number(headers.get('Retry-After'));
+  /** Fails once more as soon as that is allowed. @returns how long it had to wait, in seconds */
+  async function failAgain(email: string, from: string, at = service): Promise<number> {
+    const refused = await signIn(email, password, from, at);
+    expect(refused.status).toBe(429);
+    service.clock.advance(waitOf(refused) * 1000);
+    expect(await statusOf(signIn(email, 'wrong', from, at))).toBe(401);
+    return waitOf(refused);
+  }
+  async function fail(times: number, email: string, from: string) {
+    for (let attempt = 0; attempt < times; attempt++)
+      expect(await statusOf(signIn(email, 'wrong', from))).toBe(401);
+  }
+
+  test('five failures of an account and an address are free; each further one waits twice as long, on any replica', async () => {
+    const email = emailOf('user');
+    for (let left = perPair - 1; left >= 0; left--)
+      expect(quotaOf(await signIn(email, 'wrong', guesser))).toEqual([401, perPair, left, 900]);
+    const refused = await signIn(email.toUpperCase(), password, guesser);
+    expect([...quotaOf(refused), refused.body.error]).toEqual([429, perPair, 0, 900, 'RATE_LIMITED']);
+    // One process counts for itself, all those of one database together.
+    const replica = kind === 'sqlite' ? service : await service.replica({ TRUST_PROXY: 'true' });
+    const waits: number[] = [];
+    for (let round = 0; round < 12; round++)
+      waits.push(await failAgain(email, guesser, round % 2 === 0 ? service : replica));
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
+    // Asking while one has to wait makes the wait no longer, and nobody else's.
+    const [first, second] = [await signIn(email, 'wrong', guesser), await signIn(email, 'wrong', guesser)];
+    expect([first.status, waitOf(first), waitOf(second)]).toEqual([429, 900, 900]);
+    expect(Number(first.headers.get('X-RateLimit-Reset'))).toBe(service.clock.now() / 1000 + 900);
+    expect(await statusOf(signIn(email, password, elsewhere))).toBe(200);
+    expect(await statusOf(signIn(emailOf('editor'), password, guesser))).toBe(200);
+    service.clock.advance(900_000);
+    expect(await statusOf(signIn(email, password, guesser))).toBe(200);
+  });
+
+  test('failures are forgiven one by one once the wait is over, and a success forgives none', async () => {
+    const email = emailOf('user');
+    await fail(perPair, email, guesser);
+    service.clock.advance(1000);
+    expect(await failedThenRefused(email)).toBe(2);
+    // The wait of two seconds, and a fifth of the window for each of two failures.
+    service.clock.advance(2000 + 2 * 180_000);
+    expect(await failedThenRefused(email)).toBe(1);
+    service.clock.advance(1000 + 900_000);
+    await fail(perPair, email, guesser);
+    expect(await statusOf(signIn(email, 'wrong', guesser))).toBe(429);
+  });
+  test('a success between failures takes back no more than itself', async () => {
+    const email = emailOf('user');
+    expect(await statusOf(signIn(email, password, home))).toBe(200);
+    await fail(perKnownPair, email, home);
+    for (const wait of [1, 2, 4]) {
+      // Within the time in which none is forgiven.
+      const refused = await signIn(email, password, home);
+      expect([refused.status, waitOf(refused)]).toEqual([429, wait]);
+      service.clock.advance(wait * 1000);
+      const succeeded = await signIn(email, password, home);
+      expect(quotaOf(succeeded)).toEqual([200, perKnownPair, 0, 300]);
+      await fail(1, email, home);
+    }
+  });
+
+  /** One more failure, and what the next has to wait for. */
+  async function failedThenRefused(email: string): Promise<number> {
+    await fail(1, email, guesser);
+    const refused = await signIn(email, 'wrong', guesser);
+    expect(refused.status).toBe(429);
+    return waitOf(refused);
+  }
+
+  test('a success takes nothing, and sixteen at once all succeed', async () => {
+    const email = emailOf('admin');
+    for (const from of [home, elsewhere]) {
+      const responses = await Promise.all(Array.from({ length: 16 }, () => signIn(email, password, from)));
+      expect(responses.map(({ status }) => status)).toEqual(Array(16).fill(200));
+    }
+    expect(quotaOf(await signIn(email, password, home))).toEqual([200, perKnownPair, perKnownPair, 300]);
+  });
+
+  test('wrong passwords at once are no more than one after the other', async () => {
+    const email = emailOf('user');
+    const responses = await Promise.all(Array.from({ length: 40 }, () => signIn(email, 'wrong', guesser)));
+    const failed = responses.filter(({ status }) => status === 401);
+    expect(failed).toHaveLength(perPair);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(35);
+  });
+
+  test('an owner goes on where they have signed in before, no matter who guesses elsewhere, on every replica', async () => {
+    const email = emailOf('admin');
+    expect(await statusOf(signIn(email, password, home))).toBe(200);
+    // Many addresses, until none but known ones may try.
+    for (let address = 1; address <= 20; address++) await fail(perPair, email, `198.51.100.${address}`);
+    expect(await statusOf(signIn(email, password, elsewhere))).toBe(429);
+    expect(await statusOf(signIn(email, password, home))).toBe(200);
+    await using replica = await service.replica({ TRUST_PROXY: 'true' });
+    expect(await statusOf(signIn(email, password, home, replica))).toBe(200);
+    // The address itself is kept nowhere.
+    const rows = await service.database.read.all(
+      service.database.build.selectFrom('known_addresses').selectAll().compile(),
+    );
+    expect(JSON.stringify(rows)).not.toContain(home);
+
+    // The way for an owner on the road: the mailbox.
+    await call(service, { method: 'POST', path: '/v1/auth/forgot-password', body: { email } });
+    const token = tokenIn(mailTo(await service.mails(), email));
+    const headers = { 'X-Forwarded-For': elsewhere };
+    const body = { token, password: 'a longer one with a staple' };
+    const reset = await call(service, { method: 'POST', path: '/v1/auth/password-reset', headers, body });
+    expect(reset.status).toBe(204);
+    expect(await statusOf(signIn(email, body.password, elsewhere))).toBe(200);
+    // What was known before may have been anyone who knew the old password.
+    expect(await statusOf(signIn(email, body.password, home))).toBe(429);
+  });
+
+  test('also from a known address guesses are limited, for a minute at most', async () => {
+    const email = emailOf('user');
+    expect(await statusOf(signIn(email, password, home))).toBe(200);
+    await fail(perKnownPair, email, home);
+    const refused = await signIn(email, password, home);
+    expect([...quotaOf(refused), waitOf(refused)]).toEqual([429, perKnownPair, 0, 300, 1]);
+    for (let round = 0; round < 8; round++) await failAgain(email, home);
+    const last = await signIn(email, password, home);
+    expect([last.status, waitOf(last)]).toEqual([429, 60]);
+    service.clock.advance(60_000);
+    expect(await statusOf(signIn(email, password, home))).toBe(200);
+  });
+
+  test('an address that tries account after account is slowed after a hundred', async () => {
+    const known = emailOf('editor');
+    expect(await statusOf(signIn(known, password, guesser))).toBe(200);
+    for (let attempt = 1; attempt <= perAddress; attempt++) {
+      expect(await statusOf(signIn(`nobody${attempt}@test.example`, 'wrong', guesser))).toBe(401);
+    }
+    const refused = await signIn(emailOf('user'), password, guesser);
+    expect(quotaOf(refused)).toEqual([429, perAddress, 0, 900]);
+    expect(await statusOf(signIn(known, password, guesser))).toBe(200);
+  }, 60_000);
+
+  test('a refresh token that does not do is tried ten times at most', async () => {
+    const { refreshToken } = (await signIn(emailOf('user'), password, home)).body;
+    expect(quotaOf(await refresh(refreshToken))).toEqual([200, 10, 10, 900]);
+    const forged = `${refreshToken.slice(0, -4)}AAAA`;
+    for (let left = 9; left >= 0; left--) {
+      expect(quotaOf(await refresh(forged))).toEqual([401, 10, left, 900]);
+    }
+    expect(quotaOf(await refresh(forged))).toEqual([429, 10, 0, 900]);
+    expect((await refresh(refreshToken)).status).toBe(200);
+  });
+
+  test('other responses show the quota of all requests', async () => {
+    const { headers } = await call(service, { path: '/v1/me', as: 'user' });
+    expect(headers.get('X-RateLimit-Limit')).toBe('1000000');
+  });
+});

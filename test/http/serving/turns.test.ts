@@ -1,0 +1,107 @@
+/**
+ * Long work leaves the event loop turns for everybody else. Seen by the order of responses: the tests share the loop
+ * with the service, so that a request which is answered meanwhile has had a turn of it.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createTurns } from '../../../src/http/request/turns.ts';
+import { call } from '../../support/http/http.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+const large = 250;
+const text = 'word of a long text '.repeat(450);
+
+let service: TestService;
+let ids: number[];
+beforeAll(async () => {
+  service = await startTestService('sqlite');
+  const body = { name: 'Large', price: 1, category: 'large' };
+  const made = Array.from({ length: large }, () =>
+    call(service, { method: 'POST', path: '/v1/products', as: 'admin', body }),
+  );
+  ids = (await Promise.all(made)).map(({ body }) => body.id);
+});
+afterAll(() => service.stop());
+
+/** How many requests are answered one after another before the response to a long one. */
+async function answeredDuring(long: Promise<Response>): Promise<number> {
+  let isDone = false;
+  const done = long.then(async response => {
+    expect(response.status).toBe(200);
+    await response.bytes();
+    isDone = true;
+  });
+  let answered = 0;
+  for (; !isDone; answered++) expect((await fetch(`${service.url}/health`)).status).toBe(200);
+  await done;
+  return answered - 1;
+}
+
+test('a patch of many large products, which is one transaction', async () => {
+  const patch = fetch(`${service.url}/v1/products`, {
+    method: 'PATCH',
+    headers: { Authorization: `Bearer ${service.tokens.admin}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ ids, update: { description: text } }),
+  });
+  expect(await answeredDuring(patch)).toBeGreaterThan(5);
+  const { body } = await call(service, { path: '/v1/products?category=large&perPage=100', as: 'admin' });
+  const texts: string[] = body.data.map(({ description }: { description: string }) => description);
+  expect([texts.length, new Set(texts)]).toEqual([100, new Set([text])]);
+});
+
+test('the document, made when it is first requested', async () => {
+  const fresh = await startTestService('sqlite');
+  const [first, second] = await Promise.all([
+    answeredDuring(fetch(`${fresh.url}/openapi.json`)),
+    fetch(`${fresh.url}/openapi.json`).then(response => response.text()),
+  ]);
+  expect(first).toBeGreaterThan(5);
+  expect(await (await fetch(`${fresh.url}/openapi.json`)).text()).toBe(second);
+  await fresh.stop();
+});
+
+test('those that come while others wait are served after them, unless they are urgent', async () => {
+  const turns = createTurns();
+  const served: string[] = [];
+  const enter = (name: string, isUrgent = false) =>
+    turns.enter(isUrgent, () => {
+      served.push(name);
+      return new Response();
+    });
+  const first = turns.enter(false, () => {
+    const end = performance.now() + 20;
+    while (performance.now() < end);
+    return new Response();
+  });
+  // More than are looked at in one turn, each of which takes no time at all.
+  const waiting = Array.from({ length: 200 }, (_, index) => `waiting ${index}`);
+  const entered = waiting.map(name => enter(name));
+  expect([served.length, enter('urgent', true) instanceof Response]).toEqual([0, true]);
+  await new Promise(resolve => setImmediate(resolve));
+  const some = served.length;
+  entered.push(enter('late'), enter('urgent and late', true));
+  await Promise.all([first, ...entered]);
+  expect(some).toBeLessThan(waiting.length);
+  expect(served.filter(name => !name.startsWith('urgent'))).toEqual([...waiting, 'late']);
+  expect(served.indexOf('urgent and late')).toBe(some);
+});
+
+test('requests that come at once: /health passes those that wait, and all are answered', async () => {
+  const order: string[] = [];
+  const ask = async (name: string, path: string) => {
+    const headers = {
+      Authorization: `Bearer ${service.tokens.admin}`,
+      Accept: 'application/hal+json, */*;q=0.1',
+    };
+    const { status } = await fetch(`${service.url}${path}`, { method: 'HEAD', headers });
+    expect([name, status]).toEqual([name, 200]);
+    order.push(name);
+  };
+  const lists = Array.from({ length: 30 }, (_, index) => `list ${index}`);
+  await Promise.all([
+    ...lists.map(name => ask(name, '/v1/products?category=large&perPage=100')),
+    ask('health', '/health'),
+  ]);
+  // How many are served before depends on how many a turn has time for.
+  expect(order.indexOf('health')).toBeLessThan(lists.length - 5);
+  expect(order.length).toBe(lists.length + 1);
+});

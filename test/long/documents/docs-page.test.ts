@@ -1,0 +1,120 @@
+/** The documentation page in a browser, where there is one: everybody can read it, and what it offers to try works. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { browserPath, openTab, type Tab, violationsIn } from '../../support/peers/browser.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+setDefaultTimeout(240_000);
+
+describe.skipIf(browserPath === undefined)('the documentation page', () => {
+  let service: TestService;
+  let tab: Tab;
+  beforeAll(async () => {
+    service = await startTestService('sqlite');
+    tab = await openTab(browserPath ?? '');
+    await openDocs();
+  });
+  afterAll(async () => {
+    await tab.close();
+    await service.stop();
+  });
+
+  /** With the operations of todos alone. Once: a browser takes ten seconds to read the document. */
+  async function openDocs(): Promise<void> {
+    await tab.open(`${service.url}/docs`);
+    await until(`document.querySelector('.opblock')`);
+    await showTag('Todos');
+  }
+  /** Leaves the operations of one tag, and of those that speak of it. */
+  async function showTag(tag: string): Promise<void> {
+    await fill('.operation-filter-input', tag);
+    await until(
+      `document.querySelector('#operations-tag-${tag}') && document.querySelectorAll('.opblock-tag-section').length < 9`,
+    );
+  }
+
+  /** Resolves when the page has come to a state. */
+  const until = (condition: string) =>
+    tab.evaluate(`new Promise(resolve => {
+      const settle = () => { if (${condition}) { observer.disconnect(); resolve(); } };
+      const observer = new MutationObserver(settle);
+      observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
+      settle();
+    })`);
+  const click = (selector: string) =>
+    tab.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`);
+  /** As typing does: React looks at the value's own setter. */
+  const fill = (selector: string, value: string) =>
+    tab.evaluate(`(() => {
+      const field = document.querySelector(${JSON.stringify(selector)});
+      Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), 'value').set.call(field, ${JSON.stringify(value)});
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    })()`);
+  const operation = (id: string, tag = 'Todos') => `#operations-${tag}-${id}`;
+  async function show(id: string, tag?: string): Promise<void> {
+    const isShown = `document.querySelector('${operation(id, tag)}.is-open')`;
+    if (!(await tab.evaluate<boolean>(`${isShown} !== null`)))
+      await click(`${operation(id, tag)} .opblock-summary-control`);
+    await until(isShown);
+  }
+
+  test('lists no HEAD and no OPTIONS, JSON first; a list, a POST and a PATCH work as they are filled in', async () => {
+    await tab.emulate(1200, 'light');
+    await showTag('Todos');
+    const methods = await tab.evaluate<string[]>(
+      `[...document.querySelectorAll('.opblock-summary-method')].map(({ textContent }) => textContent)`,
+    );
+    expect(methods).toEqual(['GET', 'POST', 'GET', 'PUT', 'PATCH', 'DELETE']);
+    await show('listTodos');
+    await until(`document.querySelector('${operation('listTodos')} .content-type')`);
+    const offered = await tab.evaluate<string>(
+      `document.querySelector('${operation('listTodos')} .content-type').value`,
+    );
+    expect(offered).toBe('application/json');
+
+    await click('.btn.authorize');
+    await until(`document.querySelector('#auth-bearer-value')`);
+    await fill('#auth-bearer-value', service.tokens.user);
+    await click('.auth-container .btn.authorize');
+    await until(`document.querySelector('.btn-done')`);
+    await click('.btn-done');
+    for (const [id, status] of [
+      ['createTodo', '201'],
+      ['listTodos', '200'],
+      ['patchTodo', '200'],
+    ] as const) {
+      const block = operation(id);
+      await show(id);
+      // A parameter that operations share shows that the reader has resolved this one: it loses what is sent before.
+      await until(`document.querySelector('${block} [data-param-name="X-Request-ID"]')`);
+      await click(`${block} .btn.execute`);
+      const answered = `${block} .live-responses-table .response .response-col_status`;
+      await until(`document.querySelector('${answered}')`);
+      const shown = await tab.evaluate<string>(`document.querySelector('${answered}').textContent`);
+      expect([id, shown.slice(0, 3)]).toEqual([id, status]);
+    }
+  });
+
+  // Those of products show every kind of value in their examples, numbers and null as well.
+  test.each([
+    [1200, 'Todos', ['listTodos', 'createTodo']],
+    [360, 'Todos', ['listTodos', 'createTodo']],
+    [1200, 'Products', ['listProducts', 'createProduct', 'patchProduct', 'deleteProduct']],
+    [360, 'Products', ['getProduct', 'replaceProduct']],
+  ] as const)(
+    'at %d pixels, in light and in dark, %s break no rule of WCAG 2.2 AA that axe checks',
+    async (width, tag, operations) => {
+      await tab.emulate(width, 'light');
+      await showTag(tag);
+      for (const id of operations) {
+        await show(id, tag);
+        await until(`document.querySelector('${operation(id, tag)} .response-col_status')`);
+      }
+      for (const scheme of ['light', 'dark'] as const) {
+        await tab.emulate(width, scheme);
+        await until(`document.documentElement.classList.contains('dark-mode') === ${scheme === 'dark'}`);
+        expect([scheme, await violationsIn(tab)]).toEqual([scheme, []]);
+        expect(await tab.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      }
+    },
+  );
+});

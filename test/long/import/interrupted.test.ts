@@ -1,0 +1,122 @@
+import { expect, test } from 'bun:test';
+import { sql } from 'kysely';
+import { administrator, expectExactTotals, records } from '../../cli/import/large-imports.ts';
+import { createPlace, productsOf, waitFor, withDatabaseOf } from '../../cli/program.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { signIn } from '../../support/service/service.ts';
+
+// Each test starts several processes.
+
+describeOnDatabases('on %s', kind => {
+  test('an import while the service runs: no write is lost, list totals are exact', async () => {
+    const place = await createPlace(kind, {
+      ...administrator,
+      PORT: '0',
+      HOST: '127.0.0.1',
+      RATE_LIMIT: '1000000',
+    });
+    const server = place.start(['serve']);
+    try {
+      const [, url = ''] = await waitFor(server.stdout, /"address":"([^"]+)"/);
+      const token = await signIn(url, administrator.ADMIN_EMAIL, administrator.ADMIN_PASSWORD);
+      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+      const total = async (query: string) => {
+        const response = await fetch(`${url}/v1/products?perPage=1${query}`, { headers });
+        return Number(/"total":(\d+)/.exec(await response.text())?.[1]);
+      };
+      let running = true;
+      const imported = place.run(['import', place.file('p.ndjson', records(8000))]).finally(() => {
+        running = false;
+      });
+      let posted = 0;
+      while (running) {
+        const body = JSON.stringify({ name: `Posted ${posted}`, price: 1, category: 'posted' });
+        const response = await fetch(`${url}/v1/products`, { method: 'POST', headers, body });
+        expect(response.status).toBe(201);
+        await response.text();
+        posted += 1;
+        expect(await total('&category=posted')).toBe(posted);
+      }
+      expect((await imported).out).toContain('8,000 created');
+      expect(posted).toBeGreaterThan(1);
+      expect(await total('')).toBe(8000 + posted);
+      expect(await total('&category=category%203')).toBe(1143);
+      const search = async (query: string) => {
+        const response = await fetch(`${url}/v1/search?q=${query}&perPage=1`, { headers });
+        return Number(/"total":(\d+)/.exec(await response.text())?.[1]);
+      };
+      expect(await search('product')).toBe(8000);
+      expect(await search('posted')).toBe(posted);
+      expect(await search('7999')).toBe(1);
+    } finally {
+      server.kill('SIGTERM');
+      await server.exited;
+    }
+    await expectExactTotals(place);
+    place.remove();
+  });
+
+  test('killed in the middle and run again: every record is there once', async () => {
+    const place = await createPlace(kind);
+    const file = place.file('p.ndjson', records(20_000));
+    const child = place.start(['import', file, '--batch', '200']);
+    await waitFor(child.stderr, /records done/);
+    child.kill('SIGKILL');
+    await child.exited;
+    await expectExactTotals(place);
+    const ended = await place.runHere(['import', file]);
+    expect(ended.status).toBe(0);
+    expect(ended.out).toMatch(/ [1-9][\d,]* unchanged/);
+    const skus = (await productsOf(place)).map(product => product.sku);
+    expect(skus.length).toBe(20_000);
+    expect(new Set(skus).size).toBe(20_000);
+    await expectExactTotals(place);
+    place.remove();
+  });
+
+  test('skus that are there in the middle of a file only: updated, and all others created once', async () => {
+    const place = await createPlace(kind);
+    const old = records(600, true, 1700).replaceAll('"price":', '"price":1');
+    expect((await place.runHere(['import', place.file('old.ndjson', old)])).out).toContain('600 created');
+    const ended = await place.runHere(['import', place.file('p.ndjson', records(4000)), '--batch', '100']);
+    expect(ended).toMatchObject({ status: 0, err: expect.not.stringContaining('failed') });
+    expect(ended.out).toContain('3,400 created, 600 updated, 0 unchanged');
+    const products = await productsOf(place);
+    expect(products.map(({ sku }) => sku).sort()).toEqual(
+      Array.from({ length: 4000 }, (_, index) => `S-${index}`).sort(),
+    );
+    for (const { sku, price } of products) expect(price).toBe(Number(sku?.slice(2)) % 97);
+    const events = await withDatabaseOf(place, ({ read, build }) =>
+      read.all(
+        sql<{ type: string; count: number }>`select type, cast(count(*) as integer) as count from events
+          where resource = 'product' group by type order by type`.compile(build),
+      ),
+    );
+    expect(events).toEqual([
+      { type: 'product.created', count: 4000 },
+      { type: 'product.updated', count: 600 },
+    ]);
+    await expectExactTotals(place);
+    place.remove();
+  });
+
+  test('interrupted, then resumed where it says', async () => {
+    const place = await createPlace(kind);
+    const text = records(4000, false);
+    const child = place.start(['import', '-', '--format', 'ndjson', '--batch', '500']);
+    // The stream stays open: the import waits for more when it is interrupted.
+    child.stdin.write(text);
+    await child.stdin.flush();
+    await waitFor(child.stderr, /records done/);
+    child.kill('SIGINT');
+    const [, done = ''] = await waitFor(child.stderr, /interrupted; [\d,]+ records are done.*--skip (\d+) /);
+    expect(await child.exited).toBe(130);
+    expect((await productsOf(place)).length).toBe(Number(done));
+    expect((await place.run(['import', '-', '--format', 'ndjson', '--skip', done], text)).status).toBe(0);
+    expect((await productsOf(place)).map(product => product.name)).toEqual(
+      Array.from({ length: 4000 }, (_, index) => `Product ${index}`),
+    );
+    await expectExactTotals(place);
+    place.remove();
+  });
+});

@@ -1,0 +1,67 @@
+/** Facets of lists: what is shown of them, and which are refused. What they count is in test/campaigns/lists/facets.test.ts. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { addProduct } from '../../support/data/catalog.ts';
+import { call } from '../../support/http/http.ts';
+import { play } from '../../support/http/scenario.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+describeOnDatabases('facets on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+
+  test('at most a hundred values are shown, and how many there are besides', async () => {
+    for (let index = 0; index < 103; index++)
+      await addProduct(service, { attributes: { many: `v${index}`, long: 'x'.repeat(300) } });
+    await addProduct(service, { attributes: { many: ['v102', 'v7'] } });
+    const path = '/v1/products?facets=attr.many,attr.long&perPage=1';
+    const { body } = await call(service, { path, as: 'user' });
+    const many = body.meta.facets['attr.many'];
+    expect([many.length, many[0], many[1], many[2]]).toEqual([
+      100,
+      { value: 'v102', count: 2 },
+      { value: 'v7', count: 2 },
+      { value: 'v0', count: 1 },
+    ]);
+    expect(body.meta.moreValues).toEqual({ 'attr.many': 3 });
+    // A text of that length is nothing to choose from.
+    expect(body.meta.facets['attr.long']).toEqual([]);
+  });
+
+  test('stand in HAL as well, and with cursors', async () => {
+    await addProduct(service, { brand: 'Hal' });
+    const headers = { Accept: 'application/hal+json' };
+    const hal = await call(service, { path: '/v1/products?facets=brand&brand=Hal', as: 'user', headers });
+    expect(hal.body.meta.facets.brand).toContainEqual({ value: 'Hal', count: 1 });
+    const paged = await call(service, { path: '/v1/products?facets=brand&limit=1', as: 'user' });
+    expect(paged.body.meta.facets.brand).toEqual(hal.body.meta.facets.brand);
+  });
+
+  test('that do not exist are refused by their name', async () => {
+    const hidden = { key: 'hidden', type: 'text', facet: false };
+    await call(service, { method: 'POST', path: '/v1/attributes', as: 'admin', body: hidden });
+    const defined = { key: 'defined', type: 'text' };
+    await call(service, { method: 'POST', path: '/v1/attributes', as: 'admin', body: defined });
+    await addProduct(service, { attributes: { hidden: 'x' } });
+    for (const [facets, rule] of [
+      ['colours', 'enum'],
+      ['brand,attr.', 'enum'],
+      ['attr.Red', 'enum'],
+      ['name', 'enum'],
+      ['constructor', 'enum'],
+      ['attr.nobody.has.it', 'unknown'],
+      ['attr.hidden', 'facet'],
+      [',', 'minItems'],
+      ['', 'minItems'],
+      [Array.from({ length: 21 }, (_, index) => `attr.k${index}`).join(), 'maxItems'],
+    ] as const) {
+      const path = `/v1/products?facets=${facets}`;
+      await play(service, { name: facets, path, as: 'user', status: 400, problems: [['facets', rule]] });
+    }
+    const path = '/v1/products?facets=attr.defined';
+    expect((await call(service, { path, as: 'user' })).body.meta.facets).toEqual({ 'attr.defined': [] });
+  });
+});

@@ -1,0 +1,114 @@
+/** The words of a category's former path are kept for misspelt searches while a product is indexed by them, and no longer. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import { sql } from 'kysely';
+import { createPlace, type Place } from '../../cli/program.ts';
+import { call } from '../../support/http/http.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+/** When what holds others becomes due. */
+const held = 9_000_000_000_000_000;
+/** Letters only, as words that can be misspelt are. */
+const createWord = () =>
+  crypto
+    .randomUUID()
+    .slice(0, 8)
+    .replace(/[0-9]/g, digit => 'ghijklmnop'[Number(digit)] ?? '');
+
+describeOnDatabases('the words of former paths on %s', kind => {
+  let place: Place;
+  let service: TestService;
+  beforeAll(async () => {
+    place = await createPlace(kind);
+    const { DATA_DIR = '', DATABASE_URL } = place.environment;
+    service = await startTestService(
+      kind,
+      DATABASE_URL === undefined ? { DATA_DIR } : { DATA_DIR, DATABASE_URL },
+    );
+  });
+  afterAll(async () => {
+    await service.stop();
+    place.remove();
+  });
+
+  // What one test has found wrong is not wrong in the next.
+  afterEach(() => place.runHere(['check', '--repair']));
+
+  async function send(method: string, path: string, body?: object) {
+    const response = await call(service, {
+      method,
+      path,
+      as: 'admin',
+      ...(body === undefined ? {} : { body }),
+    });
+    expect(response.status).toBeLessThan(300);
+    return response.body;
+  }
+  const findId = async (path: string): Promise<number> =>
+    (await send('GET', `/v1/categories?${new URLSearchParams({ path })}`)).data[0].id;
+  const importProducts = async (category: string, name: string) => {
+    const records = Array.from({ length: 20 }, (_, at) => ({
+      sku: `${name}-${at}`,
+      name: 'Item',
+      price: 1,
+      category,
+    }));
+    const file = place.file(`${name}.ndjson`, records.map(record => `${JSON.stringify(record)}\n`).join(''));
+    expect((await place.runHere(['import', file])).status).toBe(0);
+  };
+  const write = (statement: ReturnType<typeof sql>) =>
+    service.database.write(async session => {
+      await session.run(statement.compile(service.database.build));
+    });
+  /** An earlier delivery of a category that is not due: those of the category wait behind it. */
+  const hold = (id: number) =>
+    write(sql`insert into deliveries (queue, key, payload, attempts, due_at, created_at)
+      values ('category-search', ${`category:${id}`}, '{"former":"Held"}', 0, ${held}, 0)`);
+  const letGo = (id: number) =>
+    write(sql`delete from deliveries where key = ${`category:${id}`} and due_at = ${held}`);
+
+  interface Leaving {
+    readonly root: string;
+    readonly rootId: number;
+    readonly ids: readonly number[];
+  }
+  /** Categories that are held besides. */
+  const others: number[] = [];
+  /** What happens between the rename of a category and its products being indexed by the words of its new path. */
+  const leavings: Readonly<Record<string, (leaving: Leaving) => Promise<unknown>>> = {
+    'go to another category': ({ ids }) =>
+      send('PATCH', '/v1/products', { ids, update: { category: 'Else' } }),
+    'are deleted': async ({ ids }) => {
+      for (const id of ids) await send('DELETE', `/v1/products/${id}`);
+    },
+    'are imported into another category': ({ root }) => importProducts('Else', root),
+    'leave, and the category is deleted': async ({ root, rootId, ids }) => {
+      await send('PATCH', '/v1/products', { ids, update: { category: null } });
+      await send('DELETE', `/v1/categories/${await findId(`${root} > Leaf`)}`);
+      await send('DELETE', `/v1/categories/${rootId}`);
+    },
+    'leave with the category below': async ({ root }) => {
+      const leaf = await findId(`${root} > Leaf`);
+      others.push(leaf);
+      await hold(leaf);
+      await send('PATCH', `/v1/categories/${leaf}`, { parentId: null, name: `${root}leaf` });
+    },
+    'stay, but the path changes once more': ({ rootId }) =>
+      send('PATCH', `/v1/categories/${rootId}`, { name: createWord() }),
+  };
+  test.each(Object.entries(leavings))('are released where its products %s', async (_, leave) => {
+    const [old, root] = [createWord(), createWord()];
+    await importProducts(`${old} > Leaf`, root);
+    const { data } = await send('GET', `/v1/products?category=${old}&perPage=100`);
+    const rootId = await findId(old);
+    await hold(rootId);
+    await send('PATCH', `/v1/categories/${rootId}`, { name: root });
+    await leave({ root, rootId, ids: data.map(({ id }: { id: number }) => id) });
+    await letGo(rootId);
+    await service.settle();
+    for (const id of others) await letGo(id);
+    await service.settle();
+    const { out } = await place.runHere(['check']);
+    expect(out.split('\n').filter(line => line.startsWith('search index: '))).toEqual([]);
+  });
+});

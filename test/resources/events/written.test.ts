@@ -1,0 +1,63 @@
+/** Which changes are in the audit trail: all, but for those that the guide names ("The audit trail"). */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Operation } from '../../support/http/contract.ts';
+import { call } from '../../support/http/http.ts';
+import { named, operations } from '../../support/http/operations.ts';
+import { type Walk, walkOf, webhookSecret } from '../../support/http/walk.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+/** What users do for themselves, and what changes no resource. */
+const silent = operations.filter(
+  ({ method, path }) =>
+    method !== 'GET' && /^\/v1\/(todos|notifications|auth\/(login|refresh|logout))(\/|$)/.test(path),
+);
+const resources =
+  'users|me|keys|products|attributes|categories|stock|orders|invoices|reviews|articles|posts|comments|search';
+/** Those of mails with links change nothing until the link is used; the examples of the others name nothing of the walk. */
+const changingNothing = ['requestPasswordReset', 'bulkPatchVariants'];
+const recorded = operations.filter(
+  ({ method, path, operationId }) =>
+    method !== 'GET' &&
+    new RegExp(`^/v1/(${resources}|auth/(password-reset|verify|restore-address))(/|$)`).test(path) &&
+    !changingNothing.includes(operationId),
+);
+
+test('there are changes of both kinds', () => {
+  expect(recorded.length).toBeGreaterThan(45);
+  expect(silent.length).toBeGreaterThan(8);
+});
+
+describeOnDatabases('the audit trail on %s', kind => {
+  let service: TestService;
+  let walk: Walk;
+  beforeAll(async () => {
+    service = await startTestService(kind, { STRIPE_WEBHOOK_SECRET: webhookSecret });
+    walk = await walkOf(service, operations);
+  }, 30_000);
+  afterAll(() => service.stop());
+
+  const lastEvent = async (): Promise<number> => {
+    const path = '/v1/events?sort=id&order=desc&perPage=1';
+    return (await call(service, { path, as: 'admin' })).body.data[0]?.id ?? 0;
+  };
+
+  /** Whether an operation that succeeds leaves an event. */
+  async function leavesEvent(operation: Operation): Promise<boolean> {
+    const path = await walk.existingPath(operation);
+    await service.settle();
+    const before = await lastEvent();
+    const { status, text } = await walk.send(operation, path);
+    expect([status < 300, text]).toEqual([true, text]);
+    await service.settle();
+    return (await lastEvent()) > before;
+  }
+
+  test.each(named(recorded))('%s writes an event', async (_, operation) => {
+    expect(await leavesEvent(operation)).toBe(true);
+  });
+
+  test.each(named(silent))('%s writes none', async (_, operation) => {
+    expect(await leavesEvent(operation)).toBe(false);
+  });
+});

@@ -1,0 +1,74 @@
+/** A public HAL client finds its way through orders by their links alone; no address is put together. */
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { bearerAuth, Client, type Resource } from 'ketting';
+import { placeOrder } from '../../support/data/orders.ts';
+import { call } from '../../support/http/http.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+/** The methods that a link's `method` names; ketting reads it as one of the link's attributes. */
+interface Methodical {
+  readonly method?: string;
+}
+
+describeOnDatabases('orders for a HAL client on %s', kind => {
+  let service: TestService;
+  beforeEach(async () => {
+    service = await startTestService(kind);
+  });
+  afterEach(() => service.stop());
+
+  const clientOf = () => {
+    const client = new Client(service.url);
+    client.use(bearerAuth(service.tokens.user));
+    return client;
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: what a resource holds is what the test asserts
+  const dataOf = async (resource: Resource<any>) => (await resource.refresh()).data;
+
+  test('order → customer → orders → items', async () => {
+    const { order } = await placeOrder(service);
+    await placeOrder(service, { quantity: 3 });
+    const start = clientOf().go(order._links.self.href);
+    const customer = await start.follow('customer');
+    expect(await dataOf(customer)).toMatchObject({ id: order.customerId, name: 'Test user' });
+    const list = await customer.follow('orders');
+    expect(await dataOf(list)).toMatchObject({ meta: { currentPage: 1, total: 2 } });
+    const orders = await list.followAll('orders');
+    const found = await Promise.all(orders.map(dataOf));
+    expect(found.map(({ id, total }) => [id, total])).toEqual([
+      [order.id, 159],
+      [order.id + 1, 238.5],
+    ]);
+    const [first] = orders;
+    const items = await first?.follow('items').followAll('items');
+    expect(items).toHaveLength(1);
+    const [item] = items ?? [];
+    expect(item === undefined ? undefined : await dataOf(item)).toEqual(order.items[0]);
+  });
+
+  test('every link of an order and what it embeds leads somewhere', async () => {
+    const { path } = await placeOrder(service);
+    const { body } = await call(service, { path, as: 'user', headers: { Accept: 'application/hal+json' } });
+    const embedded = [body._embedded.customer, ...body._embedded.item];
+    const links = [body, ...embedded].flatMap(({ _links }) =>
+      Object.values<{ href: string } & Methodical>(_links),
+    );
+    expect(links).toHaveLength(7);
+    for (const { href } of links.filter(({ method }) => method === undefined)) {
+      const response = await call(service, { path: new URL(href).pathname, as: 'user' });
+      expect([href, response.status]).toEqual([href, 200]);
+    }
+  });
+
+  test('pay is there to be followed once, and then gone', async () => {
+    const { order } = await placeOrder(service);
+    const resource = clientOf().go(order._links.self.href);
+    const pay = (await resource.get()).links.get('pay');
+    expect(pay?.href).toBe(order._links.pay.href);
+    await (await resource.follow('pay')).post({ data: {} });
+    const paid = await resource.refresh();
+    expect(paid.data).toMatchObject({ status: 'PAID' });
+    expect([paid.links.has('pay'), paid.links.has('cancel')]).toEqual([false, false]);
+  });
+});

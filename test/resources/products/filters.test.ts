@@ -1,0 +1,81 @@
+/** Filters of lists of products by what their data says, each alone and together, and after every change. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
+import { call } from '../../support/http/http.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+describeOnDatabases('filters of products on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+  const send = (method: string, path: string, body: unknown) =>
+    call(service, { method, path, as: 'editor', body });
+  const idsOf = async (query: string): Promise<number[]> => {
+    const { status, body } = await call(service, { path: `/v1/products?${query}`, as: 'user' });
+    expect([query, status]).toEqual([query, 200]);
+    expect([query, body.meta.total]).toEqual([query, body.data.length]);
+    return body.data.map(({ id }: Product) => id);
+  };
+
+  test('lists are filtered by the exact name, and are right after every change', async () => {
+    const name = 'Named, exactly & so';
+    const query = `name=${encodeURIComponent(name)}`;
+    const a = await addProduct(service, { name, price: 3 });
+    const b = await addProduct(service, { name, price: 1, brand: 'Named' });
+    const other = await addProduct(service, { name: name.toUpperCase(), price: 2 });
+    expect(await idsOf(query)).toEqual([a.id, b.id]);
+    expect(await idsOf(`${query}&sort=price`)).toEqual([b.id, a.id]);
+    expect(await idsOf(`${query}&sort=name&order=desc`)).toEqual([b.id, a.id]);
+    expect(await idsOf(`${query}&brand=Named`)).toEqual([b.id]);
+    expect(await idsOf(`name=${encodeURIComponent(`  ${name} `)}&minPrice=2`)).toEqual([a.id]);
+    expect(await idsOf('name=Named')).toEqual([]);
+    await send('PATCH', pathOf(other), { name });
+    await send('PATCH', pathOf(a), { name: 'Otherwise' });
+    expect(await idsOf(query)).toEqual([b.id, other.id]);
+    expect(await idsOf('name=Otherwise')).toEqual([a.id]);
+    const found = await call(service, { path: `/v1/search?q=exactly&${query}`, as: 'user' });
+    expect(found.body.data.map((hit: { id: number }) => hit.id).sort()).toEqual([b.id, other.id].sort());
+    const blank = await call(service, { path: '/v1/products?name=%20', as: 'user' });
+    expect([blank.status, blank.body.details[0].field, blank.body.details[0].code]).toEqual([
+      400,
+      'name',
+      'blank',
+    ]);
+  });
+
+  test('lists are filtered by brand, GTIN and availability, alone and together, and are right after every change', async () => {
+    const brand = 'Filtered & Co';
+    const query = `brand=${encodeURIComponent(brand)}`;
+    const a = await addProduct(service, { brand, price: 3, gtin: '012345678905', stock: { onHand: 1 } });
+    const b = await addProduct(service, { brand, price: 1, gtin: '0012345678905', stock: { onHand: 0 } });
+    const c = await addProduct(service, { brand, price: 2, status: 'archived' });
+    expect(await idsOf(query)).toEqual([a.id, b.id, c.id]);
+    for (const sort of ['price', 'name', 'created_at'])
+      expect((await idsOf(`${query}&sort=${sort}`)).length).toBe(3);
+    expect(await idsOf(`${query}&sort=price&order=desc`)).toEqual([a.id, c.id, b.id]);
+    expect(await idsOf(`${query}&minPrice=2&status=active`)).toEqual([a.id]);
+    expect(await idsOf('gtin=00012345678905')).toEqual([a.id, b.id]);
+    expect(await idsOf('gtin=012345678905&sort=price')).toEqual([b.id, a.id]);
+    expect(await idsOf(`${query}&available=true`)).toEqual([a.id]);
+    expect(await idsOf(`${query}&available=false&sort=price`)).toEqual([b.id, c.id]);
+    await send('PATCH', pathOf(b), { stock: { onHand: 4 } });
+    await send('PATCH', pathOf(c), { status: 'active' });
+    expect(await idsOf(`${query}&available=true`)).toEqual([a.id, b.id, c.id]);
+    expect(await idsOf(`${query}&available=false`)).toEqual([]);
+    await send('PATCH', '/v1/products', { ids: [a.id, b.id], update: { brand: null, gtin: null } });
+    expect(await idsOf(query)).toEqual([c.id]);
+    expect(await idsOf('gtin=012345678905')).toEqual([]);
+    for (const [parameter, rule] of [
+      ['gtin=12', 'pattern'],
+      ['gtin=abcdefgh', 'pattern'],
+      ['available=yes', 'enum'],
+      ['brand=%20', 'blank'],
+    ]) {
+      const response = await call(service, { path: `/v1/products?${parameter}`, as: 'user' });
+      expect([parameter, response.status, response.body.details[0].code]).toEqual([parameter, 400, rule]);
+    }
+  });
+});

@@ -1,0 +1,168 @@
+/** Who finds what: callers, API keys, replicas; and any query, on both databases. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { addProduct, pathOf } from '../../support/data/catalog.ts';
+import { addKey, userIdOf } from '../../support/data/people.ts';
+import { call } from '../../support/http/http.ts';
+import { play } from '../../support/http/scenario.ts';
+import { corpus, namesOf, search, withCorpus } from '../../support/samples/search-corpus.ts';
+import { anyTextOf } from '../../support/samples/texts.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { hasPostgres } from '../../support/service/postgres.ts';
+import { databaseKinds, type TestService } from '../../support/service/service.ts';
+
+describeOnDatabases('search on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await withCorpus(kind);
+  });
+  afterAll(() => service.stop());
+
+  test('everyone finds what they may read, and no more', async () => {
+    const facets = async (as: 'user' | 'editor' | 'admin') =>
+      (await search(service, 'test', '', as)).body.meta.facets;
+    expect(Object.keys(await facets('user'))).toEqual(['product', 'article', 'post']);
+    expect(Object.keys(await facets('editor'))).toEqual(['product', 'article', 'post', 'order']);
+    expect(Object.keys(await facets('admin'))).toEqual(['product', 'article', 'post', 'order', 'user']);
+    for (const [as, type] of [
+      ['user', 'user'],
+      ['user', 'order'],
+      ['editor', 'user'],
+    ] as const) {
+      const path = `/v1/search?q=test&type=${type}`;
+      await play(service, { name: `${as}, ${type}`, path, as, status: 403, error: 'FORBIDDEN' });
+    }
+    const none = await search(service, 'lamp', '&type=article');
+    expect(none.body).toMatchObject({ data: [], meta: { total: 0, facets: { product: 4, article: 0 } } });
+    expect(namesOf((await search(service, 'lamp', '&type=product')).body)).toHaveLength(4);
+  });
+
+  test('staff find orders, administrators users', async () => {
+    const product = await addProduct(service, { name: 'Ordered thing' });
+    const order = { items: [{ productId: product.id, quantity: 1 }] };
+    const orders = `/v1/users/${await userIdOf(service, 'user')}/orders`;
+    const placed = await call(service, { method: 'POST', path: orders, as: 'user', body: order });
+    const user = { name: 'Zoë Quill', email: 'quill@shop.example', role: 'user' };
+    const made = await call(service, { method: 'POST', path: '/v1/users', as: 'admin', body: user });
+    expect([placed.status, made.status]).toEqual([201, 201]);
+    const found = async (query: string, as: 'user' | 'editor' | 'admin') =>
+      namesOf((await search(service, query, '', as)).body);
+    expect(await found('zoe quil', 'admin')).toEqual(['Zoë Quill']);
+    expect(await found('zoe quil', 'editor')).toEqual([]);
+    const order1 = `Order ${placed.body.id}`;
+    expect((await found(`order ${placed.body.id} ordered thing`, 'editor'))[0]).toBe(order1);
+    expect(await found(`order ${placed.body.id} ordered thing`, 'user')).not.toContain(order1);
+    // Whose it is, an order does not show: so nobody finds it by that.
+    expect((await search(service, `order ${placed.body.id} test`, '', 'admin')).body.meta.relaxed).toEqual([
+      'test',
+    ]);
+    const path = `/v1/users/${made.body.id}`;
+    await call(service, { method: 'PATCH', path, as: 'admin', body: { name: 'Zoë Feather' } });
+    expect(await found('feather', 'admin')).toEqual(['Zoë Feather']);
+    expect(await found('zoe feather', 'admin')).toEqual(['Zoë Feather']);
+    await call(service, { method: 'DELETE', path, as: 'admin' });
+    expect(await found('feather', 'admin')).toEqual([]);
+    await call(service, { method: 'DELETE', path: pathOf(product), as: 'admin' });
+  });
+
+  test('articles and posts are found by all', async () => {
+    const body = { title: 'Caring for teak', body: 'Oil it twice a year.', tags: ['upkeep'] };
+    const article = await call(service, { method: 'POST', path: '/v1/articles', as: 'editor', body });
+    const note = { title: 'Teakwood', body: 'A note.' };
+    const post = await call(service, { method: 'POST', path: '/v1/posts', as: 'editor', body: note });
+    expect([article.status, post.status]).toEqual([201, 201]);
+    const { body: found } = await search(service, 'teak');
+    expect(found.data.map(({ type, title }: Record<string, unknown>) => [type, title])).toEqual([
+      ['article', 'Caring for teak'],
+      ['post', 'Teakwood'],
+    ]);
+    expect(found.meta.facets).toEqual({ product: 0, article: 1, post: 1 });
+    expect(namesOf((await search(service, 'teak', '&type=post')).body)).toEqual(['Teakwood']);
+    expect(namesOf((await search(service, 'upkeep oil')).body)).toEqual(['Caring for teak']);
+    for (const path of [`/v1/articles/${article.body.id}`, `/v1/posts/${post.body.id}`])
+      await call(service, { method: 'DELETE', path, as: 'admin' });
+    expect(namesOf((await search(service, 'teak')).body)).toEqual([]);
+  });
+
+  test('an API key finds what its scopes let it read', async () => {
+    const ask = (headers: Record<string, string>, more = '') =>
+      call(service, { path: `/v1/search?q=lamp${more}`, headers });
+    expect((await ask(await addKey(service, 'products:read'))).status).toBe(403);
+    const alone = await addKey(service, 'search:read');
+    expect((await ask(alone)).body.meta).toMatchObject({ total: 0, facets: {} });
+    expect((await ask(alone, '&type=product')).status).toBe(403);
+    const both = await addKey(service, 'search:read', 'products:read');
+    expect((await ask(both)).body.meta).toMatchObject({ total: 4, facets: { product: 4 } });
+  });
+
+  test('replicas see each other’s changes', async () => {
+    const replica = await service.replica();
+    expect(namesOf((await search(replica, 'zither')).body)).toEqual([]);
+    const product = await addProduct(service, { name: 'Zither' });
+    expect(namesOf((await search(replica, 'zither')).body)).toEqual(['Zither']);
+    expect(namesOf((await search(replica, 'ziter')).body)).toEqual(['Zither']);
+    await call(replica, { method: 'DELETE', path: pathOf(product), as: 'admin' });
+    expect(namesOf((await search(service, 'zither')).body)).toEqual([]);
+  });
+});
+
+test.skipIf(!hasPostgres)(
+  'any query finds the same on both databases',
+  async () => {
+    const services = await Promise.all(databaseKinds.map(withCorpus));
+    const words = corpus.flatMap(({ name, description }) => `${name} ${description}`.split(' '));
+    const typo = fc
+      .tuple(fc.constantFrom(...words), fc.nat(12), fc.string({ unit: 'grapheme', maxLength: 1 }))
+      .map(([word, at, letter]) => word.slice(0, at) + letter + word.slice(at + 1));
+    const piece = fc.oneof(
+      fc.constantFrom(...words),
+      fc.constantFrom(...words).map(word => word.slice(0, 3)),
+      typo,
+      anyTextOf({ maxLength: 20 }),
+      fc.constantFrom(
+        '"',
+        '*',
+        'NEAR',
+        'AND',
+        'NOT',
+        '(',
+        ')',
+        ':',
+        '-',
+        '^',
+        '\\',
+        "'",
+        '&',
+        '|',
+        '!',
+        '§',
+        '\u0000',
+      ),
+    );
+    const query = fc
+      .array(piece, { minLength: 1, maxLength: 5 })
+      .chain(pieces => fc.constantFrom(' ', '').map(between => pieces.join(between)));
+    try {
+      await fc.assert(
+        fc.asyncProperty(query, async text => {
+          const responses = await Promise.all(services.map(service => search(service, text)));
+          const seen = responses.map(({ status, body }) => ({
+            status,
+            hits: (body.data as Record<string, unknown>[] | undefined)?.map(hit => [
+              hit.id,
+              hit.score,
+              hit.snippet,
+            ]),
+            total: body.meta?.total,
+          }));
+          expect(seen[0]?.status).toBe(text.includes('\u0000') || text.trim() === '' ? 400 : 200);
+          expect(seen[1]).toEqual(seen[0]);
+        }),
+        { numRuns: 80 },
+      );
+    } finally {
+      for (const service of services) await service.stop();
+    }
+  },
+  60_000,
+);

@@ -1,0 +1,78 @@
+/** Very long texts are found and shown without looking at all of their words: everybody waits while that is done. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { buildSnippet, createTermTest, type WordTest } from '../../../src/resources/search/snippet.ts';
+import { addProduct } from '../../support/data/catalog.ts';
+import { call } from '../../support/http/http.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+const length = 98_000;
+const filled = (unit: string) => unit.repeat(Math.floor(length / unit.length));
+
+/** U+FDFA is four words of eighteen letters. */
+const texts: readonly (readonly [name: string, text: string])[] = [
+  ['a ligature of four words', filled('\ufdfa')],
+  ['ligatures with blanks between', filled('\ufdfa ')],
+  ['squared words', filled('\u3300')],
+  ['Arabic', filled('السلام ')],
+  ['Hangul without blanks', filled('한글')],
+  ['Chinese without blanks', filled('灯具')],
+  ['letters with accents', filled('é ')],
+];
+/** A few words for each of the first characters, and not some for each of all. */
+const mostLookedAt = 20_000;
+
+describe('a snippet looks at few words of a long text', () => {
+  test.each(texts)('%s', (_, text) => {
+    let lookedAt = 0;
+    const test = createTermTest([{ word: 'zebra' }]);
+    const counting: WordTest = Object.assign(
+      (word: string) => {
+        lookedAt += 1;
+        return test(word);
+      },
+      { beginnings: test.beginnings },
+    );
+    const snippet = buildSnippet({ title: 'Lamp', body: `${text} zebra`, fields: [] }, counting);
+    // What is found behind that is shown by the beginning; a run without blanks is passed as one.
+    const isAtEnd = snippet.startsWith('…') && snippet.endsWith('<mark>zebra</mark>');
+    expect(isAtEnd || snippet === text.slice(0, snippet.length)).toBe(true);
+    expect(lookedAt).toBeLessThan(mostLookedAt);
+  });
+
+  test.each(texts)('%s: a word at its beginning is marked', (_, text) => {
+    const body = `zebra ${text}`;
+    const snippet = buildSnippet({ title: 'Lamp', body, fields: [] }, createTermTest([{ word: 'zebra' }]));
+    expect(snippet).toStartWith('<mark>zebra</mark>');
+  });
+});
+
+describeOnDatabases('searches for products with long texts on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    for (const [name, text] of texts)
+      await addProduct(service, { name: `Quagga: ${name}`, description: `${text} zebra` });
+    for (let number = 0; number < 25; number++)
+      await addProduct(service, { name: `Okapi ${number}`, description: `${filled('<p>')} zebra` });
+  }, 60_000);
+  afterAll(() => service.stop());
+
+  const search = async (query: string) =>
+    (await call(service, { path: `/v1/search?q=${query}&perPage=100`, as: 'user' })).body;
+
+  test('each is found by its name, and by a word at its end', async () => {
+    const found = await search('quagga');
+    expect(found.meta.total).toBe(texts.length);
+    for (const { snippet } of found.data) expect(snippet).toContain('<mark>Quagga</mark>');
+    // Those with both words stand before those with one.
+    const both = (await search('quagga+zebra')).data.slice(0, texts.length);
+    for (const { title } of both) expect(title).toStartWith('Quagga');
+  });
+
+  test('what is nothing but markup is shown by its words', async () => {
+    const found = await search('okapi+zebra');
+    for (const { title, snippet } of found.data.slice(0, 25))
+      expect([title, snippet]).toEqual([expect.stringMatching(/^Okapi/), '<mark>zebra</mark>']);
+  });
+});

@@ -1,0 +1,72 @@
+/** Which products are suggested to somebody who is still typing, through the front door. */
+import { expect, test } from 'bun:test';
+import { addProduct, awaitNames, pathOf } from '../../support/data/catalog.ts';
+import { call } from '../../support/http/http.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+describeOnDatabases('suggestions on %s', kind => {
+  test('are products with all words in name or brand, others only without such, and as they are now', async () => {
+    await using service = await startTestService(kind);
+    const lamp = await addProduct(service, { name: 'Oak lamp', brand: 'Glimmer' });
+    await addProduct(service, { name: 'Pine table', description: 'Goes with a lamp by Glimmer' });
+    const suggested = async (query: string): Promise<string[]> => {
+      const path = `/v1/search/suggest?q=${encodeURIComponent(query)}`;
+      const { body } = await call(service, { path, as: 'user' });
+      return body.products.map(({ title }: { title: string }) => title);
+    };
+    expect(await suggested('glimmer la')).toEqual(['Oak lamp']);
+    expect(await suggested('goes wi')).toEqual(['Pine table']);
+    await call(service, { method: 'PATCH', path: pathOf(lamp), as: 'editor', body: { name: 'Oak lantern' } });
+    expect(await suggested('glimmer lan')).toEqual(['Oak lantern']);
+    expect(await suggested('glimmer lam')).toEqual(['Pine table']);
+    const chair = await addProduct(service, { name: 'Glimmer lamp chair' });
+    expect(await suggested('glimmer lam')).toEqual(['Glimmer lamp chair']);
+    await call(service, { method: 'DELETE', path: pathOf(chair), as: 'admin' });
+    expect(await suggested('glimmer lam')).toEqual(['Pine table']);
+  });
+
+  test('are words that go on as some name does: no pieces of codes, and only those that stand beside the others', async () => {
+    await using service = await startTestService(kind);
+    await addProduct(service, { name: 'LED bulb', sku: 'LI-CAND-B1', tags: ['beam'] });
+    await addProduct(service, { name: 'LED bulb, small' });
+    await addProduct(service, { name: 'LED blanket' });
+    await addProduct(service, { name: 'Candle', description: 'For the bath and the bedroom' });
+    await addProduct(service, { name: 'Bath mat', description: 'Soft as wool' });
+    const words = async (query: string): Promise<string[]> => {
+      const path = `/v1/search/suggest?q=${encodeURIComponent(query)}`;
+      return (await call(service, { path, as: 'user' })).body.words;
+    };
+    await awaitNames(service);
+    expect(await words('cand')).toEqual(['candle']);
+    expect(await words('led b')).toEqual(['led bulb', 'led blanket']);
+    // No name has both: words of descriptions, of the products that have the others.
+    expect(await words('candle b')).toEqual(['candle bath', 'candle bedroom']);
+    expect(await words('wool ca')).toEqual([]);
+  });
+
+  test('have the words of names, also of those that have changed since names were read, and no others beside them', async () => {
+    await using service = await startTestService(kind);
+    const shirt = await addProduct(service, { name: 'Wool shirt', category: 'Shoes' });
+    const words = async (of: TestService): Promise<string[]> =>
+      (await call(of, { path: '/v1/search/suggest?q=sh', as: 'user' })).body.words;
+    /** Has all its names since it was started. */
+    const expectWords = async (expected: readonly string[]) => {
+      expect(await words(service)).toEqual([...expected]);
+      const replica = await service.replica();
+      await awaitNames(replica);
+      expect(await words(replica)).toEqual([...expected]);
+    };
+    await awaitNames(service);
+    await expectWords(['shirt']);
+    await call(service, { method: 'PATCH', path: pathOf(shirt), as: 'editor', body: { name: 'Oak shirt' } });
+    await expectWords(['shirt']);
+    const shelf = await addProduct(service, { name: 'Shelf' });
+    await addProduct(service, { name: 'Shelf, small' });
+    await expectWords(['shelf', 'shirt']);
+    await call(service, { method: 'PATCH', path: pathOf(shirt), as: 'editor', body: { name: 'Oak shed' } });
+    await expectWords(['shelf', 'shed']);
+    await call(service, { method: 'DELETE', path: pathOf(shelf), as: 'admin' });
+    await expectWords(['shed', 'shelf']);
+  });
+});

@@ -1,0 +1,225 @@
+/**
+ * Access tokens end with the sessions of their user: at once where that is done and for what only staff may see, within half
+ * a minute elsewhere.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runHere } from '../../cli/here.ts';
+import { addPerson, type Person, signInAs } from '../../support/data/people.ts';
+import { call } from '../../support/http/http.ts';
+import { mailsOf, mailTo, tokenIn } from '../../support/peers/mails.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { createDatabase } from '../../support/service/postgres.ts';
+import {
+  password,
+  serviceSecret,
+  startTestService,
+  type TestService,
+} from '../../support/service/service.ts';
+
+const another = 'another long password';
+/** How long a process may not know what another one has done. */
+const unknownForMs = 30_000;
+
+interface Place {
+  readonly service: TestService;
+  /** The settings of a command beside the service. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+interface Ending {
+  readonly end: (place: Place, account: Person) => Promise<unknown>;
+  /** What the user signs in with afterwards; undefined when there is no such user any more. */
+  readonly after: ((account: Person) => readonly [email: string, password: string]) | undefined;
+  /** Whether a process that serves has done it, and so knows at once. */
+  readonly isKnown: boolean;
+}
+
+const same = ({ email }: Person) => [email, password] as const;
+const withAnother = ({ email }: Person) => [email, another] as const;
+const moved = ({ email }: Person) => `moved-${email}`;
+
+const send = async (service: TestService, method: string, path: string, body?: unknown, headers = {}) => {
+  const as = Object.keys(headers).length === 0 ? ({ as: 'admin' } as const) : {};
+  const { status, text } = await call(service, { method, path, headers, ...as, ...(body ? { body } : {}) });
+  expect([method, path, status, text]).toEqual([method, path, status < 300 ? status : 200, text]);
+};
+const command = async ({ settings }: Place, ...args: string[]) => {
+  expect(await runHere(['users', ...args], settings)).toMatchObject({ status: 0, err: '' });
+};
+
+const endings: readonly (readonly [name: string, ending: Ending])[] = [
+  [
+    'the owner sets another password',
+    {
+      end: ({ service }, { headers }) =>
+        send(service, 'PUT', '/v1/me/password', { currentPassword: password, newPassword: another }, headers),
+      after: withAnother,
+      isKnown: true,
+    },
+  ],
+  [
+    'a mail sets another password',
+    {
+      end: async ({ service }, { id, email }) => {
+        const ask = () => send(service, 'POST', `/v1/users/${id}/password-reset`);
+        const token = tokenIn(mailTo(await mailsOf(service, ask), email));
+        await send(service, 'POST', '/v1/auth/password-reset', { token, password: another });
+      },
+      after: withAnother,
+      isKnown: true,
+    },
+  ],
+  [
+    'an administrator gives another role',
+    {
+      end: ({ service }, { path }) => send(service, 'PATCH', path, { role: 'editor' }),
+      after: same,
+      isKnown: true,
+    },
+  ],
+  [
+    'an administrator gives another address',
+    {
+      end: ({ service }, account) => send(service, 'PATCH', account.path, { email: moved(account) }),
+      after: account => [moved(account), password],
+      isKnown: true,
+    },
+  ],
+  [
+    'an administrator deletes the user',
+    {
+      end: ({ service }, { path }) => send(service, 'DELETE', path),
+      after: undefined,
+      isKnown: true,
+    },
+  ],
+  [
+    'the command line gives another role',
+    { end: (place, { email }) => command(place, 'set-role', email, 'editor'), after: same, isKnown: false },
+  ],
+];
+
+describeOnDatabases('access tokens on %s', kind => {
+  let place: Place;
+  let replica: TestService;
+  let bystander: Person;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'catalog-ended-'));
+    const settings = {
+      DATA_DIR: folder,
+      JWT_SECRET: serviceSecret,
+      ...(kind === 'postgresql' ? { DATABASE_URL: await createDatabase() } : {}),
+    };
+    const service = await startTestService(kind, settings);
+    place = { service, settings };
+    replica = await service.replica();
+    bystander = await addPerson(service);
+  });
+  afterAll(async () => {
+    await place.service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const reads = async (service: TestService, { headers }: Pick<Person, 'headers'>) => {
+    const response = await call(service, { path: '/v1/products?limit=1', headers });
+    if (response.status === 401) {
+      expect(response.body.error).toBe('UNAUTHORIZED');
+      expect(response.headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
+    }
+    return response.status;
+  };
+  const writes = async (service: TestService, { headers }: Pick<Person, 'headers'>) =>
+    (await call(service, { method: 'POST', path: '/v1/todos', headers, body: { title: 'Ring' } })).status;
+  const both = async (ask: typeof reads, account: Pick<Person, 'headers'>) => [
+    await ask(place.service, account),
+    await ask(replica, account),
+  ];
+
+  test.each(endings)('end when %s', async (_, { end, after, isKnown }) => {
+    const { service } = place;
+    const account = await addPerson(service);
+    expect(await both(reads, account)).toEqual([200, 200]);
+    await end(place, account);
+    expect(await both(writes, account)).toEqual([401, 401]);
+    if (isKnown) expect(await reads(service, account)).toBe(401);
+    // A process that has just been started knows as well.
+    await using late = await service.replica();
+    expect(await reads(late, account)).toBe(401);
+    await late.stop();
+
+    // In the same second as what has ended the sessions before.
+    const signedIn = after === undefined ? undefined : await signInAs(service, ...after(account));
+    const fresh = { headers: { Authorization: `Bearer ${signedIn?.body.accessToken}` } };
+    if (signedIn !== undefined) expect(await both(reads, fresh)).toEqual([200, 200]);
+    service.clock.advance(unknownForMs);
+    expect(await both(reads, account)).toEqual([401, 401]);
+    if (signedIn !== undefined) {
+      expect(await both(reads, fresh)).toEqual([200, 200]);
+      expect(await both(writes, fresh)).toEqual([201, 201]);
+      const { refreshToken } = signedIn.body;
+      const refreshed = await call(replica, {
+        method: 'POST',
+        path: '/v1/auth/refresh',
+        body: { refreshToken },
+      });
+      const headers = { Authorization: `Bearer ${refreshed.body.accessToken}` };
+      expect(await both(reads, { headers })).toEqual([200, 200]);
+    }
+    expect(await both(reads, bystander)).toEqual([200, 200]);
+  });
+
+  test.each([
+    [
+      'another role',
+      ({ service }: Place, { path }: Person) => send(service, 'PATCH', path, { role: 'user' }),
+    ],
+    ['no account any more', ({ service }: Place, { path }: Person) => send(service, 'DELETE', path)],
+    [
+      'another role from the command line',
+      (where: Place, { email }: Person) => command(where, 'set-role', email, 'editor'),
+    ],
+  ] as const)('of an administrator with %s read nothing of others at once, on no replica', async (_, end) => {
+    const { id } = bystander;
+    const administrator = await addPerson(place.service, 'admin');
+    const statuses = async (service: TestService) => {
+      const { headers } = administrator;
+      const paths = ['keys', 'users', `users/${id}`, 'events', 'orders', `users/${id}/orders`, 'invoices'];
+      const found = [
+        'search?q=person&type=user',
+        'search/suggest?q=per',
+        'search/synonyms',
+        'stock/adjustments',
+      ];
+      const responses = [...paths, ...found].map(path => call(service, { path: `/v1/${path}`, headers }));
+      return [...new Set((await Promise.all(responses)).map(({ status }) => status))];
+    };
+    const { service } = place;
+    expect([await statuses(service), await statuses(replica)]).toEqual([[200], [200]]);
+    await end(place, administrator);
+    expect([await statuses(service), await statuses(replica)]).toEqual([[401], [401]]);
+  });
+
+  test('live on after what ends no sessions', async () => {
+    const { service } = place;
+    const account = await addPerson(service);
+    const { headers, path, email, refreshToken } = account;
+    const wrong = { currentPassword: 'not the password', newPassword: another };
+    const refused = await call(service, { method: 'PUT', path: '/v1/me/password', headers, body: wrong });
+    expect(refused.status).toBe(403);
+    await send(service, 'PATCH', path, { name: 'Another Name' });
+    await command(place, 'set-role', email, 'user');
+    const second = await signInAs(service, email);
+    await send(service, 'POST', '/v1/auth/logout', { refreshToken });
+    service.clock.advance(unknownForMs);
+    expect(await both(reads, account)).toEqual([200, 200]);
+    expect(await both(writes, account)).toEqual([201, 201]);
+    expect(await both(reads, { headers: { Authorization: `Bearer ${second.body.accessToken}` } })).toEqual([
+      200, 200,
+    ]);
+  });
+});

@@ -1,0 +1,82 @@
+/** The words of very long texts: what they have in common with those of short ones, and how much is made of the worst. */
+import { describe, expect, test } from 'bun:test';
+import { toPlainText } from '../../../src/storage/search/text/html.ts';
+import { collectWords, splitRuns, splitWords } from '../../../src/storage/search/text/split.ts';
+import { toDocumentWords } from '../../../src/storage/search/text/words.ts';
+import { superlinearGrowth } from '../../support/service/growth.ts';
+
+/** Of a description, in characters. */
+const longest = 100_000;
+const filled = (unit: string, length = longest) => unit.repeat(Math.floor(length / unit.length));
+
+describe('the words of a long text are those of its parts', () => {
+  test.each([
+    ['accents', 'Crème brûlée ist süß '],
+    ['Arabic', 'السلام عليكم '],
+    ['Arabic with its marks', 'مُحَمَّد '],
+    ['Hangul', '안녕 하세요 '],
+    ['Hindi', 'क़लम ज़मीन '],
+    ['Chinese', '灯具，台灯。'],
+    ['letters of two code units', '𝐀𝐁𝐂 𝐃 '],
+    ['a ligature of four words', 'صلاة ﷺ '],
+    ['plain words among others', 'plain words 12 V – ü '],
+  ])('%s', (_, unit) => {
+    const count = 400;
+    const words = Array.from({ length: count }, () => splitWords(unit)).flat();
+    expect(splitWords(unit.repeat(count))).toEqual(words);
+    expect([...splitRuns(unit.repeat(count))].flatMap(run => run.words)).toEqual(words);
+  });
+
+  test('a run without blanks is not divided where a letter stands with its marks, or is two code units', () => {
+    for (const unit of ['e\u0301\u05b0\u064b', '\u{1d400}', 'a\u{1d165}', 'か\u3099', '가'])
+      expect(new Set(splitWords(filled(unit, 30_000)))).toEqual(new Set(splitWords(filled(unit, 3000))));
+    const han = Array.from({ length: 9000 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');
+    expect(splitWords(han)).toEqual([...han]);
+  });
+});
+
+describe('of what stands for several words no more is made than of text in any language', () => {
+  /** As many as there are characters, and those of one piece. */
+  const most = longest * 1.2;
+
+  test.each(['\ufdfa', '\ufdfa ', '\ufdfaa', '\u3316', '\u3316 ', '5\u2033'])('%s', unit => {
+    expect(collectWords(filled(unit), [])).toBeLessThan(most);
+    const words = toDocumentWords({ title: 'Lamp', body: `zebra ${filled(unit)} okapi` });
+    expect(words).toContain('zebra');
+    expect(words).toContain('okapi');
+  });
+
+  test('all of a text in any language is read', () => {
+    for (const unit of ['한글', '灯', 'é', 'Σ', 'İ', 'ß', 'क़', 'ﬁ', '½']) {
+      const words = splitWords(`${filled(`${unit} `)}é${unit}z`);
+      expect(words.at(-1)).toEndWith('z');
+    }
+  });
+});
+
+/** Four times this is as long as a description may be. */
+const quarter = longest / 4;
+
+describe('takes linear time', () => {
+  test.each([
+    ['marks to be put in order', '\u0301\u0323'],
+    ['marks that are letters', '\u05b0\u064b\u0e38'],
+    ['marks that are sounds', '\uff9e\u0323'],
+  ])('to split %s', async (_, unit) => {
+    const split = (length: number) => toDocumentWords({ title: 'Lamp', body: `a${filled(unit, length)}` });
+    expect(await superlinearGrowth(split, quarter / 4)).toBeUndefined();
+  });
+
+  test.each(['<script>', '<script><', '<style></', '<p>a', '<b>a', '<template ', '<!--', '</svg>'])(
+    'to take %s out of a text',
+    async unit => {
+      const taken = (length: number) => toPlainText(`${filled(unit, length)}>`);
+      expect(await superlinearGrowth(taken, quarter)).toBeUndefined();
+    },
+  );
+});
+
+test('what hides text and does not end hides nothing; what ends later does', () => {
+  expect(toPlainText('<script>a <style>b</style> c <script>d')).toBe('a  c d');
+  expect(toPlainText('<script>a</script><script>b <p>c</p>')).toBe('b c');
+});

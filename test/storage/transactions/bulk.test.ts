@@ -1,0 +1,41 @@
+/** Statements that take many rows: every row once and in order, and none so long that all others wait for it. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { createBulkInsert } from '../../../src/storage/bulk.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+/** Characters of texts in one statement, where it has more than one row. */
+const most = 200_000;
+
+describeOnDatabases('statements of many rows on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+  });
+  afterAll(() => service.stop());
+
+  test('have every row once, in order, and no more text than is written in a moment', () => {
+    const insert = createBulkInsert(service.database, 'samples', { place: 'integer', text: 'text' });
+    const lengths = fc.array(fc.oneof(fc.nat(200), fc.nat(150_000), fc.constant(300_000)), {
+      maxLength: 700,
+    });
+    fc.assert(
+      fc.property(lengths, sizes => {
+        const rows = sizes.map((length, place) => [place, 'x'.repeat(length)] as const);
+        const written: string[] = [];
+        for (const { parameters } of insert.statements(rows)) {
+          const texts = parameters.filter(value => typeof value === 'string');
+          const length = texts.reduce((sum, text) => sum + text.length, 0);
+          const count = kind === 'sqlite' ? parameters.length / 2 : String(parameters[0]).split(',').length;
+          // PostgreSQL gets the places as text, too: some digits a row.
+          if (count > 1) expect(length).toBeLessThanOrEqual(most + 10 * count);
+          const places = parameters.filter((_, index) => index % 2 === 0).map(String);
+          written.push(...(kind === 'sqlite' ? places : places.join().replace(/[{}]/g, '').split(',')));
+        }
+        expect(written).toEqual(rows.map(([place]) => String(place)));
+      }),
+      { numRuns: 30 },
+    );
+  });
+});

@@ -1,0 +1,132 @@
+/** Durability on the embedded database: a transaction is acknowledged when the log is on the disk, and not before. */
+import { Database as SqliteFile } from 'bun:sqlite';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { copyFileSync, fdatasync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { sql } from 'kysely';
+import type { Database, StorageError } from '../../../src/storage/database.ts';
+import { openSqlite } from '../../../src/storage/sqlite/index.ts';
+import type { Flush } from '../../../src/storage/sqlite/threads/flush.ts';
+
+let folder: string;
+const open: Database[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'catalog-flush-'));
+});
+afterEach(async () => {
+  for (const database of open.splice(0)) await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const file = () => join(folder, 'catalog.db');
+
+async function openWith(flush: Flush): Promise<Database> {
+  const database = openSqlite(file(), { flush });
+  open.push(database);
+  await database.write(async session => {
+    await session.run(sql`create table written (name text)`.compile(database.build));
+  });
+  return database;
+}
+
+const insert = (database: Database, name: string) =>
+  database.write(async session => {
+    await session.run(sql`insert into written values (${name})`.compile(database.build));
+  });
+
+async function namesOf(database: Database): Promise<string[]> {
+  const rows = await database.read.all(
+    sql<{ name: string }>`select name from written`.compile(database.build),
+  );
+  return rows.map(({ name }) => name);
+}
+
+test('a write is acknowledged after its flush; reads wait for none', async () => {
+  let held: PromiseWithResolvers<void> | undefined;
+  const began = Promise.withResolvers<void>();
+  const database = await openWith(async () => {
+    began.resolve();
+    await held?.promise;
+  });
+  held = Promise.withResolvers();
+  const acknowledged: string[] = [];
+  const first = insert(database, 'first').then(() => acknowledged.push('first'));
+  const second = began.promise.then(() => insert(database, 'second')).then(() => acknowledged.push('second'));
+  await began.promise;
+  for (let read = 0; read < 20; read++) await namesOf(database);
+  expect(acknowledged).toEqual([]);
+  held.resolve();
+  await Promise.all([first, second]);
+  expect(acknowledged).toEqual(['first', 'second']);
+});
+
+test('a loss of power at any moment keeps what was acknowledged', async () => {
+  const copies: string[] = [];
+  // What the disk holds from this flush until the next one.
+  const database = await openWith(async descriptor => {
+    await promisify(fdatasync)(descriptor);
+    const copy = join(folder, `disk-${copies.length}.db`);
+    copyFileSync(file(), copy);
+    copyFileSync(`${file()}-wal`, `${copy}-wal`);
+    copies.push(copy);
+  });
+  /** By the number of copies there were when each was acknowledged. */
+  const acknowledged: { readonly name: string; readonly copies: number }[] = [];
+  const client = async (number: number) => {
+    for (let round = 0; round < 15; round++) {
+      const name = `${number}-${round}`;
+      await insert(database, name);
+      acknowledged.push({ name, copies: copies.length });
+    }
+  };
+  await Promise.all([1, 2, 3, 4, 5, 6].map(client));
+  expect(acknowledged).toHaveLength(90);
+  for (const [index, copy] of copies.entries()) {
+    const disk = new SqliteFile(copy);
+    const rows = index === 0 ? [] : disk.query<{ name: string }, []>('select name from written').all();
+    disk.close();
+    const found = new Set(rows.map(({ name }) => name));
+    const lost = acknowledged.filter(({ name, copies }) => copies <= index + 1 && !found.has(name));
+    expect([index, lost]).toEqual([index, []]);
+  }
+});
+
+test('what cannot be flushed is not acknowledged, nor is anything after it; reads go on', async () => {
+  let broken = false;
+  const database = await openWith(async () => {
+    if (broken) throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
+  });
+  await insert(database, 'durable');
+  broken = true;
+  const refusal = async (name: string) => {
+    const error = await insert(database, name).then(
+      () => undefined,
+      (error: StorageError) => error,
+    );
+    return [error?.kind, error?.message.includes('catalog.db-wal could not be flushed')];
+  };
+  expect(await refusal('lost')).toEqual(['unavailable', true]);
+  // A second flush that succeeds proves nothing about what the first has dropped.
+  broken = false;
+  expect(await refusal('later')).toEqual(['unavailable', true]);
+  // So that /ready says that this service takes no writes.
+  expect(await database.ping().catch(({ kind }: StorageError) => kind)).toBe('unavailable');
+  expect(await namesOf(database)).toContain('durable');
+});
+
+test('a database that is opened again has its log flushed too', async () => {
+  await (await openWith(async () => undefined)).close();
+  open.splice(0);
+  let flushes = 0;
+  const again = openSqlite(file(), {
+    async flush() {
+      flushes += 1;
+    },
+  });
+  open.push(again);
+  await insert(again, 'second');
+  expect(flushes).toBe(1);
+});

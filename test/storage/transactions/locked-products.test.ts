@@ -1,0 +1,82 @@
+/**
+ * On PostgreSQL a write that waits for a product sees all that the one before it has committed: also the category that
+ * it made, which the statement that waits is too old to see.
+ */
+import { expect, test } from 'bun:test';
+import { SQL } from 'bun';
+import { createSearchCheck } from '../../../src/cli/check/search.ts';
+import { addProduct } from '../../support/data/catalog.ts';
+import { type Call, call } from '../../support/http/http.ts';
+import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
+import { startTestService } from '../../support/service/service.ts';
+
+const options = [{ name: 'Size', values: ['S'] }];
+const patch = (path: string, body: unknown): Call => ({ method: 'PATCH', path, as: 'admin', body });
+const post = (path: string, body: unknown): Call => ({ method: 'POST', path, as: 'admin', body });
+const place = (name: string) => ({ category: `Main ${name} > New`, categories: [`Further ${name}`] });
+
+/** What waits: the product is to have its new places after each. */
+const writes: Readonly<Record<string, (id: number) => Call>> = {
+  patch: id => patch(`/v1/products/${id}`, { name: 'Renamed' }),
+  bulk: id => patch('/v1/products', { ids: [id], update: { tags: ['seen'] } }),
+  review: id => post(`/v1/products/${id}/reviews`, { rating: 5, comment: 'Good.' }),
+  variant: id => post(`/v1/products/${id}/variants`, { options: { Size: 'S' }, price: 1 }),
+  stock: id => post('/v1/stock/adjustments', { adjustments: [{ productId: id, delta: 1, reason: 'count' }] }),
+  image: id => post(`/v1/products/${id}/images`, { url: 'https://shop.example/a.png' }),
+  moved: id => patch(`/v1/products/${id}`, { ...place('moved'), price: 7 }),
+  deletion: id => ({ method: 'DELETE', path: `/v1/products/${id}`, as: 'admin' }),
+};
+
+test.skipIf(!hasPostgres)('a write that waits for a product sees where it was moved', async () => {
+  const url = await createDatabase();
+  // Without groups of writes: in one, who waits too long begins again by itself, behind the others.
+  await using service = await startTestService('postgresql', { DATABASE_URL: url, DATABASE_POOL: '4' });
+  const other = await service.replica();
+  await using holder = new SQL(url, { max: 1 });
+  await using observer = new SQL(url, { max: 1 });
+  const stock = { tracked: true, onHand: 1 };
+  const waiting = async (expected: number) => {
+    const locks = `select 1 from pg_locks where not granted and pid in
+      (select pid from pg_stat_activity where datname = current_database())`;
+    while ((await observer.unsafe(locks)).length < expected);
+  };
+  for (const [name, callOf] of Object.entries(writes)) {
+    const created = await addProduct(service, {
+      name: 'Lamp',
+      category: 'Old',
+      categories: ['Former'],
+      options,
+      stock,
+    });
+    const { id } = created;
+    const path = `/v1/products/${id}`;
+    await holder.unsafe(`begin; select 1 from products where id = ${id} for update`);
+    const moving = call(service, patch(path, place(name)));
+    await waiting(1);
+    const writing = call(other, callOf(id));
+    await waiting(2);
+    await holder.unsafe('commit');
+    expect([name, (await moving).status, (await writing).status < 300]).toEqual([name, 200, true]);
+
+    const isGone = name === 'deletion';
+    const fresh = await service.replica();
+    for (const replica of [service, other, fresh]) {
+      const read = async (path: string) => (await call(replica, { path, as: 'admin' })).body;
+      const idsOf = async (path: string) => (await read(path)).data.map(({ id }: { id: number }) => id);
+      const product = await read(path);
+      expect([name, product]).toMatchObject([name, isGone ? { error: 'NOT_FOUND' } : place(name)]);
+      const {
+        data: [event],
+      } = await read(`/v1/events?resource=product&resourceId=${id}&order=desc&perPage=1`);
+      expect([name, event[isGone ? 'before' : 'after']]).toMatchObject([name, place(name)]);
+      for (const listed of [place(name).category, ...place(name).categories])
+        expect([name, await idsOf(`/v1/products?category=${encodeURIComponent(listed)}`)]).toEqual([
+          name,
+          isGone ? [] : [id],
+        ]);
+      expect([name, await idsOf(`/v1/search?q=${name}&type=product`)]).toEqual([name, isGone ? [] : [id]]);
+    }
+    await fresh.stop();
+  }
+  expect(await createSearchCheck(service.database).find(service.database.read)).toEqual([]);
+});
