@@ -54,11 +54,11 @@ const wrongPlaces: readonly (readonly [value: string, rule: RegExp])[] = [
   ['file://host/folder', /^MEDIA_URL: must be s3:/],
   [
     's3://bucket?virtualHostedStyle=yes',
-    /^MEDIA_URL: has a virtualHostedStyle that is neither true nor false \(/,
+    /^MEDIA_URL: has a virtualHostedStyle that is neither true nor false$/,
   ],
-  ['s3://bucket/%zz', /^MEDIA_URL: has a path or key that cannot be decoded: write % as %25 \(/],
-  ['s3://key:half%of@bucket', /^MEDIA_URL: has a path or key that cannot be decoded: write % as %25 \(/],
-  ['file:///mnt/%zz', /^MEDIA_URL: has a path or key that cannot be decoded: write % as %25 \(/],
+  ['s3://bucket/%zz', /^MEDIA_URL: has a path or key that cannot be decoded: write % as %25$/],
+  ['s3://key:half%of@bucket', /^MEDIA_URL: has a path or key that cannot be decoded: write % as %25$/],
+  ['file:///mnt/%zz', /^MEDIA_URL: has a path or key that cannot be decoded: write % as %25$/],
 ];
 test.each(wrongPlaces)('the setting %s is refused', (value, rule) => {
   const load = () => loadConfig({ MEDIA_URL: value });
