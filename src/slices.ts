@@ -8,6 +8,8 @@ const sliceMs = 10;
 export interface Slices {
   /** Says that the event loop has just had a turn. */
   begin(): void;
+  /** Whether the slice is not over. */
+  hasTime(): boolean;
   /** Called between two pieces of work: when the slice is over, resolves once the event loop has had a turn. */
   turn(): Promise<void> | undefined;
 }
@@ -22,7 +24,41 @@ export function createSlices(): Slices {
     await new Promise(resolve => setImmediate(resolve));
     begin();
   }
-  return { begin, turn: () => (performance.now() - begun > sliceMs ? beginNext() : undefined) };
+  const hasTime = (): boolean => performance.now() - begun <= sliceMs;
+  return { begin, hasTime, turn: () => (hasTime() ? undefined : beginNext()) };
+}
+
+/**
+ * Slices of many pieces of work that go on at the same time, all of which get one slice together: those that are due wait for
+ * the next turns in their order, as many in each as there is time for.
+ */
+export function createSharedSlices(): Slices {
+  const waiting: (() => void)[] = [];
+  const slices = createSlices();
+  /** Callbacks of this turn that have yet to come. */
+  let steps = 0;
+
+  // A callback for each, since its work goes on when the promise is fulfilled.
+  function step(): void {
+    steps -= 1;
+    if (slices.hasTime()) waiting.shift()?.();
+    if (steps === 0 && waiting.length > 0) schedule();
+  }
+  function schedule(): void {
+    steps = waiting.length;
+    setImmediate(slices.begin);
+    for (let count = 0; count < steps; count++) setImmediate(step);
+  }
+  return {
+    ...slices,
+    turn() {
+      if (waiting.length === 0 && slices.hasTime()) return undefined;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.push(resolve);
+      if (steps === 0) schedule();
+      return promise;
+    },
+  };
 }
 
 /** Maps items one by one, with turns of the event loop between them where that takes long. */

@@ -197,8 +197,7 @@ export function createWithinPlanner(database: Database, products: Collection) {
       return { ...request, within: await choosePlan(request, condition, place) };
     // No category has the id -1, and 0 stands for none where totals are kept.
     const one = { column: 'category_id', operator: '=', value: ids[0] ?? -1 } as const;
-    const resolved = request.conditions.map(other => (other === condition ? one : other));
-    return { ...request, resolved };
+    return { ...request, resolved: request.conditions.map(other => (other === condition ? one : other)) };
   }
 }
 

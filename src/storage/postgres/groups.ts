@@ -5,6 +5,7 @@
  * lock, takes the group with it; then each runs apart, in a transaction of its own.
  */
 import type { CompiledQuery } from 'kysely';
+import { createSharedSlices } from '../../slices.ts';
 import { StorageError, type Transaction } from '../database.ts';
 import { createGroupQueue, createLeftovers, type Job, type Leftovers, settle } from '../transactions.ts';
 import { type CopySession, mayBeCopied } from './bulk/copy.ts';
@@ -157,8 +158,16 @@ function createSharedSession(inner: CopySession) {
       throw error;
     }
   }
+  // What all of them have waited for is there for all at once.
+  const { turn } = createSharedSlices();
+  async function passOn<T>(result: Promise<T>): Promise<T> {
+    const value = await result;
+    const due = turn();
+    if (due !== undefined) await due;
+    return value;
+  }
   const sendStatement = <T>(statement: () => Promise<T>): Promise<T> =>
-    runGuarded(() => together.whileSent(statement()));
+    runGuarded(() => together.whileSent(passOn(statement())));
 
   return {
     fail,
@@ -195,7 +204,7 @@ function createSharedSession(inner: CopySession) {
         pick: (lookup, key) => sendStatement(() => together.pick(lookup, key)),
         writeMany(statement, rows) {
           written = true;
-          return runGuarded(() => together.write({ statement, rows }));
+          return runGuarded(() => passOn(together.write({ statement, rows })));
         },
         // What breaks a rule of uniqueness would end the transaction: it learns of it when it runs apart.
         async insert(query) {
@@ -208,7 +217,7 @@ function createSharedSession(inner: CopySession) {
         },
         async insertMany(into, rows) {
           if (mayBeCopied([{ statement: into, rows }])) return alone.insertMany(into, rows);
-          const ids = await runGuarded(() => together.insert(into, rows));
+          const ids = await runGuarded(() => passOn(together.insert(into, rows)));
           written ||= ids.length > 0;
           if (ids.length < rows.length) throw noteTaken();
           return ids;

@@ -133,6 +133,40 @@ describeOnDatabases('responses on %s', kind => {
     });
   });
 
+  test('to a category agree with themselves while it gets other names, and products besides their main ones', async () => {
+    await using own = await startTestService(kind);
+    const replica = await own.replica();
+    const listed: Product[] = [];
+    for (let index = 0; index < 7; index++)
+      listed.push(await addProduct(own, { category: index % 2 === 0 ? 'c > d' : 'e' }));
+    const { body } = await call(own, { path: '/v1/categories?path=c', as: 'admin' });
+    const category = `/v1/categories/${body.data[0].id}`;
+    await readWhileWriting(
+      [own, replica],
+      async (at, step) => {
+        const isListed = step % 2 === 0;
+        const product = pathOf(listed[step % 7] ?? { id: 0 });
+        // While it has the other name, the path is that of a new category.
+        const [path, change] =
+          step % 5 === 0
+            ? [category, { name: step % 2 === 0 ? 'c' : 'other' }]
+            : [product, { categories: isListed ? ['c'] : [] }];
+        const { status } = await call(at, { method: 'PATCH', path, as: 'admin', body: change });
+        expect([200, 409]).toContain(status);
+      },
+      async (at, step) => {
+        const order = step % 2 === 0 ? 'id' : 'name';
+        const path = `/v1/products?category=c&facets=status&perPage=100&sort=${order}&now=${step % 50}`;
+        const { data, meta } = (await call(at, { path, as: 'user' })).body;
+        const { length } = data;
+        expect([meta.total, meta.facets.status]).toEqual([
+          length,
+          length === 0 ? [] : [{ value: 'active', count: length }],
+        ]);
+      },
+    );
+  });
+
   test.each([
     'type=product',
     'brand=A',

@@ -9,10 +9,10 @@ export interface Sliced extends Session, Slices {}
 
 /** @returns the session, giving the event loop a turn before a statement when those since the last took long */
 export function wrapInSlices({ all, first, run }: Session): Sliced {
-  const { begin, turn } = createSlices();
+  const slices = createSlices();
+  const { turn } = slices;
   return {
-    begin,
-    turn,
+    ...slices,
     async all(query) {
       const due = turn();
       if (due !== undefined) await due;

@@ -1,0 +1,60 @@
+/** A start on a disk that is full, read-only or no folder at all: one line says what is wrong, and where. */
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const program = join(import.meta.dir, '../../../src/main.ts');
+/** A file system of the service's own, in a namespace that needs no privileges. */
+const namespace = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'];
+const hasNamespaces = Bun.which('unshare') !== null && Bun.spawnSync([...namespace, 'true']).exitCode === 0;
+
+/** @param prepare shell commands that make DATA_DIR what it is */
+function serve(folder: string, prepare: string): { readonly status: number; readonly lines: string[] } {
+  const start = [process.execPath, program, 'serve'];
+  const command = prepare === '' ? start : [...namespace, `${prepare} && exec "$@"`, 'sh', ...start];
+  const { exitCode, stderr } = Bun.spawnSync(command, {
+    env: {
+      PATH: process.env.PATH,
+      DATA_DIR: folder,
+      PORT: '0',
+      JWT_SECRET: 'a secret that is long enough for HS256',
+      LOG_LEVEL: 'silent',
+    },
+    timeout: 30_000,
+  });
+  return { status: exitCode, lines: stderr.toString().trim().split('\n') };
+}
+
+const disks: [name: string, prepare: string, below: string, message: (folder: string) => string][] = [
+  [
+    'a full disk',
+    'mount -t tmpfs -o size=64k,mode=700 tmpfs "$DATA_DIR"',
+    '',
+    folder => `catalog serve: The disk of ${folder}/catalog.db is full.`,
+  ],
+  [
+    'a read-only disk',
+    'mount -t tmpfs -o ro,mode=700 tmpfs "$DATA_DIR"',
+    '',
+    folder =>
+      `catalog: setting DATA_DIR: ${folder} is on a file system that is read-only (EROFS); mount it for writing, or name another folder`,
+  ],
+  [
+    'a folder below a file',
+    '',
+    'file/data',
+    folder => `catalog: setting DATA_DIR: ${folder} is not a folder, or lies below a file; name a folder`,
+  ],
+];
+
+for (const [name, prepare, below, message] of disks) {
+  test.skipIf(prepare !== '' && !hasNamespaces)(`${name} is named`, () => {
+    const place = mkdtempSync(join(tmpdir(), 'catalog-disk-'));
+    writeFileSync(join(place, 'file'), '');
+    const folder = join(place, below);
+    const { status, lines } = serve(folder, prepare);
+    expect([status > 0, lines]).toEqual([true, [message(folder)]]);
+    rmSync(place, { recursive: true });
+  });
+}

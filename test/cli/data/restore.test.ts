@@ -1,0 +1,159 @@
+/** A backup put back: what it holds is served again, and whatever is wrong with it changes nothing. */
+import { Database } from 'bun:sqlite';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { runHere } from '../here.ts';
+import { createCatalog, createPlace, type Place, productsOf, waitFor } from '../program.ts';
+
+// Each test starts several processes.
+setDefaultTimeout(60_000);
+
+describe('catalog restore', () => {
+  let place: Place;
+  let data: string;
+  let copy: string;
+  const names = async () => (await productsOf(place)).map(({ name }) => name);
+  const importOne = (name: string) =>
+    place.runHere(['import', place.file('one.csv', `name,price\n${name},1\n`)]);
+  const restore = (file: string) => place.runHere(['restore', file]);
+  const former = () => readdirSync(data).filter(name => name.includes('before-restore'));
+
+  const use = (next: Place) => {
+    place = next;
+    data = place.environment.DATA_DIR ?? '';
+    copy = join(place.folder, 'copy.db');
+  };
+
+  let original: Place;
+  beforeAll(async () => {
+    original = await createCatalog('sqlite', { HOST: '127.0.0.1' });
+    use(original);
+    expect(await importOne('Kept')).toMatchObject({ status: 0 });
+    expect(await place.runHere(['backup', copy])).toMatchObject({ status: 0 });
+    expect(await importOne('Later')).toMatchObject({ status: 0 });
+  });
+  afterAll(() => original.remove());
+
+  // Each test changes the database, or the backup, in a way of its own.
+  beforeEach(async () => {
+    use(await createPlace('sqlite', { HOST: '127.0.0.1' }));
+    cpSync(original.folder, place.folder, { recursive: true });
+  });
+  afterEach(() => place.remove());
+
+  const copyOf = (name: string, change: (file: string) => void): string => {
+    const file = place.file(name, readFileSync(copy));
+    change(file);
+    return file;
+  };
+  const sqlOn = (statement: string) => (file: string) => {
+    using connection = new Database(file);
+    connection.run(statement);
+  };
+  test.each<[string, () => string, RegExp]>([
+    ['no file', () => join(place.folder, 'none.db'), /there is no file .*none\.db\n$/],
+    ['the database itself', () => join(data, 'catalog.db'), /is the database itself; name a backup\n$/],
+    ['no database', () => place.file('text.db', 'name,price\n'.repeat(100)), /not a database\n$/],
+    ['an empty file', () => place.file('empty.db', ''), /no catalog: it has no table of migrations\n$/],
+    [
+      'half a database',
+      () => copyOf('half.db', file => truncateSync(file, statSync(file).size / 2)),
+      /was not restored: .*(damaged|malformed).*\n$/,
+    ],
+    [
+      'a backup of a newer release',
+      () => copyOf('newer.db', sqlOn("insert into migrations values ('9999-later', 0)")),
+      /newer than this program, .*9999-later/,
+    ],
+  ])('refuses %s', async (_, file, reason) => {
+    const { status, out, err } = await restore(file());
+    expect([status, out]).toEqual([1, '']);
+    expect(err).toMatch(/^catalog restore: [^\n]*\n$/);
+    expect(err).toMatch(reason);
+    expect(await names()).toEqual(['Kept', 'Later']);
+    expect(readdirSync(data).filter(name => /restore/.test(name))).toEqual([]);
+  });
+
+  test('refuses while a service runs, also one whose database cannot be read any more; then puts the copy in its place, into which its log is not played', async () => {
+    const service = place.start(['serve', '--port', '0']);
+    try {
+      await waitFor(service.stdout, /"address"/);
+      const refused = {
+        status: 1,
+        err: expect.stringMatching(/in use by process \d+; stop the service first/),
+      };
+      expect(await restore(copy)).toMatchObject(refused);
+      writeFileSync(join(data, 'catalog.db'), 'x'.repeat(100), { flag: 'r+' });
+      expect(await restore(copy)).toMatchObject(refused);
+      expect(former()).toEqual([]);
+    } finally {
+      service.kill('SIGKILL');
+      await service.exited;
+    }
+    expect(existsSync(join(data, 'catalog.db-wal'))).toBe(true);
+    const bytes = readFileSync(copy);
+    const ended = await restore(copy);
+    expect(ended).toMatchObject({ status: 0, err: '', out: expect.stringContaining(': 1 product, ') });
+    expect(former().filter(name => /Z$/.test(name))).toHaveLength(1);
+    expect(existsSync(join(data, 'catalog.db-wal')) || existsSync(join(data, 'catalog.db-shm'))).toBe(false);
+    expect(statSync(join(data, 'catalog.db')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(copy)).toEqual(bytes);
+    expect(await names()).toEqual(['Kept']);
+  });
+
+  test('makes a database where there was none, from a copy with its log', async () => {
+    const writer = new Database(copy);
+    writer.run('PRAGMA journal_mode = WAL');
+    writer.run("update products set document = replace(document, 'Kept', 'In the log')");
+    const raw = place.file('raw.db', readFileSync(copy));
+    place.file('raw.db-wal', readFileSync(`${copy}-wal`));
+    writer.close();
+    rmSync(data, { recursive: true });
+    expect(await restore(raw)).toMatchObject({ status: 0, err: '' });
+    expect(readdirSync(data)).toEqual(['catalog.db']);
+    expect(await names()).toEqual(['In the log']);
+  });
+
+  test('leaves no folder behind when there is nothing to restore', async () => {
+    rmSync(data, { recursive: true });
+    const noCatalog = place.file('notes.db', 'these are notes');
+    for (const file of [join(place.folder, 'nowhere.db'), noCatalog]) {
+      expect(await restore(file)).toMatchObject({ status: 1, out: '' });
+      expect([file, existsSync(data)]).toEqual([file, false]);
+      const below = join(data, 'below');
+      expect(await runHere(['restore', file], { ...place.environment, DATA_DIR: below })).toMatchObject({
+        status: 1,
+      });
+      expect([file, existsSync(data)]).toEqual([file, false]);
+    }
+  });
+
+  test('on PostgreSQL names the tool for it', async () => {
+    const elsewhere = await createPlace('sqlite', { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+    const ended = await elsewhere.runHere(['restore', copy]);
+    elsewhere.remove();
+    expect(ended).toMatchObject({
+      status: 1,
+      err: expect.stringMatching(/^catalog restore: .*pg_restore or psql\n$/),
+    });
+  });
+});
