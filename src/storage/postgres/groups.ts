@@ -5,7 +5,7 @@
  * lock, takes the group with it; then each runs apart, in a transaction of its own.
  */
 import type { CompiledQuery } from 'kysely';
-import { createSharedSlices, createSlices } from '../../slices.ts';
+import { createSharedSlices } from '../../slices.ts';
 import { StorageError, type Transaction } from '../database.ts';
 import { createGroupQueue, createLeftovers, type Job, type Leftovers, settle } from '../transactions.ts';
 import { type CopySession, mayBeCopied } from './bulk/copy.ts';
@@ -59,12 +59,7 @@ export function createTransactionGroups({ runTogether, runApart, lockTimeout }: 
       for (const job of group) job.reject(error.cause);
       return [];
     }
-    const { turn } = createSlices();
-    // What waits for them goes on, which is a response for each.
-    for (const outcome of outcomes) {
-      if (outcome.kind !== 'apart') outcome.settle();
-      await turn();
-    }
+    for (const outcome of outcomes) if (outcome.kind !== 'apart') outcome.settle();
     return outcomes.flatMap(outcome => (outcome.kind === 'apart' ? [outcome.job] : []));
   }
 

@@ -56,11 +56,7 @@ export function createGroupCommit(options: GroupCommitOptions) {
     committed();
     // Those that have only read wait too: they may have read what an earlier group could not make durable.
     await flusher?.flush();
-    // What waits for them goes on, which is a response for each.
-    for (const result of results) {
-      result.settle();
-      await session.turn();
-    }
+    for (const result of results) result.settle();
     checkpoint.after();
     return group.slice(results.length);
   }
