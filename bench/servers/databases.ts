@@ -43,11 +43,11 @@ interface Contents {
   fill(database: Database, size: number): Promise<void>;
 }
 
-const plain: Contents = { name: '', files: ['catalog-data.ts'], fill };
+const plain: Contents = { name: '', files: ['data/catalog-data.ts'], fill };
 /** Products with ten attributes each. */
 export const attributed: Contents = {
   name: 'attributes_',
-  files: ['attribute-data.ts'],
+  files: ['data/attribute-data.ts'],
   fill: fillWithAttributes,
 };
 
@@ -65,7 +65,7 @@ function schemaHash({ files: own }: Contents): string {
     ...['index', 'sqlite', 'postgres', 'text/words', 'text/split', 'text/folded', 'spelling'].map(part =>
       join(source, 'storage', 'search', `${part}.ts`),
     ),
-    ...[...own, 'random.ts'].map(name => join(import.meta.dir, name)),
+    ...[...own, 'load/random.ts'].map(name => join(import.meta.dir, '..', name)),
   ];
   const hasher = new Bun.CryptoHasher('sha256');
   for (const file of files) hasher.update(readFileSync(file));

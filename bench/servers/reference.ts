@@ -31,7 +31,7 @@ export interface Reference {
 /** @returns undefined, and says why, where it cannot be run with this database */
 export function findReference(kind: DatabaseKind, progress: (text: string) => void): Reference | undefined {
   const folder = resolve(
-    process.env.REFERENCE_SERVICE ?? join(import.meta.dir, '..', '..', 'shared', 'reference-service'),
+    process.env.REFERENCE_SERVICE ?? join(import.meta.dir, '..', '..', '..', 'shared', 'reference-service'),
   );
   const own = join(folder, 'node_modules', '.bin', 'node');
   const node = existsSync(own) ? own : 'node';
