@@ -148,9 +148,9 @@ function addLines(
 const testOf = ({ path: { plural }, phrase }: Forms): string =>
   `/** ${capitalize(phrase.plural)}: who makes and sees them. What all resources have in common is in contract.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { describeOnDatabases } from '../support/databases.ts';
-import { call } from '../support/http.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { call } from '../support/http/http.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService, type TestService } from '../support/service/service.ts';
 
 describeOnDatabases('${phrase.plural} on %s', kind => {
   let service: TestService;
