@@ -66,6 +66,23 @@ describe('copies that multiply are refused', () => {
   });
 });
 
+test('copies of very many values are refused before these are made; those of all that a product may have are not', () => {
+  const doubled = Array.from({ length: 100 }, () => ({ op: 'copy', from: '/tags', path: '/tags/-' }));
+  const error = refusal(() => applyJsonPatch({ tags: ['a', 'b', 'c'] }, doubled));
+  // By then there are as many lists in lists as 2 to the power of this.
+  const index = Number(error.details?.[0]?.pointer.split('/')[1]);
+  expect([error.details?.[0]?.code, index < 15]).toEqual(['maxCopied', true]);
+  const values = Array.from({ length: 50 }, (_, place) => `value ${place}`);
+  const attributes = Object.fromEntries(Array.from({ length: 100 }, (_, key) => [`key${key}`, values]));
+  const copies = ['/b', '/c', '/d'].map(path => ({ op: 'copy', from: '/attributes', path }));
+  expect(applyJsonPatch({ attributes }, copies)).toEqual({
+    attributes,
+    b: attributes,
+    c: attributes,
+    d: attributes,
+  });
+});
+
 test('a merge patch that nests too deep is refused', () => {
   const patch: Json = JSON.parse(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`);
   expect(refusal(() => applyMergePatch({}, patch)).code).toBe('MALFORMED_PATCH');

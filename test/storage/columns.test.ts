@@ -5,6 +5,7 @@ import type { Column } from '../../src/storage/columns/column.ts';
 import { createColumns } from '../../src/storage/columns/index.ts';
 import { findSource } from '../../src/storage/columns/source.ts';
 import { addProduct } from '../support/data/catalog.ts';
+import { call } from '../support/http/http.ts';
 import { expectRejection } from '../support/http/rejection.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
@@ -42,6 +43,34 @@ describeOnDatabases('columns on %s', kind => {
     expect(await Promise.all(others)).toEqual([before + 1, before + 1]);
     const [now] = columns.peek(sources) ?? [];
     expect(countOf(now)).toBe(before + 1);
+  });
+
+  test('are right after more changes at once than they take over', async () => {
+    const many = 410;
+    const body = { name: 'Lamp', price: 1, category: 'many' };
+    const made = await Promise.all(Array.from({ length: many }, () => addProduct(service, body)));
+    const count = async () => {
+      const path = '/v1/products?facets=attr.size,attr.other&category=many&perPage=1';
+      return (await call(service, { path, as: 'user' })).body.meta.facets;
+    };
+    const patch = (attributes: object) =>
+      call(service, {
+        method: 'PATCH',
+        path: '/v1/products',
+        as: 'admin',
+        body: { ids: made.map(({ id }) => id), update: { attributes } },
+      });
+    await patch({ size: 'none', other: ['x', 'y'] });
+    expect((await count())['attr.other']).toEqual([
+      { value: 'x', count: many },
+      { value: 'y', count: many },
+    ]);
+    // Fifty values each: the column of one is read again, that of the other goes on.
+    const size = Array.from({ length: 50 }, (_, index) => String(index));
+    expect((await patch({ size, other: ['y'] })).status).toBe(200);
+    const after = await count();
+    expect(after['attr.other']).toEqual([{ value: 'y', count: many }]);
+    expect(after['attr.size']).toContainEqual({ value: '49', count: many });
   });
 
   test('follow what changes when the work with them fails', async () => {

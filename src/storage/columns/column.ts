@@ -123,7 +123,7 @@ export function createColumn(isOrder = false): Column {
     codes[id] = code;
     if (arrangement !== undefined) {
       moved.add(id);
-      if (moved.size > mostMoved) arrange().catch(() => undefined);
+      if (moved.size > mostMoved) setImmediate(() => arrange().catch(() => undefined));
     }
     movedSince?.add(id);
     for (const { test, rows } of sets.values()) putRow(rows, id, meets(test, code));

@@ -14,7 +14,10 @@ function quoteTerm({ word, mark = '', prefix, longer }: Term): string {
   return longer === undefined ? `${quoteText(word)}*` : `(${[word, ...longer].map(quoteText).join(' OR ')})`;
 }
 
-const buildSetting = (name: 'automerge' | 'crisismerge', value: number) =>
+/** The table that is the index. */
+export const indexTable = 'search_index';
+
+const buildSetting = (name: 'automerge' | 'crisismerge' | 'usermerge' | 'merge', value: number) =>
   `insert into search_index (search_index, rank) values ('${name}', ${value})`;
 const compact = `insert into search_index (search_index) values ('optimize')`;
 
@@ -25,6 +28,19 @@ const compact = `insert into search_index (search_index) values ('optimize')`;
 export const hastyMerging = [buildSetting('automerge', 0), buildSetting('crisismerge', 64)] as const;
 /** Back to the usual way, and everything in one piece. */
 export const tidyMerging = [buildSetting('automerge', 4), buildSetting('crisismerge', 16), compact] as const;
+
+/**
+ * Where others merge (sqlite/merging.ts) when there are eight pieces of a size: a statement that writes documents does so only
+ * when there are far more of them than are ever left.
+ */
+export const slicedSettings = [
+  { name: 'automerge', value: 0, statement: buildSetting('automerge', 0) },
+  { name: 'usermerge', value: 8, statement: buildSetting('usermerge', 8) },
+  { name: 'crisismerge', value: 200, statement: buildSetting('crisismerge', 200) },
+];
+/** Pages that one statement merges: whole words, so that it takes longer where a word is in very many documents. */
+export const mergedPages = 16;
+export const mergeSome = buildSetting('merge', mergedPages);
 
 /** The words of a list that has spaces between them; no word has a character that JSON would escape. */
 const buildList = (words: RawBuilder<unknown>) =>

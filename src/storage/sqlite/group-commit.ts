@@ -15,6 +15,7 @@ import {
 import type { Connected } from './connected.ts';
 import { translate } from './connection.ts';
 import type { Place } from './files/identity.ts';
+import { createMerging } from './merging.ts';
 import type { Checkpoints } from './threads/checkpoint.ts';
 import type { LogFlusher } from './threads/flush.ts';
 import { wrapInSlices } from './threads/slices.ts';
@@ -28,6 +29,8 @@ const busyLimitMs = 10_000;
 
 interface GroupCommitOptions {
   readonly connected: Connected;
+  /** As an import has it, which merges the search index at its end. */
+  readonly alone: boolean;
   readonly checkpoint: Checkpoints;
   readonly place: Place;
   /** Undefined where COMMIT flushes what it has written itself. */
@@ -41,9 +44,9 @@ interface GroupCommitOptions {
  * the next group and share one COMMIT; a failed one is undone alone.
  */
 export function createGroupCommit(options: GroupCommitOptions) {
-  const { connected, checkpoint, place, flusher, committed } = options;
+  const { connected, alone, checkpoint, place, flusher, committed } = options;
   const session = wrapInSlices(connected.session);
-  const writer: Writer = { ...connected, session };
+  const writer: Writer = { ...connected, session, merging: alone ? undefined : createMerging(session) };
 
   /** @returns those that are left for the next group */
   async function commitGroup(group: readonly Job[]): Promise<readonly Job[]> {
@@ -96,13 +99,14 @@ async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly
   }
   const all = results.map(({ left }) => left);
   const write = async (parts: readonly Deferred[]): Promise<void> => {
-    for (const { statement, rows } of parts) await writeMany(writer.session, statement, rows);
+    for (const { statement, rows } of parts) await writeMany(writer, statement, rows);
   };
   await write(await arrangeDeferredRows(all.flatMap(({ deferred }) => deferred)));
   await runEndings(
     writer.session,
     all.map(({ items }) => items),
   );
+  await writer.merging?.run();
   await write(await arrangeIncrements(all.flatMap(({ increments }) => increments)));
   return results;
 }

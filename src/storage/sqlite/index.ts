@@ -84,7 +84,7 @@ export function openSqlite(
   const place = createPlace(writer, file, !alone, onMoved);
   const flusher = alone ? undefined : createLogFlusher(file, flush);
   const committed = reader.end;
-  const enqueue = createGroupCommit({ connected: writer, checkpoint, place, flusher, committed });
+  const enqueue = createGroupCommit({ connected: writer, alone, checkpoint, place, flusher, committed });
   /** Of the file that the others have open, and of no other that may have taken its place. */
   const connectAnotherReader = (): Connected => {
     place.check();

@@ -1,13 +1,17 @@
 /** What the work of a transaction is given, and what it leaves. */
 import type { Bulk } from '../bulk.ts';
-import type { Session, Transaction } from '../database.ts';
+import type { Transaction } from '../database.ts';
+import { indexTable } from '../search/sqlite.ts';
 import { createLeftovers, type Leftovers, leaveItem } from '../transactions.ts';
 import type { Connected } from './connected.ts';
+import type { Merging } from './merging.ts';
 import type { Sliced } from './threads/slices.ts';
 
 /** The only connection that writes, in slices. */
 export interface Writer extends Connected {
   readonly session: Sliced;
+  /** Undefined in an import that has the file alone. */
+  readonly merging: Merging | undefined;
 }
 
 /** What a job leaves while it works. */
@@ -97,7 +101,7 @@ export function createTransaction(writer: Writer, left: Left, isOpen: () => bool
       check();
       left.hasWritten = true;
       left.written += countRows(rows);
-      await writeMany(session, statement, rows);
+      await writeMany(writer, statement, rows);
     },
     increment(counter, amount) {
       check();
@@ -120,11 +124,16 @@ export function createTransaction(writer: Writer, left: Left, isOpen: () => bool
 }
 
 export async function writeMany(
-  session: Session,
+  { session, merging }: Pick<Writer, 'session' | 'merging'>,
   statement: Bulk,
   rows: readonly (readonly unknown[])[],
 ): Promise<void> {
-  for (const query of statement.statements(rows)) await session.run(query);
+  const indexed = statement.table === indexTable ? merging : undefined;
+  await indexed?.prepare();
+  for (const query of statement.statements(rows)) {
+    await session.run(query);
+    indexed?.note(query);
+  }
 }
 
 /** Whether a statement that gives rows changes none; an INSERT … RETURNING does. */

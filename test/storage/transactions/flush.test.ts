@@ -117,6 +117,19 @@ test('what cannot be flushed is not acknowledged, nor is anything after it; read
   expect(await namesOf(database)).toContain('durable');
 });
 
+test('transactions that write very much are not all committed together, and none is lost', async () => {
+  let flushes = 0;
+  const database = await openWith(async () => {
+    flushes += 1;
+  });
+  const before = flushes;
+  const names = Array.from({ length: 12 }, (_, index) => `${index} ${'x'.repeat(1_000_000)}`);
+  await Promise.all(names.map(name => insert(database, name)));
+  // Three are over the limit of a group.
+  expect(flushes - before).toBeGreaterThanOrEqual(4);
+  expect(await namesOf(database)).toEqual(names);
+});
+
 test('a database that is opened again has its log flushed too', async () => {
   await (await openWith(async () => undefined)).close();
   open.splice(0);

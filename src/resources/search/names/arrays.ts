@@ -4,7 +4,7 @@
  * in order of the length of their names, so that the shortest, which have few other words, are found first.
  */
 import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
-import { createSlices } from '../../../slices.ts';
+import { createSlices, sortInSlices } from '../../../slices.ts';
 
 /** A product as it is found by its name. */
 export interface Named {
@@ -103,15 +103,11 @@ export function createNameArraysBuilder() {
     }
   }
 
-  /** In their order; a list of all would take too long to sort in one piece. */
+  /** In their order. */
   async function sortWords(): Promise<string[]> {
-    const parts = Map.groupBy(numbers.keys(), word => word.slice(0, 2));
-    const sorted: string[] = [];
-    for (const start of [...parts.keys()].sort()) {
-      for (const word of (parts.get(start) ?? []).sort()) sorted.push(word);
-      await turn();
-    }
-    return sorted;
+    const words: string[] = [];
+    for (const word of numbers.keys()) if (words.push(word) % stepsAtOnce === 0) await turn();
+    return sortInSlices(words);
   }
 
   return {

@@ -10,6 +10,7 @@ import type { Change, Collection } from '../../changes/change.ts';
 import { createLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
 import { rewordedCollection, searchCollection } from '../index.ts';
+import { createLateWords } from './late.ts';
 import { countSetBytes, type DocumentSet, getIdLimit, putDocument, toDocumentSet } from './set.ts';
 
 /** Bytes of sets at most. */
@@ -18,8 +19,8 @@ const setsSize = 64 * 1024 * 1024;
 const mostSets = 2000;
 /** Products that have changed since sets were last requested, or one was read, at most: with more it goes. */
 const mostChanged = 2000;
-/** Of these, those that may be left to be split when a word that was read is kept: all of them at once. */
-const mostUnsplit = 20;
+/** Characters of these that may be left to be split when a word that was read is kept: all of them at once. */
+const mostUnsplit = 100_000;
 /** Words that wait to be read, at most: others are requested again. */
 const mostWaiting = 200;
 
@@ -68,9 +69,9 @@ export function createWordSets(
   const changed = new Map<number, string | null>();
   const waiting = new Set<IndexedWord>();
   let isReading = false;
-  /** What has changed while words are being read: split in slices, and once for all of these words. */
-  const late = new Map<number, string | null>();
-  const lateWords = new Map<string, ReadonlySet<IndexedWord>>();
+  const split = async (id: number, document: string): Promise<ReadonlySet<IndexedWord>> =>
+    new Set(await wordsInSlices(id, document));
+  const late = createLateWords(split, mostChanged);
   let checks = 0;
   let othersChecks = 0;
 
@@ -78,11 +79,7 @@ export function createWordSets(
     sets.clear();
     changed.clear();
     waiting.clear();
-    forgetLate();
-  }
-  function forgetLate(): void {
-    late.clear();
-    lateWords.clear();
+    late.forget();
   }
 
   const reworded = { name: rewordedCollection };
@@ -93,8 +90,7 @@ export function createWordSets(
       clear: forgetAll,
       apply(committed) {
         if (sets.size > 0) for (const { id, document } of committed) changed.set(id, document);
-        if (isReading) for (const { id, document } of committed) late.set(id, document);
-        if (late.size > mostChanged) forgetLate();
+        if (isReading) late.note(committed);
         if (changed.size > mostChanged) forgetAll();
       },
     },
@@ -114,9 +110,6 @@ export function createWordSets(
     sets.set(word, set);
     largest = Math.max(largest, getIdLimit(set));
   }
-
-  const split = async (id: number, document: string): Promise<ReadonlySet<IndexedWord>> =>
-    new Set(await wordsInSlices(id, document));
 
   /** @param words its own, as it is now */
   function change(id: number, words: ReadonlySet<IndexedWord>): void {
@@ -150,25 +143,17 @@ export function createWordSets(
     const since = new Map(replayed.map(({ id, document }) => [id, document]));
     if (since.size > mostChanged) return;
     let set = toDocumentSet(ids);
-    let unsplit = 0;
+    let left = mostUnsplit;
     for (const [id, document] of since) {
-      const known = document === null ? noWords : lateWords.get(document);
-      if (known === undefined && ++unsplit > mostUnsplit) return;
-      const has = known === undefined ? wordsOf(id, document ?? '').includes(word) : known.has(word);
-      set = putDocument(set, id, has);
+      const known = document === null ? noWords : late.of(document);
+      if (known !== undefined) set = putDocument(set, id, known.has(word));
+      else if (document !== null) {
+        left -= document.length;
+        if (left < 0) return;
+        set = putDocument(set, id, wordsOf(id, document).includes(word));
+      }
     }
     put(word, set);
-  }
-
-  /** Splits what has changed while words are being read. */
-  async function splitLate(): Promise<void> {
-    const { turn } = createSlices();
-    await changes.check();
-    for (const [id, document] of late) {
-      if (document === null || lateWords.has(document)) continue;
-      lateWords.set(document, await split(id, document));
-      await turn();
-    }
   }
 
   async function readAll(): Promise<void> {
@@ -178,7 +163,8 @@ export function createWordSets(
         word,
         async isGivenUp => {
           const ids = await read(word, isGivenUp);
-          await splitLate();
+          await changes.check();
+          await late.splitAll();
           return ids;
         },
         (ids, replayed) => keepRead(word, ids, replayed),
@@ -206,7 +192,7 @@ export function createWordSets(
         .catch(() => waiting.clear())
         .finally(() => {
           isReading = false;
-          forgetLate();
+          late.forget();
         });
     },
   };

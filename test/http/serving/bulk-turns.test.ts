@@ -1,0 +1,27 @@
+/** A change of many products takes turns for all that it does for each of them. */
+import { expect, test } from 'bun:test';
+import { call } from '../../support/http/http.ts';
+import { countTurns } from '../../support/samples/slow-clock.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService } from '../../support/service/service.ts';
+
+const many = 40;
+
+describeOnDatabases('a bulk change on %s', kind => {
+  test('takes turns for the rows of tags and attributes', async () => {
+    await using service = await startTestService(kind);
+    const post = () =>
+      call(service, { method: 'POST', path: '/v1/products', as: 'admin', body: { name: 'Lamp', price: 1 } });
+    const ids: number[] = [];
+    for (let count = 0; count < many; count++) ids.push((await post()).body.id);
+    const attributes = Object.fromEntries(Array.from({ length: 100 }, (_, key) => [`k${key}`, true]));
+    const patch = (update: object) =>
+      call(service, { method: 'PATCH', path: '/v1/products', as: 'admin', body: { ids, update } });
+    await patch({ price: 2 });
+    const turns = await countTurns(() => patch({ attributes, tags: ['a', 'b'] }));
+    // Without those for rows of tags and of attributes they are fewer.
+    expect(turns).toBeGreaterThan(10 * many);
+    const found = await call(service, { path: '/v1/products?attr.k7=true&tag=b&perPage=100', as: 'user' });
+    expect(found.body.data.length).toBe(many);
+  });
+});

@@ -1,0 +1,43 @@
+/** Pieces of the search index on the embedded database: merged some pages at a time by statements of their own. */
+import { Database as SqliteFile } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '../../../src/storage/migrations/migrate.ts';
+import { createSearchIndex } from '../../../src/storage/search/index.ts';
+import { mergeSome } from '../../../src/storage/search/sqlite.ts';
+import { openSqlite } from '../../../src/storage/sqlite/index.ts';
+
+const many = 200;
+
+test('few pieces are left, no statement that writes documents merges any, and all documents are found', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-merging-'));
+  const file = join(folder, 'catalog.db');
+  const database = openSqlite(file);
+  await migrate(database, Date.now);
+  const index = createSearchIndex(database);
+  for (let id = 1; id <= many; id++)
+    await database.write(session => index.add(session, 'product', { id, title: `Lamp ${id}`, body: '' }));
+  const reader = new SqliteFile(file, { readonly: true });
+  const settings = new Map(
+    reader
+      .query<{ k: string; v: number }, []>('select k, v from search_index_config')
+      .all()
+      .map(({ k, v }) => [k, v]),
+  );
+  expect([settings.get('automerge'), settings.get('usermerge')]).toEqual([0, 8]);
+  const pieces = reader
+    .query<{ n: number }, []>('select count(distinct segid) as n from search_index_idx')
+    .get();
+  // Eight of one document each, and as many of each size above.
+  expect(pieces?.n).toBeLessThan(20);
+  expect(mergeSome).toContain("'merge'");
+  const found = reader
+    .query<{ n: number }, []>("select count(*) as n from search_index where search_index match 'lamp'")
+    .get();
+  expect(found?.n).toBe(many);
+  reader.close();
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});

@@ -1,0 +1,131 @@
+/** Long work in slices: what comes of it is the same, and no part of it is done without turns between. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { CompiledQuery } from 'kysely';
+import { products } from '../../src/resources/products/row.ts';
+import { createSharedSlices, sendInSlices, sortItemsInSlices } from '../../src/slices.ts';
+import { createBulk } from '../../src/storage/bulk.ts';
+import { createListIndex } from '../../src/storage/list/affected.ts';
+import { sendRows } from '../../src/storage/postgres/bulk/copy.ts';
+import { toDocumentWords, toDocumentWordsInSlices } from '../../src/storage/search/text/words.ts';
+import { arrangeDeferredRows } from '../../src/storage/transactions.ts';
+import { expectRejection } from '../support/http/rejection.ts';
+import { countTurns } from '../support/samples/slow-clock.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { startTestService } from '../support/service/service.ts';
+
+const createRows = (count: number) =>
+  Array.from({ length: count }, (_, index) => [`${(index * 7919) % 97}`, index] as const);
+
+test('items are sorted as in one go: those that are equal stay in their order', async () => {
+  const items = fc.array(fc.tuple(fc.nat(20), fc.nat()), { maxLength: 9000, size: 'max' });
+  await fc.assert(
+    fc.asyncProperty(items, async some => {
+      const compare = ([one]: [number, number], [other]: [number, number]) => one - other;
+      expect(await sortItemsInSlices(some, compare)).toEqual(some.toSorted(compare));
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('works that are due at once get a turn each, as long as each takes a slice', async () => {
+  const { turn } = createSharedSlices();
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  const spend = () => {
+    const end = performance.now() + 15;
+    while (performance.now() < end);
+  };
+  spend();
+  const at: number[] = [];
+  const work = async () => {
+    await turn();
+    at.push(turns);
+    spend();
+  };
+  await Promise.all([work(), work(), work(), work()]);
+  isDone = true;
+  expect(new Set(at).size).toBe(4);
+});
+
+test('what is sent and fails is reported to those who wait for all of it, be it while more is sent', async () => {
+  const sent = await sendInSlices([1, 2, 3], async item => {
+    if (item === 1) throw new Error('the first has failed');
+    await new Promise(resolve => setImmediate(resolve));
+    return item;
+  });
+  await new Promise(resolve => setImmediate(resolve));
+  await expectRejection(Promise.all(sent), 'the first has failed');
+});
+
+test('a change of very many values is compared with few lists, and its values are not looked at', () => {
+  let looked = 0;
+  const tags = new Proxy(
+    Array.from({ length: 5000 }, (_, index) => `tag ${index}`),
+    {
+      get(target, name, receiver) {
+        if (typeof name === 'string' && /^\d+$/.test(name)) looked += 1;
+        return Reflect.get(target, name, receiver);
+      },
+    },
+  );
+  const index = createListIndex<{ readonly conditions: readonly [] }>(products);
+  const all = { conditions: [] } as const;
+  index.add(all);
+  const values = { id: 1, tag: tags, category: ['a', 'a > b'] };
+  const change = { id: 1, before: values, after: values, document: null };
+  expect([index.concerned(change), looked]).toEqual([[all], 0]);
+  index.delete(all);
+  expect(index.concerned(change)).toEqual([]);
+});
+
+test('words of many texts are those of them in one go', async () => {
+  const texts = fc.array(fc.stringMatching(/^[a-z0-9 .-]{0,40}$/), { maxLength: 30 });
+  await fc.assert(
+    fc.asyncProperty(fc.string(), texts, async (title, attributes) => {
+      const fields = { codes: ['A-1'], brand: null, categories: [], attributes, tags: [] };
+      const document = { title, body: '', fields };
+      expect(await toDocumentWordsInSlices(document)).toEqual(toDocumentWords(document));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+describeOnDatabases('rows for the end of a transaction on %s', kind => {
+  test('are put in the order of their statement, with turns, and so are statements sent', async () => {
+    await using service = await startTestService(kind);
+    const columns = { key: 'text', id: 'integer' } as const;
+    const statement = createBulk(service.database, 'rows', columns, rows => rows, { sortedBy: 2 });
+    const [first, second] = [createRows(4000), createRows(3000).map(([key, id]) => [key, -id] as const)];
+    const deferred = [first, second].map(rows => ({ statement, rows }));
+    let rows: readonly (readonly unknown[])[] = [];
+    const sorting = await countTurns(async () => {
+      const parts = await arrangeDeferredRows(deferred);
+      rows = parts.flatMap(part => part.rows);
+      expect(parts.length).toBe(1);
+    });
+    const expected = [...first, ...second].sort(([key, id], [otherKey, otherId]) =>
+      key === otherKey ? id - otherId : key < otherKey ? -1 : 1,
+    );
+    expect(rows).toEqual(expected);
+    expect(sorting).toBeGreaterThan(expected.length / 2000);
+    const sent: CompiledQuery<unknown>[] = [];
+    const session = {
+      all: async () => [],
+      first: async () => undefined,
+      run: async (query: CompiledQuery<unknown>) => sent.push(query),
+      copy: async () => undefined,
+    };
+    const sending = await countTurns(async () => {
+      const { done } = await sendRows(session, [{ statement, rows }]);
+      await done;
+    });
+    expect(sent.length).toBeGreaterThan(5);
+    expect(sending).toBeGreaterThanOrEqual(sent.length);
+  });
+});
