@@ -106,3 +106,9 @@ export async function awaitNames(service: TestService): Promise<void> {
     if (performance.now() > deadline) throw new Error(`no names were read: ${JSON.stringify(body)}`);
   }
 }
+
+/** Ends when nothing that earlier requests have left to be done changes what is shown: names to be read, notifications. */
+export async function settleShown(service: TestService): Promise<void> {
+  await awaitNames(service);
+  await service.settle();
+}
