@@ -37,6 +37,7 @@ describeOnDatabases('codes of variants on %s', kind => {
     const sizes = { options: [{ name: 'Size', values: ['M', 'L'] }] };
     shirt = await addProduct(service, { name: 'Linen shirt', ...sizes });
     await addVariant(shirt, { options: { Size: 'M' }, sku: 'SHIRT-MED-RED' });
+    await addVariant(shirt, { options: { Size: 'L' }, sku: 'X-1' });
     for (let index = 0; index < 60; index++) await addProduct(service, { name: `Regulator holder ${index}` });
   });
   afterAll(() => service.stop());
@@ -75,6 +76,16 @@ describeOnDatabases('codes of variants on %s', kind => {
     '04006381333931',
     '0000 9638 5074',
   ])('%j is a code, however it is written', query => expectFirst(query, 'Voltage Regulator'));
+
+  test('a short code is one by itself, not as the beginning of others, nor beside other words', async () => {
+    for (const query of ['x-1', 'X1', 'x 1']) await expectFirst(query, 'Linen shirt');
+    for (const query of ['x', 'lm', 'holder x1', 'ab'])
+      expect([query, (await search(query)).hits.some(({ title }) => title === 'Linen shirt')]).toEqual([
+        query,
+        false,
+      ]);
+    expect((await search('n7')).hits).toEqual([]);
+  });
 
   test.each([
     'regulator NCP-7812G',

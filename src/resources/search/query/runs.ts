@@ -4,8 +4,9 @@ import { countCodeWords } from '../../../storage/search/text/words.ts';
 import { isGtin, toComparableGtin } from '../../products/members/gtin.ts';
 import { generatePieces, parsePieces } from './pieces.ts';
 
-/** Shorter ones are words and numbers before they are codes. */
+/** Shorter ones are words and numbers before they are codes: `X10` by itself is one, and none where a query has more. */
 const shortestCode = 4;
+const shortestWhole = 2;
 const longestCode = 100;
 /** Pieces of a query that are looked at, and of one stretch that is not the whole query. */
 const mostPieces = 20;
@@ -22,7 +23,7 @@ export interface Run {
   /** Which words of the query it is, among the distinct ones. */
   readonly places: readonly number[];
   readonly isWhole: boolean;
-  /** Whether it may go on: it ends with the query. */
+  /** Whether it may go on: it ends with the query, and is long enough to say of what it is the beginning. */
   readonly isLast: boolean;
 }
 
@@ -57,9 +58,10 @@ export function findRuns(query: string): Run[] {
       word += piece.word;
       places.add(piece.place);
       if (word.length > longestCode) break;
-      const isLast = last === written.length - 1;
-      const isWhole = first === 0 && isLast;
-      if (word.length < shortestCode || (offset >= longestRun && !isWhole)) continue;
+      const endsQuery = last === written.length - 1;
+      const isWhole = first === 0 && endsQuery;
+      const isLast = endsQuery && word.length >= shortestCode;
+      if (!isLongEnough(word, isWhole) || (offset >= longestRun && !isWhole)) continue;
       if (!numeral.test(word) && !(isCode[piece.token] === true && isOneToken(first, last))) continue;
       const gtin = isGtin(word) ? toComparableGtin(word) : undefined;
       runs.push({ word, gtin, places: [...places], isWhole, isLast });
@@ -67,6 +69,10 @@ export function findRuns(query: string): Run[] {
   }
   return runs;
 }
+
+const isLongEnough = (word: string, isWhole: boolean): boolean =>
+  word.length >= shortestCode ||
+  (isWhole && word.length >= shortestWhole && numeral.test(word) && /\p{L}/u.test(word));
 
 function parseWritten(query: string, tokens: readonly string[]): Written[] {
   const placeOf = new Map(parsePieces(query).map(({ word }, place) => [word, place]));
