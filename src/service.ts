@@ -31,9 +31,9 @@ import type { Dependencies } from './resources/dependencies.ts';
 import { createResources } from './resources/index.ts';
 import { loadSecrets, type Secrets } from './secrets/index.ts';
 import { createSeal } from './secrets/seal.ts';
-import { runOnce } from './slices.ts';
 import type { Database } from './storage/database.ts';
 import { openSqlite } from './storage/sqlite/index.ts';
+import { runOnce } from './turns/slices.ts';
 import {
   addEntries,
   addSuccessors,

@@ -5,7 +5,7 @@
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
 import { getErrorCode } from '../error-code.ts';
-import type { Slices } from '../slices.ts';
+import { takeTurn } from '../turns/index.ts';
 import { createInvalidImageError } from './inspect/image.ts';
 
 /** Eight bits each of red, green, blue and opacity, row by row. */
@@ -87,7 +87,7 @@ export function cutOut(pixels: Pixels, width: number, height: number): Pixels {
 }
 
 /** The same on white: for formats without transparency. */
-export async function onWhite(pixels: Pixels, turn: Slices['turn']): Promise<Pixels> {
+export async function onWhite(pixels: Pixels): Promise<Pixels> {
   const rgba = pixels.rgba.slice();
   const row = pixels.width * channels;
   for (let start = 0; start < rgba.length; start += row) {
@@ -98,7 +98,7 @@ export async function onWhite(pixels: Pixels, turn: Slices['turn']): Promise<Pix
         rgba[channel] = Math.round(((rgba[channel] ?? 0) * opacity + 255 * (255 - opacity)) / 255);
       rgba[at + 3] = 255;
     }
-    await turn();
+    await takeTurn();
   }
   return { ...pixels, rgba };
 }

@@ -1,5 +1,4 @@
 /** Smaller pictures and other formats of an image: which there may be, and how one is made. */
-import { createSlices } from '../slices.ts';
 import { checkSize, type KeptType, type Limits } from './inspect/image.ts';
 import { inspectImage, type Sniffed, sniff } from './inspect/index.ts';
 import type { Limiter } from './limiter.ts';
@@ -94,7 +93,7 @@ export async function makeVariant(
     if (cut === undefined && isOpaque) return encode(resized, request.format);
     const pixels = await decodePixels(resized);
     const shown = cut === undefined ? pixels : cutOut(pixels, cut.width, cut.height);
-    const final: Pixels = isOpaque ? shown : await onWhite(shown, createSlices().turn);
+    const final: Pixels = isOpaque ? shown : await onWhite(shown);
     return encode(new Bun.Image(await encodePng(final)), request.format);
   });
 }

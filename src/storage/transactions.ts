@@ -2,7 +2,7 @@
  * What both databases do with transactions: those that wait form groups, and what each leaves for its end is put
  * together until it is written (increment, writeDeferred and atEnd of Transaction in database.ts).
  */
-import { sortItemsInSlices } from '../slices.ts';
+import { sortItemsInSlices } from '../turns/slices.ts';
 import type { Bulk } from './bulk.ts';
 import type { Counter, Ending, Session, Transaction } from './database.ts';
 
@@ -20,18 +20,12 @@ export interface Job {
  * @param size of a group at most
  * @param run settles the jobs of a group, and gives those that it has left for the next one; where it throws, those that it has
  * not settled have failed
- * @param begin called before the first of several groups: the event loop has just had a turn
  */
-export function createGroupQueue(
-  size: number,
-  run: (group: readonly Job[]) => Promise<readonly Job[]>,
-  begin: () => void = () => undefined,
-) {
+export function createGroupQueue(size: number, run: (group: readonly Job[]) => Promise<readonly Job[]>) {
   const waiting: Job[] = [];
   let draining = false;
 
   async function drain(): Promise<void> {
-    begin();
     while (waiting.length > 0) {
       const group = waiting.splice(0, size);
       try {

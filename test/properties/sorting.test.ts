@@ -1,7 +1,7 @@
 /** Texts sorted in slices: as `sort` sorts them, however much they have in common. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { sortInSlices } from '../../src/slices.ts';
+import { sortInSlices } from '../../src/turns/slices.ts';
 
 test('very many texts are sorted as they are all at once', async () => {
   // Of two letters many begin alike; beyond U+FFFF, code units have another order than characters.

@@ -3,12 +3,13 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { CompiledQuery } from 'kysely';
 import { products } from '../../src/resources/products/row.ts';
-import { createSharedSlices, sendInSlices, sortItemsInSlices } from '../../src/slices.ts';
 import { createBulk } from '../../src/storage/bulk.ts';
 import { createListIndex } from '../../src/storage/list/affected.ts';
 import { sendRows } from '../../src/storage/postgres/bulk/copy.ts';
 import { toDocumentWords, toDocumentWordsInSlices } from '../../src/storage/search/text/words.ts';
 import { arrangeDeferredRows } from '../../src/storage/transactions.ts';
+import { takeTurn } from '../../src/turns/index.ts';
+import { sendInSlices, sortItemsInSlices } from '../../src/turns/slices.ts';
 import { expectRejection } from '../support/http/rejection.ts';
 import { countTurns } from '../support/samples/slow-clock.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
@@ -29,7 +30,6 @@ test('items are sorted as in one go: those that are equal stay in their order', 
 });
 
 test('works that are due at once get a turn each, as long as each takes a slice', async () => {
-  const { turn } = createSharedSlices();
   let turns = 0;
   let isDone = false;
   const count = () => {
@@ -41,10 +41,10 @@ test('works that are due at once get a turn each, as long as each takes a slice'
     const end = performance.now() + 15;
     while (performance.now() < end);
   };
-  spend();
   const at: number[] = [];
   const work = async () => {
-    await turn();
+    spend();
+    await takeTurn();
     at.push(turns);
     spend();
   };

@@ -1,8 +1,8 @@
 /** Reads whole tables, some rows at a time. */
 import { type RawBuilder, sql } from 'kysely';
-import { readPages } from '../../slices.ts';
 import type { IndexedValue } from '../../storage/attributes/values.ts';
 import type { Builder, Session } from '../../storage/database.ts';
+import { readPages } from '../../turns/slices.ts';
 
 const rowsAtOnce = 500;
 

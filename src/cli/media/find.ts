@@ -4,8 +4,8 @@ import { hashBytes } from '../../media/prepare.ts';
 import type { FileStore, StoredFile } from '../../media/store/store.ts';
 import { findHash } from '../../resources/products/members/uploads.ts';
 import { productOf } from '../../resources/products/row.ts';
-import { readPages } from '../../slices.ts';
 import type { Database } from '../../storage/database.ts';
+import { readPages } from '../../turns/slices.ts';
 import { readRowPages } from '../check/rows.ts';
 
 /** `products` are those that show it. */

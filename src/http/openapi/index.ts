@@ -1,5 +1,5 @@
 /** Endpoints → OpenAPI 3.1: the document says what the code does because it is made from the same schemas. */
-import { createSlices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ErrorCode } from '../errors.ts';
 import { createRoutes } from '../router.ts';
@@ -42,26 +42,25 @@ export async function openApiDocument({
   base = '',
 }: DocumentOptions): Promise<Record<string, unknown>> {
   const schemas = createSchemas();
-  const { turn } = createSlices();
   const items: Record<string, SchemaObject> = {};
   for (const route of [...createRoutes(resources, version), ...createRoutes(operations, undefined)]) {
-    items[route.path] = await buildPathItem(route, schemas, turn);
+    items[route.path] = await buildPathItem(route, schemas);
   }
   const shared = shareParameters(items);
   const { paths } = shared;
-  await turn();
+  await takeTurn();
   const endpoints = [...resources, ...operations];
   const everyPath = buildEveryPath();
   const responses = keepUsed(buildSharedResponses(endpoints, schemas), 'responses', [paths, everyPath]);
-  await turn();
+  await takeTurn();
   const usedParameters = { ...keepUsed(parameters, 'parameters', paths), ...shared.parameters };
-  await turn();
+  await takeTurn();
   const usedHeaders = keepUsed(headers, 'headers', [paths, responses]);
-  await turn();
+  await takeTurn();
   const components = schemas.components();
-  await turn();
+  await takeTurn();
   const located = addAddresses(components, paths);
-  await turn();
+  await takeTurn();
   return {
     openapi: '3.1.0',
     info: {

@@ -1,5 +1,5 @@
 /** One path of the document: its endpoints; and what every path has, HEAD and OPTIONS. */
-import type { Slices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import type { Access } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { Route } from '../router.ts';
@@ -19,15 +19,11 @@ import { buildHeaderParameters, buildShapeParameters, type HeaderParameter } fro
 import type { SchemaObject, Schemas } from './schemas.ts';
 
 /** @param turn called between two operations */
-export async function buildPathItem(
-  route: Route,
-  schemas: Schemas,
-  turn: Slices['turn'],
-): Promise<SchemaObject> {
+export async function buildPathItem(route: Route, schemas: Schemas): Promise<SchemaObject> {
   const operations: Record<string, SchemaObject> = {};
   for (const [method, { endpoint }] of route.operations) {
     operations[method.toLowerCase()] = buildOperation(endpoint, route.version, schemas);
-    await turn();
+    await takeTurn();
   }
   const first = [...route.operations.values()][0]?.endpoint;
   const shared = buildHeaderParameters(['XRequestId', 'Prefer']);

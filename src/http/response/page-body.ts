@@ -1,5 +1,5 @@
 /** The bodies of pages of lists: a page is as long as its items, and may be very long. */
-import { createSlices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 
 /** Characters from which a body is encoded in slices. */
 const longBody = 1_000_000;
@@ -29,13 +29,12 @@ export function joinItems(
 }
 
 async function encodeInSlices(texts: readonly string[]): Promise<Uint8Array<ArrayBuffer>> {
-  const { turn } = createSlices();
   const bytes = new Uint8Array(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0));
   const encoder = new TextEncoder();
   let end = 0;
   for (const text of texts) {
     end += encoder.encodeInto(text, bytes.subarray(end)).written;
-    await turn();
+    await takeTurn();
   }
   return bytes;
 }

@@ -1,5 +1,5 @@
 /** GIF (89a): its size, and the file without comments, text, XMP and what follows its end. */
-import type { Slices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import {
   checkFrames,
   checkWhole,
@@ -21,11 +21,7 @@ const blocksAtOnce = 50_000;
 const mostParts = 65_536;
 
 /** @throws ImageError */
-export async function inspectGif(
-  bytes: Uint8Array,
-  limits: Limits,
-  turn: Slices['turn'],
-): Promise<Inspected> {
+export async function inspectGif(bytes: Uint8Array, limits: Limits): Promise<Inspected> {
   if (bytes.length < 13) throw createTruncatedImageError(format);
   const [width, height] = [readUint16(bytes, 6), readUint16(bytes, 8)];
   checkWhole(width, height, limits);
@@ -40,18 +36,18 @@ export async function inspectGif(
     const kind = bytes[at];
     if (kind === undefined) throw createTruncatedImageError(format);
     if (kind === extension) {
-      at = await findBlocksEnd(bytes, at + 2, turn);
+      at = await findBlocksEnd(bytes, at + 2);
       if (bytes[start + 1] === graphicControl) control = bytes.subarray(start, at);
       else if (isLoop(bytes, start)) pieces.push(bytes.subarray(start, at));
     } else if (kind === image) {
       frames += 1;
       checkFrames(frames, { width, height }, limits);
-      at = await findBlocksEnd(bytes, findDescriptorEnd(bytes, start, width, height), turn);
+      at = await findBlocksEnd(bytes, findDescriptorEnd(bytes, start, width, height));
       if (control !== undefined) pieces.push(control);
       control = undefined;
       pieces.push(bytes.subarray(start, at));
     } else throw createInvalidImageError(`is a GIF with something unknown at byte ${at}`);
-    const pause = turn();
+    const pause = takeTurn();
     if (pause !== undefined) await pause;
   }
   if (frames === 0) throw createInvalidImageError('is a GIF without a picture');
@@ -82,7 +78,7 @@ const computePaletteLength = (flags: number): number =>
   (flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1);
 
 /** @returns what follows the empty block that ends a list of blocks */
-async function findBlocksEnd(bytes: Uint8Array, start: number, turn: Slices['turn']): Promise<number> {
+async function findBlocksEnd(bytes: Uint8Array, start: number): Promise<number> {
   let at = start;
   for (;;) {
     for (let count = 0; count < blocksAtOnce; count++) {
@@ -91,7 +87,7 @@ async function findBlocksEnd(bytes: Uint8Array, start: number, turn: Slices['tur
       at += 1 + length;
       if (length === 0) return at;
     }
-    const pause = turn();
+    const pause = takeTurn();
     if (pause !== undefined) await pause;
   }
 }

@@ -2,7 +2,6 @@
  * What a file is by its content, whatever its name and Content-Type say: its size, and the file without what is not
  * picture. No pixel is decoded before the header has said how many there are.
  */
-import { createSlices } from '../../slices.ts';
 import { inspectGif } from './gif.ts';
 import { ImageError, type Inspected, type KeptType, type Limits } from './image.ts';
 import { inspectJpeg } from './jpeg.ts';
@@ -38,16 +37,15 @@ export function createUnsupportedImageError(bytes: Uint8Array): ImageError {
 
 /** @throws ImageError */
 export async function inspectImage(bytes: Uint8Array, limits: Limits): Promise<Inspected> {
-  const { turn } = createSlices();
   switch (sniff(bytes)) {
     case 'image/jpeg':
-      return inspectJpeg(bytes, limits, turn);
+      return inspectJpeg(bytes, limits);
     case 'image/png':
-      return inspectPng(bytes, limits, turn);
+      return inspectPng(bytes, limits);
     case 'image/webp':
-      return inspectWebp(bytes, limits, turn);
+      return inspectWebp(bytes, limits);
     case 'image/gif':
-      return inspectGif(bytes, limits, turn);
+      return inspectGif(bytes, limits);
     default:
       throw createUnsupportedImageError(bytes);
   }

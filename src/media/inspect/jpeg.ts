@@ -3,7 +3,7 @@
  * the picture is made of is kept as it is, so that nothing is lost by another compression. Of EXIF only the orientation is
  * kept: turning the pixels would take eight bytes of memory for each.
  */
-import type { Slices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import { buildExif, getTiff, parseOrientation } from './exif.ts';
 import {
   checkSize,
@@ -42,11 +42,7 @@ interface Frame {
 }
 
 /** @throws ImageError */
-export async function inspectJpeg(
-  bytes: Uint8Array,
-  limits: Limits,
-  turn: Slices['turn'],
-): Promise<Inspected> {
+export async function inspectJpeg(bytes: Uint8Array, limits: Limits): Promise<Inspected> {
   const pieces: Uint8Array[] = [bytes.subarray(0, 2)];
   let frame: Frame | undefined;
   let orientation: number | undefined;
@@ -78,7 +74,7 @@ export async function inspectJpeg(
     scans += 1;
     if (frame.progressive || (content[0] ?? 0) < frame.components) checkMemory(frame, limits);
     if (scans > mostScans) throw createInvalidImageError(`is a JPEG of more than ${mostScans} scans`);
-    const scanEnd = await findScanEnd(bytes, end, turn);
+    const scanEnd = await findScanEnd(bytes, end);
     pieces.push(bytes.subarray(end, scanEnd));
     scanned += scanEnd - end;
     at = scanEnd;
@@ -171,12 +167,12 @@ const buildSegment = (code: number, content: Uint8Array): Uint8Array =>
   Uint8Array.of(0xff, code, 0, content.length + 2, ...content);
 
 /** @returns where the marker stands that ends the compressed data */
-async function findScanEnd(bytes: Uint8Array, start: number, turn: Slices['turn']): Promise<number> {
+async function findScanEnd(bytes: Uint8Array, start: number): Promise<number> {
   const last = bytes.length - 1;
   for (let from = start; from < last; from += bytesAtOnce) {
     const found = findMarker(bytes, from, Math.min(from + bytesAtOnce, last));
     if (found !== undefined) return found;
-    await turn();
+    await takeTurn();
   }
   throw createTruncatedImageError(format);
 }

@@ -3,7 +3,7 @@
  * end. The compressed data must be exactly as long as the header says: a small picture may hide very much of it.
  */
 import { createInflate, inflateSync } from 'node:zlib';
-import type { Slices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import { parseOrientation } from './exif.ts';
 import {
   checkFrames,
@@ -48,11 +48,7 @@ interface Chunk {
 }
 
 /** @throws ImageError */
-export async function inspectPng(
-  bytes: Uint8Array,
-  limits: Limits,
-  turn: Slices['turn'],
-): Promise<Inspected> {
+export async function inspectPng(bytes: Uint8Array, limits: Limits): Promise<Inspected> {
   const pieces: Uint8Array[] = [bytes.subarray(0, 8)];
   const data: Uint8Array[] = [];
   let header: Header | undefined;
@@ -80,7 +76,7 @@ export async function inspectPng(
       if (!isProfile(content)) continue;
     }
     if (keptChunks.has(type)) pieces.push(chunk.whole);
-    await turn();
+    await takeTurn();
   }
   if (header === undefined || data.length === 0) throw createInvalidImageError('is a PNG without a picture');
   await checkData(data, header);

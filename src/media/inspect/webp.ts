@@ -1,5 +1,5 @@
 /** WebP (RFC 9649): its size, and the file without EXIF, XMP, unknown chunks and what follows its end. */
-import type { Slices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import { getTiff, parseOrientation } from './exif.ts';
 import {
   checkFrames,
@@ -31,11 +31,7 @@ interface Size {
 }
 
 /** @throws ImageError */
-export async function inspectWebp(
-  bytes: Uint8Array,
-  limits: Limits,
-  turn: Slices['turn'],
-): Promise<Inspected> {
+export async function inspectWebp(bytes: Uint8Array, limits: Limits): Promise<Inspected> {
   const end = findRiffEnd(bytes);
   const kept: Uint8Array[] = [];
   let canvas: Size | undefined;
@@ -66,7 +62,7 @@ export async function inspectWebp(
       }
       kept.push(chunk.whole);
     }
-    await turn();
+    await takeTurn();
   }
   const size = isAnimated ? (frames === 0 ? undefined : canvas) : picture;
   if (size === undefined) throw createInvalidImageError('is a WebP without a picture');

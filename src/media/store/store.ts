@@ -2,7 +2,7 @@
 
 import { getErrorCode } from '../../error-code.ts';
 import { HttpError } from '../../http/errors.ts';
-import { createSlices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 
 /** A file that is kept. */
 export interface StoredFile {
@@ -54,11 +54,10 @@ const hashedAtOnce = 1024 * 1024;
 
 /** Whether a file is what its name says. */
 export async function matchesHash(bytes: Uint8Array, hash: string): Promise<boolean> {
-  const { turn } = createSlices();
   const hasher = new Bun.CryptoHasher('sha256');
   for (let start = 0; start < bytes.length; start += hashedAtOnce) {
     hasher.update(bytes.subarray(start, start + hashedAtOnce));
-    await turn();
+    await takeTurn();
   }
   return hasher.digest('hex') === hash;
 }

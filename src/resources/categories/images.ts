@@ -5,10 +5,10 @@
 import { type CompiledQuery, sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { createFieldError } from '../../http/errors.ts';
-import { createSlices } from '../../slices.ts';
 import { type Database, largestId, type Session, type Transaction } from '../../storage/database.ts';
 import { computeChangeMoment } from '../../storage/moments.ts';
 import { type Arguments, prepareQuery } from '../../storage/prepared.ts';
+import { takeTurn } from '../../turns/index.ts';
 import { storedProduct } from '../products/members/stored.ts';
 import { type CategoryImage, noImage } from './row.ts';
 import { createCategoryWriter } from './write.ts';
@@ -50,13 +50,12 @@ export function createCategoryImages(database: Pick<Database, 'build' | 'dialect
   ): Promise<number | undefined> {
     // As JSON writes it; within a text its quotation marks are escaped.
     const written = `{"id":${id},"url":"`;
-    const { turn } = createSlices();
     for (let after = 0; ; ) {
       const found = await read(part({ after, written }));
       if (typeof found?.product === 'number') return found.product;
       if (found === undefined || found.last === null || found.size < productsAtOnce) return undefined;
       after = found.last;
-      await turn();
+      await takeTurn();
     }
   }
 

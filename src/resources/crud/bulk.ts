@@ -12,8 +12,8 @@ import {
 } from '../../http/errors.ts';
 import { toMemberName } from '../../http/response/failure.ts';
 import { type Reply, replyOk } from '../../http/response/reply.ts';
-import { createSlices } from '../../slices.ts';
 import { StorageError, type Transaction } from '../../storage/database.ts';
+import { takeTurn } from '../../turns/index.ts';
 
 /** What is changed: each once. */
 const ids = z
@@ -134,9 +134,8 @@ async function changeTogether<Row extends { readonly id: number }, Old, Change>(
 ): Promise<Reply> {
   const { name, rows } = bulk;
   const changes: Change[] = [];
-  const { turn } = createSlices();
   for (const row of rows) {
-    await turn();
+    await takeTurn();
     const old = bulk.read(row);
     changes.push(await changeOne({ name, id: row.id }, () => bulk.changeOf(row, old)));
   }

@@ -7,8 +7,8 @@ import { buildSelfAddress } from '../../http/hal/addresses.ts';
 import { isHal, toHalCollection } from '../../http/hal/index.ts';
 import { formatEnvelope, type PageTexts, type Paginator } from '../../http/paginate.ts';
 import { type Reply, replyOk } from '../../http/response/reply.ts';
-import { mapInSlices } from '../../slices.ts';
 import type { Condition, Listed, ListRequest } from '../../storage/list/request.ts';
+import { mapInSlices } from '../../turns/slices.ts';
 import type { RequestContext } from '../context.ts';
 
 interface Requested {

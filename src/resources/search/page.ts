@@ -1,9 +1,10 @@
 /** The page that a request names of what its query finds, and the hits on it as they are shown. */
-import { createSlices } from '../../slices.ts';
+
 import type { Listed, Order, PageRequest } from '../../storage/list/request.ts';
 import { getDocumentType, toPosition } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import { getShownFields } from '../../storage/search/text/words.ts';
+import { takeTurn } from '../../turns/index.ts';
 import { readAllHits, toProductIds } from './ranking/filtered.ts';
 import { type Place, readSlice } from './ranking/ranked.ts';
 import type { ReadyRequest, Results, Tools } from './results.ts';
@@ -121,11 +122,10 @@ export async function readHits(
     places.map(({ position }) => position),
   );
   const rows: { readonly id: number; readonly sort_value: number; readonly hit: Hit }[] = [];
-  const { turn } = createSlices();
   for (const { score, position, missing } of places) {
     const document = documents.get(position);
     if (document === undefined) continue;
-    await turn();
+    await takeTurn();
     const type = toSearchType(getDocumentType(position));
     const snippet = buildSnippet({ ...document, fields: getShownFields(document) }, marks);
     const hit = { type, document, snippet, score: Math.max(0, score), missing };

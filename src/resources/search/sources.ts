@@ -1,6 +1,5 @@
 /** The texts of what is in the index, read from the tables of the resources themselves. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
-import { createSlices, mapInSlices } from '../../slices.ts';
 import {
   buildReadColumns,
   productsWithPaths,
@@ -16,6 +15,8 @@ import {
   type SearchType,
   toPosition,
 } from '../../storage/search/index.ts';
+import { takeTurn } from '../../turns/index.ts';
+import { mapInSlices } from '../../turns/slices.ts';
 import { storedProduct } from '../products/members/stored.ts';
 import type { Product, Rating } from '../products/schema.ts';
 import { toSearchText } from '../products/search-text.ts';
@@ -174,7 +175,6 @@ export function createDocumentReader(database: Pick<Database, 'build' | 'dialect
   let pace = mostAtOnce;
   return async (session, positions) => {
     const documents = new Map<number, FoundDocument>();
-    const { turn } = createSlices();
     for (const type of new Set(positions.map(getDocumentType))) {
       const own = positions.filter(position => getDocumentType(position) === type);
       for (let first = 0; first < own.length; ) {
@@ -183,7 +183,7 @@ export function createDocumentReader(database: Pick<Database, 'build' | 'dialect
         const found = await sources[type](session, some.map(getDocumentId));
         for (const document of found) documents.set(toPosition(type, document.id), document);
         if (found.length > 0) pace = computePace(found);
-        await turn();
+        await takeTurn();
       }
     }
     return documents;

@@ -10,6 +10,7 @@ import { LongRead, type SearchReader } from '../../storage/search/reading/index.
 import { createSortedReader } from '../../storage/search/sorted.ts';
 import type { Stems } from '../../storage/search/text/stems.ts';
 import { createVocabulary } from '../../storage/search/vocabulary.ts';
+import { wrapInSlices } from '../../turns/session.ts';
 import type { SynonymStore } from '../synonyms/store.ts';
 import { readHits, readPage, readUnfilteredIds } from './page.ts';
 import { createQueryCaches } from './query/word.ts';
@@ -54,6 +55,8 @@ export function createSearchStore(
   reader: SearchReader,
 ): SearchStore {
   const documentsOf = createDocumentReader(database);
+  // One search has dozens of statements, and there are many searches at once.
+  const read = wrapInSlices(database.read);
   const scorablesOf = createScorableReader(database, reader, stems);
   const sorted = createSortedReader(database);
   const rowsMeeting = createRowFinder(database, columns);
@@ -74,11 +77,11 @@ export function createSearchStore(
         score,
         missing: [],
       }));
-      return (await readHits(tools, database.read, places, { marks })).map(({ hit }) => hit);
+      return (await readHits(tools, read, places, { marks })).map(({ hit }) => hit);
     },
 
     async isCode(query) {
-      const session = { ...database.read, seen: reader.seen() };
+      const session = { ...read, seen: reader.seen() };
       return (await tools.coded(session, query, ['product'])).isWhole;
     },
 
@@ -91,7 +94,7 @@ export function createSearchStore(
       const brief = reader.holdsUp;
       try {
         // No snapshot: what is in memory is of another state anyway, and beginning and ending one takes as long as two reads.
-        return await find(tools, { ...database.read, brief, seen }, request);
+        return await find(tools, { ...read, brief, seen }, request);
       } catch (error) {
         if (!(error instanceof LongRead)) throw error;
         return database.snapshot(session => find(tools, { ...session, seen }, request), { background: true });

@@ -1,6 +1,5 @@
 /** Suggestions while a query is typed: words, categories and products. */
 import { sql } from 'kysely';
-import { createSlices } from '../../slices.ts';
 import { createFollowedValue } from '../../storage/changes/value.ts';
 import type { Database } from '../../storage/database.ts';
 import type { SearchType } from '../../storage/search/index.ts';
@@ -10,6 +9,7 @@ import { hasDigit } from '../../storage/search/text/joined.ts';
 import { splitWords } from '../../storage/search/text/split.ts';
 import type { Stems } from '../../storage/search/text/stems.ts';
 import { createVocabulary } from '../../storage/search/vocabulary.ts';
+import { takeTurn } from '../../turns/index.ts';
 import type { SynonymStore } from '../synonyms/store.ts';
 import { createCachedWords } from './cached.ts';
 import { createProductNames } from './names/index.ts';
@@ -89,9 +89,8 @@ export function createSuggester(
     const found = await words.beginning(session, last, last.length + longestEnding, wordsCompared);
     const counted: { word: string; total: number }[] = [];
     const before = [...new Set(wanted.slice(0, -1))].slice(-wordsBefore);
-    const { turn } = createSlices();
     for (const word of found) {
-      await turn();
+      await takeTurn();
       const all = [...before, word];
       const expression = all.map(one => [[{ word: one }]]);
       counted.push({ word, total: await reader.frequency(session, expression, types) });

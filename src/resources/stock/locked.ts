@@ -4,10 +4,10 @@
  * belong to, so that no two transactions wait for each other; whatever changes a variant has locked its product.
  */
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import { createSlices } from '../../slices.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { computeChangeMoment } from '../../storage/moments.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
+import { takeTurn } from '../../turns/index.ts';
 import { type Stock, toKeptStock, toStockFields } from '../products/members/stock.ts';
 import {
   type LockedProduct,
@@ -99,12 +99,11 @@ export function createStockLocks(
   }
 
   async function writeProducts(session: Transaction, held: readonly Held[], cause: Cause): Promise<void> {
-    const { turn } = createSlices();
     for (let start = 0; start < held.length; start += atOnce) {
-      await turn();
+      await takeTurn();
       const changes = held.slice(start, start + atOnce).map(one => buildChange(one, cause));
       await Promise.all(changes.map(({ values }) => session.run(update(values))));
-      await turn();
+      await takeTurn();
       await outbox.recordAll(
         session,
         changes.map(({ event }) => event),
@@ -132,9 +131,8 @@ export function createStockLocks(
       );
       const held = new Map<string, Held>();
       const parsed = new Map<number, Pick<Held, 'row' | 'product'>>();
-      const { turn } = createSlices();
       for (const row of rows) {
-        await turn();
+        await takeTurn();
         parsed.set(row.id, { row, product: productOf(row) });
       }
       const hold = (place: Place, variantRow?: StoredVariant, variant?: Variant) => {

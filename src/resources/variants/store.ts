@@ -4,7 +4,6 @@
  */
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import { createSlices } from '../../slices.ts';
 import { type CachedRows, createCachedRows } from '../../storage/changes/rows.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import {
@@ -18,6 +17,7 @@ import { createLister, type Lister } from '../../storage/list/index.ts';
 import type { Condition } from '../../storage/list/request.ts';
 import { computeChangeMoment } from '../../storage/moments.ts';
 import { searchCollection } from '../../storage/search/index.ts';
+import { takeTurn } from '../../turns/index.ts';
 import { type Stock, toKeptStock, toStockFields } from '../products/members/stock.ts';
 import type { LockedProduct } from '../products/row.ts';
 import type { OptionValue } from '../products/rules.ts';
@@ -176,16 +176,15 @@ export function createVariantStore(
     },
 
     async update(session, product, changes, cause) {
-      const { turn } = createSlices();
       const all: WrittenVariant[] = [];
       for (const change of changes) {
-        await turn();
+        await takeTurn();
         all.push(toWrittenVariant(change, cause.at));
       }
       await makeRoom(session, all);
       const stored: StoredVariant[] = [];
       for (const { before, old, fields, row } of all) {
-        await turn();
+        await takeTurn();
         notifySearch(session, old, fields);
         await session.run(statements.updateOne({ id: before.id, ...row }));
         stored.push({ id: before.id, document: row.document, updated_at: row.updated_at });
@@ -218,11 +217,10 @@ export function createVariantStore(
     },
 
     async usedOption(session, productId, values) {
-      const { turn } = createSlices();
       for (let after = 0; values.length > 0; ) {
         const some = await session.all(statements.someAfter({ productId, after }));
         for (const row of some) {
-          await turn();
+          await takeTurn();
           const { options } = variantOf(row);
           const used = values.find(({ name, value }) => options[name] === value);
           if (used !== undefined) return used;

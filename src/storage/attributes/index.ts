@@ -1,6 +1,6 @@
 /** The rows that products are found by their attributes with: each value of each product once. */
 import { sql } from 'kysely';
-import { createSlices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import { createBulk, createBulkInsert } from '../bulk.ts';
 import type { Database, Transaction } from '../database.ts';
 import { type AttributeValues, type IndexedValue, toIndexedValues } from './values.ts';
@@ -34,9 +34,8 @@ export function createAttributeIndex(database: Pick<Database, 'build' | 'dialect
 
   return async (session: Transaction, changes: readonly AttributeChange[]): Promise<void> => {
     const [gone, fresh]: [Row[], FullRow[]] = [[], []];
-    const { turn } = createSlices();
     for (const { id, before, after } of changes) {
-      const due = turn();
+      const due = takeTurn();
       if (due !== undefined) await due;
       for (const [key, value] of selectDifferingValues(before, after)) gone.push([key, value.text, id]);
       for (const [key, value] of selectDifferingValues(after, before))

@@ -8,7 +8,7 @@
  * read: the cached rows with these ids are dropped, and all lists.
  */
 import type { CompiledQuery } from 'kysely';
-import { createSlices, type Slices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import type { Change, Changes, CheckedSession, Collection, Listener } from './change.ts';
 
 /** A row of what is read at each check. */
@@ -97,15 +97,14 @@ export function createChanges(source: ChangeSource): Changes {
       if ((await session.all(unchanged(position))).length > 0) return;
       isQuiet = false;
     }
-    const { turn } = createSlices();
-    const first = await readChangeRows(session, source.events, position, turn, mostEvents);
+    const first = await readChangeRows(session, source.events, position, mostEvents);
     const rows =
-      countEvents(first) < mostEvents ? first : await readChangeRows(session, source.ids, position, turn);
+      countEvents(first) < mostEvents ? first : await readChangeRows(session, source.ids, position);
     const found: { readonly entry: Followed; readonly version: number; readonly changes: Found }[] = [];
     for (const entry of followed.values()) {
       const version = getVersion(rows, entry.collection.name);
       const growth = version - (entry.version ?? Number.NaN);
-      found.push({ entry, version, changes: await extractChanges(rows, entry.collection, growth, turn) });
+      found.push({ entry, version, changes: await extractChanges(rows, entry.collection, growth) });
     }
     // All at once: between two of them no request may be served what one collection shows of another's past.
     for (const { entry, version, changes } of found) {
@@ -153,14 +152,12 @@ function getVersion(rows: readonly ChangeRow[], collection: string): number {
 /**
  * Reads all that has changed, some at a time. Each statement sees another state: the versions and the position are those
  * of the last one, and the sums of all marks show whether nothing is missing.
- * @param turn gives the event loop a turn only when it is due: at each, writers of this process add more that is to be read
  * @param most events after which it ends, though there may be more
  */
 async function readChangeRows(
   session: CheckedSession,
   { query, atOnce }: Paged,
   since: string | undefined,
-  turn: Slices['turn'],
   most = Number.POSITIVE_INFINITY,
 ): Promise<readonly ChangeRow[]> {
   const found: ChangeRow[] = [];
@@ -174,7 +171,7 @@ async function readChangeRows(
       return page === 1 ? rows : [...found, ...rows];
     for (const row of rows) if (row.kind === 'event' || row.kind === 'ids') found.push(row);
     position = rows.find(({ kind }) => kind === 'position')?.name;
-    const due = turn();
+    const due = takeTurn();
     if (due !== undefined) await due;
   }
 }
@@ -188,13 +185,11 @@ type Found = readonly Change[] | Set<number> | undefined;
 
 /**
  * @param growth of the version
- * @param turn gives the event loop a turn when it is due: a bulk change of large resources takes long to read
  */
 async function extractChanges(
   rows: readonly ChangeRow[],
   { events }: Collection,
   growth: number,
-  turn: Slices['turn'],
 ): Promise<Found> {
   const read = rows
     .filter(({ kind, name }) => (kind === 'event' || kind === 'ids') && name === events?.resource)
@@ -210,11 +205,11 @@ async function extractChanges(
   const changes: Change[] = [];
   try {
     for (const { id, before, after } of read) {
-      const due = turn();
+      const due = takeTurn();
       if (due !== undefined) await due;
       const old = getValues(id, before);
       // A product has thousands of values at most.
-      const next = turn();
+      const next = takeTurn();
       if (next !== undefined) await next;
       changes.push({ id, before: old, after: getValues(id, after), document: after });
     }

@@ -1,5 +1,5 @@
 /** The rows of a column, grouped by combination, so that rows with a value are found without passing all others. */
-import type { Slices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import type { RowSet } from './rows.ts';
 
 /** Rows between two turns of the event loop, at most. */
@@ -24,7 +24,6 @@ export async function arrangeRows(
   codes: Uint32Array,
   uses: readonly number[],
   order: Uint32Array,
-  turn: Slices['turn'],
 ): Promise<Arrangement> {
   const [starts, counts] = [new Uint32Array(uses.length), Uint32Array.from(uses)];
   let length = 0;
@@ -35,7 +34,7 @@ export async function arrangeRows(
   const [ids, next] = [new Uint32Array(length), starts.slice()];
   for (let from = 0; from < codes.length; from += rowsAtOnce) {
     placeRows({ codes, next, ids }, from, Math.min(codes.length, from + rowsAtOnce));
-    await turn();
+    await takeTurn();
   }
   const all = new Uint32Array((codes.length + 31) >>> 5);
   flipBits(all, ids, 0, ids.length);

@@ -3,7 +3,6 @@
  * have the same number, that of a combination, so that a test is made once per combination and not once per row.
  */
 
-import { createSlices } from '../../slices.ts';
 import { type AttributeTest, isWithinBound, meetsTest } from '../attributes/condition.ts';
 import { type IndexedValue, kinds, toToken } from '../attributes/values.ts';
 import { type Arrangement, arrangeRows, selectArrangedRows, sortCodes } from './arrangement.ts';
@@ -142,12 +141,11 @@ export function createColumn(isOrder = false): Column {
     const since = new Set<number>();
     movedSince = since;
     codes = codes.slice(0, largest + 1);
-    const { turn } = createSlices();
     const getNumber = (code: number) => numbers[singles[code] ?? -1] ?? Number.NaN;
     const order = isOrder
       ? sortCodes(members.length, getNumber)
       : Uint32Array.from({ length: members.length - 1 }, (_, index) => index + 1);
-    arrangement = await arrangeRows(codes.slice(), uses.slice(), order, turn);
+    arrangement = await arrangeRows(codes.slice(), uses.slice(), order);
     moved = since;
     movedSince = undefined;
   }

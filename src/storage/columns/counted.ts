@@ -1,5 +1,5 @@
 /** Facets of products: how many have each value, each facet counted without the conditions on itself. */
-import { createSlices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import type { Database, Session } from '../database.ts';
 import type { Condition } from '../list/request.ts';
 import {
@@ -86,11 +86,10 @@ interface Counted {
 
 /** In slices: of very many rows each condition takes some milliseconds. */
 async function selectMet({ met }: Pick<Found, 'met'>): Promise<MetRows[]> {
-  const { turn } = createSlices();
   const found: MetRows[] = [];
   for (const { name, rows } of met) {
     found.push({ name, rows: rows() });
-    await turn();
+    await takeTurn();
   }
   return found;
 }
@@ -101,7 +100,6 @@ async function countFacets(
   { columns, met }: Counted,
   base: readonly RowSet[] = [],
 ): Promise<Facets> {
-  const { turn } = createSlices();
   const intersectWithout = (name: string) =>
     intersectRows([...base, ...met.filter(one => one.name !== name).map(({ rows }) => rows)]);
   let all: { rows: RowSet | undefined } | undefined;
@@ -113,9 +111,9 @@ async function countFacets(
     const isOwn = met.some(one => one.name === name);
     if (!isOwn) all ??= { rows: intersectWithout(name) };
     const rows = isOwn ? intersectWithout(name) : all?.rows;
-    if (name === rangeColumn) ranges[name] = await computeFacetRange(column, rows, turn);
-    else values[name] = await computeFacetValues(column, rows, turn);
-    await turn();
+    if (name === rangeColumn) ranges[name] = await computeFacetRange(column, rows);
+    else values[name] = await computeFacetValues(column, rows);
+    await takeTurn();
   }
   return { values, ranges };
 }

@@ -1,6 +1,5 @@
 /** What a facet says: how many rows have each of its values, or how numbers are spread. */
 
-import type { Slices } from '../../slices.ts';
 import { type IndexedValue, isShortened, kinds } from '../attributes/values.ts';
 import type { Column } from './column.ts';
 import { countByCombination, type RowSet, toIds } from './rows.ts';
@@ -38,13 +37,9 @@ export const mostValues = 100;
 const mostBuckets = 10;
 
 /** How many rows have each value, by their places. @param rows undefined for all */
-async function countByValue(
-  column: Countable,
-  rows: RowSet | undefined,
-  turn: Slices['turn'],
-): Promise<Uint32Array> {
+async function countByValue(column: Countable, rows: RowSet | undefined): Promise<Uint32Array> {
   const { members, singles, uses, values } = column;
-  const combined = rows === undefined ? uses : await countByCombination(column, rows, turn);
+  const combined = rows === undefined ? uses : await countByCombination(column, rows);
   const counts = new Uint32Array(values.length);
   for (let code = 1; code < members.length; code++) {
     const count = combined[code] ?? 0;
@@ -88,12 +83,8 @@ function compareByCodePoint(one: string, other: string): number {
 const isHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xe000;
 
 /** The most frequent values. Texts that indexes hold shortened are no values to choose from, and left out. */
-export async function computeFacetValues(
-  column: Countable,
-  rows: RowSet | undefined,
-  turn: Slices['turn'],
-): Promise<FacetValues> {
-  const counts = await countByValue(column, rows, turn);
+export async function computeFacetValues(column: Countable, rows: RowSet | undefined): Promise<FacetValues> {
+  const counts = await countByValue(column, rows);
   const { values } = column;
   const isBefore = (a: number, b: number): boolean => {
     const difference = (counts[b] ?? 0) - (counts[a] ?? 0);
@@ -136,26 +127,18 @@ interface Spread {
 }
 
 /** Of fewer rows than there are values, the number of each row. */
-async function computeSpread(
-  column: Countable,
-  rows: RowSet | undefined,
-  turn: Slices['turn'],
-): Promise<Spread> {
+async function computeSpread(column: Countable, rows: RowSet | undefined): Promise<Spread> {
   const { members, numbers, singles } = column;
   if (rows === undefined || rows.count >= members.length)
-    return { numbers, counts: await countByValue(column, rows, turn) };
+    return { numbers, counts: await countByValue(column, rows) };
   const codes = column.codes();
   const own = toIds(rows).map(id => numbers[singles[codes[id] ?? 0] ?? -1] ?? Number.NaN);
   return { numbers: own, counts: new Uint8Array(own.length).fill(1) };
 }
 
 /** How the numbers of a column are spread that has at most one for each row. */
-export async function computeFacetRange(
-  column: Countable,
-  rows: RowSet | undefined,
-  turn: Slices['turn'],
-): Promise<FacetRange> {
-  const { numbers, counts } = await computeSpread(column, rows, turn);
+export async function computeFacetRange(column: Countable, rows: RowSet | undefined): Promise<FacetRange> {
+  const { numbers, counts } = await computeSpread(column, rows);
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let place = 0; place < counts.length; place++) {
     if (counts[place] === 0) continue;

@@ -4,7 +4,7 @@
  * or changed gets its rank when the order is next requested: between those of its neighbours, which the database names.
  */
 import { sql } from 'kysely';
-import { createSlices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import type { Change, Collection } from '../changes/change.ts';
 import { createLoads } from '../changes/loads.ts';
 import { buildVersion } from '../changes/versions.ts';
@@ -78,7 +78,6 @@ export function createOrders(
 
   async function readRanking(column: string, isGivenUp: () => boolean): Promise<Ranking> {
     const ranking = createRanking();
-    const { turn } = createSlices();
     let count = 0;
     for (let last: Read | undefined; !isGivenUp(); ) {
       const query = statements.after(column, last);
@@ -88,7 +87,7 @@ export function createOrders(
       for (const id of ids) appendRow(ranking, id, count++);
       last = { ...part, id: ids.at(-1) ?? 0 };
       if (part.size < rowsAtOnce) break;
-      await turn();
+      await takeTurn();
     }
     ranking.ids = ranking.ids.slice(0, count);
     return ranking;

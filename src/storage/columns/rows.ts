@@ -1,6 +1,6 @@
 /** Sets of rows by their ids, one bit for each. */
 
-import type { Slices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 
 export interface RowSet {
   words: Uint32Array;
@@ -97,11 +97,7 @@ interface Counted {
 }
 
 /** How many of the rows have each combination. Where they are most of all, the others are counted and taken off. */
-export async function countByCombination(
-  column: Counted,
-  { words, count }: RowSet,
-  turn: Slices['turn'],
-): Promise<Uint32Array> {
+export async function countByCombination(column: Counted, { words, count }: RowSet): Promise<Uint32Array> {
   const { uses } = column;
   const codes = column.codes();
   const isMost = count > codes.length / 2;
@@ -111,7 +107,7 @@ export async function countByCombination(
     const to = Math.min(length, from + wordsAtOnce);
     if (isMost) countRows({ codes, words, counts, flipped: -1, step: -1 }, from, to);
     else countRows({ codes, words, counts, flipped: 0, step: 1 }, from, to);
-    const due = turn();
+    const due = takeTurn();
     if (due !== undefined) await due;
   }
   return counts;

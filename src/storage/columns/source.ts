@@ -1,6 +1,6 @@
 /** Reads the values of a column of products: in the order of an index, a number of rows at a time. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
-import { createSlices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import { type IndexedValue, kinds, parseToken } from '../attributes/values.ts';
 import { getPathsAbove } from '../categories/names.ts';
 import type { Values } from '../changes/change.ts';
@@ -86,7 +86,6 @@ export async function readColumn(
   isGivenUp = () => false,
 ): Promise<Column> {
   const column = createEmptyColumn(source.isOrder);
-  const { turn } = createSlices();
   for (const one of source.reads) {
     for (let last: ColumnRows | undefined; !isGivenUp(); ) {
       const groups = await read(buildRowsAfter(database, one, last, rowsAtOnce));
@@ -98,7 +97,7 @@ export async function readColumn(
       if (column.members.length > mostCombinations) throw new TooManyValues(source.name);
       last = groups.at(-1);
       if (size < rowsAtOnce) break;
-      await turn();
+      await takeTurn();
     }
   }
   return column;

@@ -1,5 +1,5 @@
 /** Reads the rows of a page, of which those that are cached are not read again. */
-import { mapInSlices } from '../../slices.ts';
+import { mapInSlices } from '../../turns/slices.ts';
 import type { Database, Session } from '../database.ts';
 import type { ListQueries, Part, Versioned } from './queries.ts';
 import type { Key, ListOptions, ListRequest, Positioned } from './request.ts';

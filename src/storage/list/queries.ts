@@ -1,7 +1,7 @@
 /** The statements of a list, each prepared once per shape of filter, order and direction. */
 import { type RawBuilder, sql } from 'kysely';
 import { createBoundedMap } from '../../bounded-map.ts';
-import { createSlices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import { buildVersion } from '../changes/versions.ts';
 import type { Database, Session } from '../database.ts';
 import { type Arguments, keptShapes, prepareByShape } from '../prepared.ts';
@@ -151,11 +151,10 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
     /** Rows by their ids, in any order; those read by different statements may be of different states. */
     async rows(session: Session, ids: readonly number[]): Promise<ReadRow[]> {
       if (ids.length <= readAtOnce) return readRows(session, ids);
-      const { turn } = createSlices();
       const rows: ReadRow[] = [];
       for (let start = 0; start < ids.length; start += readAtOnce) {
         rows.push(...(await readRows(session, ids.slice(start, start + readAtOnce))));
-        await turn();
+        await takeTurn();
       }
       return rows;
     },

@@ -1,6 +1,6 @@
 /** The search index, filled with what is there already: see search/index.ts. */
 import { type RawBuilder, sql } from 'kysely';
-import { readPages } from '../../slices.ts';
+import { readPages } from '../../turns/slices.ts';
 import type { Builder, Session } from '../database.ts';
 import { createSearchIndex, getDialectWords, type SearchDocument } from '../search/index.ts';
 import type { Migration } from './migration.ts';

@@ -3,7 +3,7 @@
  * apart, descriptions without markup. A program that lacks this finds what it found, in another order.
  */
 import { sql } from 'kysely';
-import { readPages } from '../../slices.ts';
+import { readPages } from '../../turns/slices.ts';
 import {
   createDialectSpelling,
   createSearchIndex,

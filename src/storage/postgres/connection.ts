@@ -3,7 +3,7 @@
  * statement, on a connection that knows nothing of it. Statements that are sent without waiting are pipelined.
  */
 import { SQL } from 'bun';
-import { createSlices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import { StorageError } from '../database.ts';
 import { isCancelledHere, mustCloseConnection } from './errors.ts';
 
@@ -63,10 +63,9 @@ async function writeAll(
   writer: { write(part: string): Promise<void>; close(): Promise<void> },
   data: Iterable<string>,
 ): Promise<void> {
-  const { turn } = createSlices();
   for (const part of data) {
     await writer.write(part);
-    await turn();
+    await takeTurn();
   }
   await writer.close();
 }

@@ -5,7 +5,7 @@
  * lock, takes the group with it; then each runs apart, in a transaction of its own.
  */
 import type { CompiledQuery } from 'kysely';
-import { createSharedSlices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import { StorageError, type Transaction } from '../database.ts';
 import { createGroupQueue, createLeftovers, type Job, type Leftovers, settle } from '../transactions.ts';
 import { type CopySession, mayBeCopied } from './bulk/copy.ts';
@@ -159,10 +159,9 @@ function createSharedSession(inner: CopySession) {
     }
   }
   // What all of them have waited for is there for all at once.
-  const { turn } = createSharedSlices();
   async function passOn<T>(result: Promise<T>): Promise<T> {
     const value = await result;
-    const due = turn();
+    const due = takeTurn();
     if (due !== undefined) await due;
     return value;
   }

@@ -2,7 +2,7 @@
  * Statements that several transactions of a group share: rows that they look up, insert or update at about the same time
  * are looked up, inserted or updated by one statement.
  */
-import { sendInSlices } from '../../slices.ts';
+import { sendInSlices } from '../../turns/slices.ts';
 import type { BulkInsert } from '../bulk.ts';
 import type { Lookup } from '../database.ts';
 import { mostAtOnce } from '../together.ts';

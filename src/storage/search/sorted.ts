@@ -1,6 +1,6 @@
 /** Hits in the order of a column instead of how good they are. */
 import { sql } from 'kysely';
-import { createSlices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
 import { has, toRowSet } from '../columns/rows.ts';
 import type { Database, Session } from '../database.ts';
 import type { Listed, Order, PageRequest } from '../list/request.ts';
@@ -46,7 +46,6 @@ export function createSortedReader({ build, dialect }: Pick<Database, 'build' | 
     const read = async (limit: number, offset: number, start: Start, backwards: boolean) => {
       if (those === undefined) return buildPart(limit, offset, start, backwards);
       const found: SortedRow[] = [];
-      const { turn } = createSlices();
       let left = offset;
       for (let from = start; ; ) {
         const rows = await buildPart(rowsAtOnce, 0, from, backwards);
@@ -58,7 +57,7 @@ export function createSortedReader({ build, dialect }: Pick<Database, 'build' | 
         const last = rows.at(-1);
         if (last === undefined || rows.length < rowsAtOnce) return found;
         from = { value: last.sort_value, id: last.id };
-        await turn();
+        await takeTurn();
       }
     };
     if (page.kind === 'offset') {

@@ -10,7 +10,8 @@
  * (docs/decisions/0014).
  */
 import { type RawBuilder, sql } from 'kysely';
-import { createSlices, sortInSlices } from '../../slices.ts';
+import { takeTurn } from '../../turns/index.ts';
+import { sortInSlices } from '../../turns/slices.ts';
 import type { Database, Ending, Session, Transaction } from '../database.ts';
 import { prepareQuery } from '../prepared.ts';
 import type { SpellingStatements } from './dialect.ts';
@@ -77,7 +78,6 @@ export function createSpelling(
 
   const ending: Ending = {
     async run(session, items) {
-      const { turn } = createSlices();
       const used = new Set<string>();
       const freed = new Set<string>();
       const all: string[] = [];
@@ -85,7 +85,7 @@ export function createSpelling(
         const word = item.slice(1);
         if (!used.has(word) && !freed.has(word)) all.push(word);
         (item.startsWith(added) ? used : freed).add(word);
-        await turn();
+        await takeTurn();
       }
       if (sortIn !== undefined && freed.size > manyFreed) await session.run(sortIn);
       // In one order for all transactions, so that no deadlock arises.

@@ -1,5 +1,7 @@
 /** Group commit on SQLite's one writer: many transactions, one flush of the log, durability unchanged. */
 import { SQLiteError } from 'bun:sqlite';
+import { takeTurn } from '../../turns/index.ts';
+import { wrapInSlices } from '../../turns/session.ts';
 import { StorageError } from '../database.ts';
 import {
   arrangeDeferredRows,
@@ -18,7 +20,6 @@ import type { Place } from './files/identity.ts';
 import { createMerging } from './merging.ts';
 import type { Checkpoints } from './threads/checkpoint.ts';
 import type { LogFlusher } from './threads/flush.ts';
-import { wrapInSlices } from './threads/slices.ts';
 import { createLeft, createTransaction, type Left, type Writer, writeMany } from './transaction.ts';
 
 const groupSize = 256;
@@ -53,7 +54,7 @@ export function createGroupCommit(options: GroupCommitOptions) {
     await checkpoint.before();
     const results = await runGroup(writer, group);
     place.check();
-    await session.turn();
+    await takeTurn();
     // Without a log, SQLite writes to the file only when it has no readers.
     await runWhenFree(writer, 'COMMIT');
     committed();
@@ -76,7 +77,7 @@ export function createGroupCommit(options: GroupCommitOptions) {
     }
   }
 
-  return createGroupQueue(groupSize, run, session.begin);
+  return createGroupQueue(groupSize, run);
 }
 
 /** What a job that has ended leaves for its group. */

@@ -4,8 +4,8 @@
  * served. Here each statement merges some pages, in the transaction that has added the pieces, and in slices.
  */
 import { CompiledQuery } from 'kysely';
+import type { Session } from '../database.ts';
 import { mergedPages, mergeSome, slicedSettings } from '../search/sqlite.ts';
-import type { Sliced } from './threads/slices.ts';
 
 /** FTS5 merges pieces of about one size when there are so many of them: see `slicedSettings`. */
 const fewPieces = 8;
@@ -22,7 +22,7 @@ export interface Merging {
   run(): Promise<void>;
 }
 
-export function createMerging(session: Sliced): Merging {
+export function createMerging(session: Session): Merging {
   const merge = CompiledQuery.raw(mergeSome);
   const readSettings = CompiledQuery.raw('select k, v from search_index_config');
   let isPrepared = false;

@@ -1,15 +1,14 @@
 /** What the work of a transaction is given, and what it leaves. */
+import { takeTurn } from '../../turns/index.ts';
 import type { Bulk } from '../bulk.ts';
 import type { Transaction } from '../database.ts';
 import { indexTable } from '../search/sqlite.ts';
 import { createLeftovers, type Leftovers, leaveItem } from '../transactions.ts';
 import type { Connected } from './connected.ts';
 import type { Merging } from './merging.ts';
-import type { Sliced } from './threads/slices.ts';
 
 /** The only connection that writes, in slices. */
 export interface Writer extends Connected {
-  readonly session: Sliced;
   /** Undefined in an import that has the file alone. */
   readonly merging: Merging | undefined;
 }
@@ -87,7 +86,7 @@ export function createTransaction(writer: Writer, left: Left, isOpen: () => bool
       check();
       const ids: number[] = [];
       for (const query of into.statements(rows)) {
-        const due = session.turn();
+        const due = takeTurn();
         if (due !== undefined) await due;
         // One statement of the only writer gives ids one after another, and SQLite reports that of the last row.
         const last = writer.insert(query);

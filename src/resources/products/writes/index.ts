@@ -3,12 +3,12 @@
  * search index, and the event.
  */
 import { type Cause, createChangeBuilder, type Outbox } from '../../../events/outbox.ts';
-import { createSlices } from '../../../slices.ts';
 import { createAttributeIndex } from '../../../storage/attributes/index.ts';
 import { createBulkInsert, createPartialUpdate } from '../../../storage/bulk.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
 import { createSearchIndex } from '../../../storage/search/index.ts';
 import type { createProductTotals } from '../../../storage/totals.ts';
+import { takeTurn } from '../../../turns/index.ts';
 import { type createProductCategories, toCategoryColumns } from '../../categories/assign.ts';
 import { createCategoryImageRemover } from '../../categories/images.ts';
 import { computeMoment, hasSamePlaces, normalizeCategories } from '../categories.ts';
@@ -96,10 +96,9 @@ export function createProductWrites(
     changes: readonly ProductChange[],
     cause: Cause,
   ): Promise<StoredProduct[]> {
-    const { turn } = createSlices();
     const sent: Sent[] = [];
     for (const change of changes) {
-      await turn();
+      await takeTurn();
       const [old, fields] = [productOf(change.before), normalizeCategories(change.fields)];
       sent.push({ ...change, old, fields, isMoved: !hasSamePlaces(fields, old) });
     }
@@ -107,7 +106,7 @@ export function createProductWrites(
     const known = await categories.find(session, named, cause);
     const all: Written[] = [];
     for (const change of sent) {
-      await turn();
+      await takeTurn();
       all.push({ ...change, ...(await rowAfter(session, change, known, cause.at)) });
     }
     await writeChanged(
@@ -116,7 +115,7 @@ export function createProductWrites(
     );
     const stored: StoredProduct[] = [];
     for (const one of all) {
-      await turn();
+      await takeTurn();
       stored.push(await writeBeside(session, one, cause));
     }
     await writeTags(

@@ -1,8 +1,8 @@
 /** The rows that products are found by their tags with. */
 import { sql } from 'kysely';
-import { createSlices } from '../../../slices.ts';
 import { createBulk, createBulkInsert } from '../../../storage/bulk.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
+import { takeTurn } from '../../../turns/index.ts';
 
 /** A product's tags before and after a change; none before it is made and after it is deleted. */
 export interface TagChange {
@@ -28,9 +28,8 @@ export function createTagWriter(database: Pick<Database, 'build' | 'dialect'>) {
 
   return async (session: Transaction, changes: readonly TagChange[]): Promise<void> => {
     const [gone, fresh]: [Row[], Row[]] = [[], []];
-    const { turn } = createSlices();
     for (const { id, before, after } of changes) {
-      const due = turn();
+      const due = takeTurn();
       if (due !== undefined) await due;
       for (const tag of new Set(before)) if (!after.includes(tag)) gone.push([tag, id]);
       for (const tag of new Set(after)) if (!before.includes(tag)) fresh.push([tag, id]);

@@ -1,10 +1,11 @@
 /** Images that a product loses are lost to its variants too: whatever writes the product has them forget the images. */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../../events/outbox.ts';
-import { createSlices, readPages } from '../../../slices.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
 import { computeChangeMoment } from '../../../storage/moments.ts';
 import { prepareQuery } from '../../../storage/prepared.ts';
+import { takeTurn } from '../../../turns/index.ts';
+import { readPages } from '../../../turns/slices.ts';
 import {
   type StoredVariant,
   toKeptVariant,
@@ -50,13 +51,12 @@ export function createVariantImageRemover(
     const kept = new Set(has.map(({ id }) => id));
     const gone = new Set(had.map(({ id }) => id).filter(id => !kept.has(id)));
     if (gone.size === 0) return;
-    const { turn } = createSlices();
     const pages = readPages<StoredVariant>(last =>
       session.all(someAfter({ productId, after: last?.id ?? 0 })),
     );
     for await (const some of pages) {
       for (const before of some) {
-        await turn();
+        await takeTurn();
         const old = variantOf(before);
         if (old.imageId === null || !gone.has(old.imageId)) continue;
         const at = computeChangeMoment(cause.at, before.updated_at);

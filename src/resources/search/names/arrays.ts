@@ -4,7 +4,8 @@
  * in order of the length of their names, so that the shortest, which have few other words, are found first.
  */
 import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
-import { createSlices, sortInSlices } from '../../../slices.ts';
+import { takeTurn } from '../../../turns/index.ts';
+import { sortInSlices } from '../../../turns/slices.ts';
 
 /** A product as it is found by its name. */
 export interface Named {
@@ -90,7 +91,6 @@ export function createNameArraysBuilder() {
   const ids = createGrowingArray();
   const lengths = createGrowingArray();
   const qualities = createGrowingArray();
-  const { turn } = createSlices();
 
   function put(words: readonly string[]): void {
     for (const word of words) {
@@ -106,7 +106,7 @@ export function createNameArraysBuilder() {
   /** In their order. */
   async function sortWords(): Promise<string[]> {
     const words: string[] = [];
-    for (const word of numbers.keys()) if (words.push(word) % stepsAtOnce === 0) await turn();
+    for (const word of numbers.keys()) if (words.push(word) % stepsAtOnce === 0) await takeTurn();
     return sortInSlices(words);
   }
 
@@ -129,11 +129,11 @@ export function createNameArraysBuilder() {
       const renumbered = new Uint32Array(words.length);
       for (const [index, word] of words.entries()) {
         renumbered[numbers.get(word) ?? 0] = index;
-        if (index % stepsAtOnce === 0) await turn();
+        if (index % stepsAtOnce === 0) await takeTurn();
       }
       const count = ids.count();
       const read = { ids: ids.values(), offsets: offsets.values(), sequence: sequence.values() };
-      const order = await computeOrder(lengths.values(), turn);
+      const order = await computeOrder(lengths.values());
       const largest = read.ids.at(-1) ?? 0;
       const made = {
         words,
@@ -160,9 +160,9 @@ export function createNameArraysBuilder() {
         for (let at = read.offsets[from] ?? 0; at < (read.offsets[from + 1] ?? 0); at++)
           made.sequence[end++] = renumbered[read.sequence[at] ?? 0] ?? 0;
         made.offsets[place + 1] = end;
-        if (place % stepsAtOnce === 0) await turn();
+        if (place % stepsAtOnce === 0) await takeTurn();
       }
-      await gatherPlaces(made, turn);
+      await gatherPlaces(made);
       return made;
     },
   };
@@ -176,26 +176,24 @@ export function dropPlace({ qualities, offsets, sequence, lost }: NameArrays, pl
     lost.words.set(word, (lost.words.get(word) ?? 0) + 1);
 }
 
-type Turn = ReturnType<typeof createSlices>['turn'];
-
 /** Which product has each place: the shortest names first. */
-async function computeOrder(lengths: Uint32Array, turn: Turn): Promise<Uint32Array> {
+async function computeOrder(lengths: Uint32Array): Promise<Uint32Array> {
   const order = new Uint32Array(lengths.length);
   let place = 0;
   for (let length = 0; length <= longestName; length++) {
     for (let from = 0; from < lengths.length; from++)
       if (Math.min(longestName, lengths[from] ?? 0) === length) order[place++] = from;
-    await turn();
+    await takeTurn();
   }
   return order;
 }
 
 /** Puts the places of each word together: those of one word in their order, each once for each time it has the word. */
-async function gatherPlaces({ starts, places, offsets, sequence, ids }: NameArrays, turn: Turn) {
+async function gatherPlaces({ starts, places, offsets, sequence, ids }: NameArrays) {
   for (let at = 0; at < sequence.length; at++) {
     const next = (sequence[at] ?? 0) + 1;
     starts[next] = (starts[next] ?? 0) + 1;
-    if (at % stepsAtOnce === 0) await turn();
+    if (at % stepsAtOnce === 0) await takeTurn();
   }
   for (let word = 1; word < starts.length; word++)
     starts[word] = (starts[word] ?? 0) + (starts[word - 1] ?? 0);
@@ -207,7 +205,7 @@ async function gatherPlaces({ starts, places, offsets, sequence, ids }: NameArra
       places[end] = place;
       ends[word] = end + 1;
     }
-    if (place % stepsAtOnce === 0) await turn();
+    if (place % stepsAtOnce === 0) await takeTurn();
   }
 }
 

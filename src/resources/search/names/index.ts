@@ -4,13 +4,15 @@
  * first needed, and then follow the changes that storage/changes/ reads, so that they are as new as the last check. They are
  * bounded in bytes; a catalog with more names is searched without them (docs/decisions/0036).
  */
-import { createSlices, readPagesAhead } from '../../../slices.ts';
+
 import type { Change, Collection } from '../../../storage/changes/change.ts';
 import { createLoads } from '../../../storage/changes/loads.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { Arguments, prepareQuery } from '../../../storage/prepared.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
+import { takeTurn } from '../../../turns/index.ts';
+import { readPagesAhead } from '../../../turns/slices.ts';
 import {
   createNameArraysBuilder,
   dropPlace,
@@ -104,7 +106,6 @@ export function createProductNames<Row extends { readonly id: number }>(
   /** Undefined where they are too many. */
   async function readAll(isGivenUp: () => boolean): Promise<NameArrays | undefined> {
     const made = createNameArraysBuilder();
-    const { turn } = createSlices();
     const pages = readPagesAhead<Row>(last => {
       const query = rows({ last: last?.id ?? 0, limit: rowsAtOnce });
       return snapshot(session => session.all(query), { background: true });
@@ -113,7 +114,7 @@ export function createProductNames<Row extends { readonly id: number }>(
       if (isGivenUp()) break;
       for (const row of read) {
         made.add(namedRow(row));
-        await turn();
+        await takeTurn();
       }
       isRefused = made.bytes() > mostBytes || (read.at(-1)?.id ?? 0) > largestId;
       if (isRefused) return undefined;
@@ -165,12 +166,11 @@ export function createProductNames<Row extends { readonly id: number }>(
       requestLoad();
       await settle();
     }
-    const { turn } = createSlices();
     for (const [id, document] of waiting) {
       if (main === undefined) break;
       waiting.delete(id);
       change(main, id, document === null ? undefined : namedIn(id, document));
-      await turn();
+      await takeTurn();
     }
     if (main === undefined || Math.max(late.size, main.lost.products) > mostLate) requestLoad();
     if (main === undefined || late.size === 0) return main && [main];

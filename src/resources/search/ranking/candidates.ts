@@ -1,9 +1,10 @@
 /** Which documents are scored: those with all words or, where they are few, with fewer; of very many the likeliest. */
-import { createSlices } from '../../../slices.ts';
+
 import type { Expression, Term } from '../../../storage/search/expression.ts';
 import { type DocumentType, getDocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { titleMarks } from '../../../storage/search/text/words.ts';
+import { takeTurn } from '../../../turns/index.ts';
 import type { QueryWord } from '../query/word.ts';
 import type { HitReader } from './filtered.ts';
 import { computeRarity } from './score.ts';
@@ -180,10 +181,9 @@ async function addWithFewerWords(request: CandidateRequest, first: readonly numb
   const possible = words.filter(isPossible);
   const rarestFirst = possible.toSorted((a, b) => a.frequency / a.importance - b.frequency / b.importance);
   let questions = 0;
-  const { turn } = createSlices();
   const ask = async (kept: readonly QueryWord[]): Promise<void> => {
     questions += 1;
-    await turn();
+    await takeTurn();
     const more = await readLikeliest({ ...request, types: visible }, kept, enoughHits);
     for (const position of more) if (found.size < mostCandidates) found.add(position);
   };

@@ -2,11 +2,12 @@
  * What the index would say if products were indexed with the codes of their variants that a query has. Those are few
  * products, whose own words are read from their texts; all others are as the index says.
  */
-import { mapInSlices, runOnce } from '../../../slices.ts';
+
 import type { Expression, Term } from '../../../storage/search/expression.ts';
 import { type DocumentType, getDocumentType } from '../../../storage/search/index.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import { type SearchText, toDocumentWords } from '../../../storage/search/text/words.ts';
+import { mapInSlices, runOnce } from '../../../turns/slices.ts';
 import type { Codes } from './codes.ts';
 import { addCodes } from './features.ts';
 import type { ScorableReader } from './known.ts';

@@ -1,8 +1,9 @@
 /** What a document is scored by: its words field by field, as texts in which a word is found quickly. */
-import type { Slices } from '../../../slices.ts';
+
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { collectWords, splitRuns } from '../../../storage/search/text/split.ts';
 import { collectCode, type SearchText } from '../../../storage/search/text/words.ts';
+import { takeTurn } from '../../../turns/index.ts';
 import { isUnit } from '../query/units.ts';
 
 /** Characters of a text that count: what comes later says little. */
@@ -38,11 +39,11 @@ const weights = {
 } as const;
 
 /** Words in their order, then those put together, so that what stands together in the text does so here. */
-async function toField(weight: number, texts: readonly string[], turn: Slices['turn']): Promise<Field> {
+async function toField(weight: number, texts: readonly string[]): Promise<Field> {
   const words: string[] = [];
   const together: string[] = [];
   for (const text of texts) {
-    const due = turn();
+    const due = takeTurn();
     if (due !== undefined) await due;
     collectWords(text, words, together);
     words.push('·');
@@ -54,12 +55,11 @@ async function toField(weight: number, texts: readonly string[], turn: Slices['t
 export async function toFeatures(
   { title, body, fields }: SearchText,
   isFiller: (word: string) => boolean,
-  turn: Slices['turn'],
 ): Promise<Features> {
-  const titleField = await toField(weights.title, [title], turn);
+  const titleField = await toField(weights.title, [title]);
   const all = [titleField];
   const add = async (weight: number, texts: readonly string[]) => {
-    if (texts.length > 0) all.push(await toField(weight, texts, turn));
+    if (texts.length > 0) all.push(await toField(weight, texts));
   };
   if (fields !== undefined) {
     const codes: string[] = [];

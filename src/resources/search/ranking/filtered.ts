@@ -1,9 +1,10 @@
 /** Reads hits that meet the filters of a search: all that the index gives, and of those the ones that meet them. */
-import { createSlices } from '../../../slices.ts';
+
 import type { Expression } from '../../../storage/search/expression.ts';
 import { type DocumentType, getDocumentId, getDocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
+import { takeTurn } from '../../../turns/index.ts';
 import { isProduct } from '../sources.ts';
 
 /** Hits that are read in one piece: a few milliseconds of the event loop. */
@@ -26,14 +27,13 @@ export async function readAllHits(
   accepts: (position: number) => boolean = () => true,
 ): Promise<number[]> {
   const found: number[] = [];
-  const { turn } = createSlices();
   for (let low = 0; ; ) {
     const part = await reader.page(session, expression, types, { limit: readAtOnce, low, smallest });
     for (const position of part) if (accepts(position)) found.push(position);
     const last = part.at(-1);
     if (last === undefined || part.length < readAtOnce) return found;
     low = last + 1;
-    await turn();
+    await takeTurn();
   }
 }
 
@@ -43,11 +43,10 @@ const positionsAtOnce = 50_000;
 /** The ids of the products at these positions. */
 export async function toProductIds(positions: readonly number[]): Promise<number[]> {
   const ids: number[] = [];
-  const { turn } = createSlices();
   for (let from = 0; from < positions.length; from += positionsAtOnce) {
     for (const position of positions.slice(from, from + positionsAtOnce))
       if (isProduct(getDocumentType(position))) ids.push(getDocumentId(position));
-    await turn();
+    await takeTurn();
   }
   return ids;
 }

@@ -1,12 +1,12 @@
 /** What documents are scored by, kept of those that were scored lately: splitting their texts costs most of a search. */
 import { createBoundedMap } from '../../../bounded-map.ts';
-import { createSlices } from '../../../slices.ts';
 import { countBytes } from '../../../storage/changes/rows.ts';
 import type { Database } from '../../../storage/database.ts';
 import { getDocumentType, toPosition } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
+import { takeTurn } from '../../../turns/index.ts';
 import { products } from '../../products/row.ts';
 import { type DocumentReader, isProduct } from '../sources.ts';
 import { type Features, toFeatures } from './features.ts';
@@ -61,18 +61,17 @@ export function createScorableReader(
       else absent.push(position);
     }
     if (absent.length === 0) return found;
-    const { turn } = createSlices();
     for (let first = 0; first < absent.length; first += readAtOnce) {
       const documents = await documentsOf(session, absent.slice(first, first + readAtOnce));
       for (const [position, document] of documents) {
-        await turn();
+        await takeTurn();
         const { rating, available } = document;
-        const scorable = { features: await toFeatures(document, isFiller, turn), rating, available };
+        const scorable = { features: await toFeatures(document, isFiller), rating, available };
         // What has changed since the search began may have been read before it did, and would be kept past its change.
         if (isProduct(getDocumentType(position)) && session.seen === seen()) known.set(position, scorable);
         found.set(position, scorable);
       }
-      await turn();
+      await takeTurn();
     }
     return found;
   };

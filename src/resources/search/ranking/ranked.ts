@@ -1,10 +1,10 @@
 /** A page of hits: first those that have been put in order, then, of very many, the others in the order of the index. */
 
-import { createSlices } from '../../../slices.ts';
 import type { Key, PageRequest } from '../../../storage/list/request.ts';
 import type { Expression } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
+import { takeTurn } from '../../../turns/index.ts';
 import { mostCandidates } from './candidates.ts';
 import type { HitReader } from './filtered.ts';
 import type { Scorable } from './known.ts';
@@ -51,9 +51,8 @@ export async function rankDocuments(
   words: readonly Weighed[],
 ): Promise<Place[]> {
   const places: Place[] = [];
-  const { turn } = createSlices();
   for (const [position, document] of documents) {
-    await turn();
+    await takeTurn();
     const { value, missing } = computeScore(document.features, words, document);
     places.push({ position, score: value, missing });
   }

@@ -6,7 +6,8 @@
  * as the last check. Rows that are not cached are read by their ids, and have to be of the same version.
  */
 import { LRUCache } from 'lru-cache';
-import { createPacedReader, createSlices } from '../../../slices.ts';
+import { takeTurn } from '../../../turns/index.ts';
+import { createPacedReader } from '../../../turns/slices.ts';
 import type { Change } from '../../changes/change.ts';
 import { createLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
@@ -133,7 +134,6 @@ export function createSortedLists<Row>(
     const request = await planned({ conditions, order, value: column, page });
     // Each part of what is gathered would be gathered again.
     if (request.within !== undefined && request.within.kind !== 'merged') return false;
-    const { turn } = createSlices();
     const next = createPacedReader<Versioned>((limit, last) => {
       const start = last && { value: last.sort_value, id: last.id };
       return queries.keys(read, request, { limit, start });
@@ -144,7 +144,7 @@ export function createSortedLists<Row>(
       if (keys.size() > mostKeys || isGivenUp()) return false;
       if (!isFull) return true;
       last = rows.at(-1);
-      await turn();
+      await takeTurn();
     }
   }
 

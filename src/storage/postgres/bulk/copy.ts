@@ -1,6 +1,6 @@
 /** Very many rows by COPY: the server parses no statement and plans nothing, and the driver binds no parameters. */
 import { CompiledQuery } from 'kysely';
-import { createSlices, sendInSlices } from '../../../slices.ts';
+import { sendInSlices } from '../../../turns/slices.ts';
 import type { Bulk, BulkInsert } from '../../bulk.ts';
 import type { Session } from '../../database.ts';
 import type { Deferred } from '../../transactions.ts';
@@ -25,7 +25,6 @@ interface Sent {
  * @returns when all of them have been sent
  */
 export async function sendRows(session: CopySession, parts: readonly Deferred[]): Promise<Sent> {
-  const slices = createSlices();
   const sent: Promise<unknown>[] = [];
   for (const { statement, rows } of parts) {
     if (isMany(statement, rows)) {
@@ -33,7 +32,7 @@ export async function sendRows(session: CopySession, parts: readonly Deferred[])
       await session.copy(statement.table, statement.columns, toCopyText(rows));
     } else {
       const queries = statement.statements(rows);
-      for (const one of await sendInSlices(queries, query => session.run(query), slices)) sent.push(one);
+      for (const one of await sendInSlices(queries, query => session.run(query))) sent.push(one);
     }
   }
   return { done: Promise.all(sent) };

@@ -4,7 +4,7 @@
  */
 
 import { createBoundedMap } from '../../../bounded-map.ts';
-import { runOnce } from '../../../slices.ts';
+import { runOnce } from '../../../turns/slices.ts';
 import type { Choice, Expression, Term } from '../expression.ts';
 import { getDocumentId, getDocumentType, searchTypes } from '../index.ts';
 import type { SearchSession } from '../reading/frequency.ts';

@@ -1,5 +1,5 @@
 /** What has changed while words are read into memory: split into its words in slices, and once for all that are read meanwhile. */
-import { createSlices } from '../../../slices.ts';
+import { takeTurn } from '../../../turns/index.ts';
 import type { Change } from '../../changes/change.ts';
 
 type Words = ReadonlySet<string>;
@@ -31,11 +31,10 @@ export function createLateWords(
     },
     forget,
     async splitAll() {
-      const { turn } = createSlices();
       for (const [id, document] of noted) {
         if (document === null || words.has(document)) continue;
         words.set(document, await split(id, document));
-        await turn();
+        await takeTurn();
       }
     },
     of: document => words.get(document),

@@ -1,5 +1,7 @@
 /** Reads from the index which products have a word. */
-import { createPacedReader, createSlices } from '../../../slices.ts';
+
+import { takeTurn } from '../../../turns/index.ts';
+import { createPacedReader } from '../../../turns/slices.ts';
 import type { Database } from '../../database.ts';
 import { prepareQuery } from '../../prepared.ts';
 import { getDialectWords, getDocumentId } from '../index.ts';
@@ -37,7 +39,6 @@ export function createIdReader(
     // A list of a million numbers takes a tenth of a second to be made an array of numbers.
     let found = new Uint32Array(idsAtFirst);
     let count = 0;
-    const { turn } = createSlices();
     const next = createPacedReader<number>((limit, last) =>
       reader.page(read, [[[{ word }]]], types, { limit, low: last === undefined ? 0 : last + 1 }),
     );
@@ -51,7 +52,7 @@ export function createIdReader(
       for (const position of rows) found[count++] = getDocumentId(position);
       last = rows.at(-1);
       if (!isFull) break;
-      await turn();
+      await takeTurn();
     }
     return found.slice(0, count);
   };

@@ -5,7 +5,7 @@
  * All of them are bounded in bytes: the least recently used are dropped (docs/decisions/0036).
  */
 import { LRUCache } from 'lru-cache';
-import { createSlices } from '../../../slices.ts';
+import { takeTurn } from '../../../turns/index.ts';
 import type { Change, Collection } from '../../changes/change.ts';
 import { createLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
@@ -125,7 +125,6 @@ export function createWordSets(
   }
 
   async function settle(): Promise<void> {
-    const { turn } = createSlices();
     for (const id of changed.keys()) {
       // It may change again meanwhile, or all may be dropped.
       for (let document = changed.get(id); document !== undefined; document = changed.get(id)) {
@@ -134,7 +133,7 @@ export function createWordSets(
         changed.delete(id);
         change(id, words);
       }
-      await turn();
+      await takeTurn();
     }
   }
 

@@ -1,5 +1,5 @@
 /** The words that a document is found by: those of all its fields, and those of its title a second time with a mark. */
-import { createSlices } from '../../../slices.ts';
+import { takeTurn } from '../../../turns/index.ts';
 import { collectWords, splitCodeWords } from './split.ts';
 
 /** What is searched of a document. Of products by field, of all else a title and a text. */
@@ -43,12 +43,11 @@ export function toDocumentWords(document: SearchText): string[] {
 
 /** The same, with turns of the event loop between its texts where they are long. */
 export async function toDocumentWordsInSlices(document: SearchText): Promise<string[]> {
-  const { turn } = createSlices();
   const steps = splitTextByText(document);
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return toEntries(value);
-    const due = turn();
+    const due = takeTurn();
     if (due !== undefined) await due;
   }
 }

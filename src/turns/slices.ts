@@ -1,76 +1,17 @@
 /**
  * Long work on the event loop, done in slices: all requests of a process share one thread, and would wait for the whole.
  */
-
-/** Milliseconds of one slice. A piece of work that cannot be divided may make it longer. */
-const sliceMs = 10;
-
-export interface Slices {
-  /** Says that the event loop has just had a turn. */
-  begin(): void;
-  /** Whether the slice is not over. */
-  hasTime(): boolean;
-  /** Called between two pieces of work: when the slice is over, resolves once the event loop has had a turn. */
-  turn(): Promise<void> | undefined;
-}
-
-/** The slices of one piece of long work; the first begins now. */
-export function createSlices(): Slices {
-  let begun = performance.now();
-  const begin = (): void => {
-    begun = performance.now();
-  };
-  async function beginNext(): Promise<void> {
-    await new Promise(resolve => setImmediate(resolve));
-    begin();
-  }
-  const hasTime = (): boolean => performance.now() - begun <= sliceMs;
-  return { begin, hasTime, turn: () => (hasTime() ? undefined : beginNext()) };
-}
-
-/**
- * Slices of many pieces of work that go on at the same time, all of which get one slice together: those that are due wait for
- * the next turns in their order, as many in each as there is time for.
- */
-export function createSharedSlices(): Slices {
-  const waiting: (() => void)[] = [];
-  const slices = createSlices();
-  /** Callbacks of this turn that have yet to come. */
-  let steps = 0;
-
-  // A callback for each, since its work goes on when the promise is fulfilled.
-  function step(): void {
-    steps -= 1;
-    if (slices.hasTime()) waiting.shift()?.();
-    if (steps === 0 && waiting.length > 0) schedule();
-  }
-  function schedule(): void {
-    steps = waiting.length;
-    setImmediate(slices.begin);
-    for (let count = 0; count < steps; count++) setImmediate(step);
-  }
-  return {
-    ...slices,
-    turn() {
-      if (waiting.length === 0 && slices.hasTime()) return undefined;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      waiting.push(resolve);
-      if (steps === 0) schedule();
-      return promise;
-    },
-  };
-}
+import { takeTurn } from './index.ts';
 
 /** Maps items one by one, with turns of the event loop between them where that takes long. */
 export async function mapInSlices<Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result,
 ): Promise<Result[]> {
-  const { turn } = createSlices();
   const results: Result[] = [];
   for (const item of items) {
     results.push(map(item));
-    const next = turn();
+    const next = takeTurn();
     if (next !== undefined) await next;
   }
   return results;
@@ -90,10 +31,9 @@ const sortedAtOnce = 2000;
 
 /** The texts, all different, as `sort` puts them, which takes seconds for so many: first by the first code unit, and so on. */
 export async function sortInSlices(texts: readonly string[]): Promise<string[]> {
-  const { turn } = createSlices();
   const sorted: string[] = [];
   async function add(some: readonly string[], place: number): Promise<void> {
-    await turn();
+    await takeTurn();
     if (some.length <= sortedAtOnce) {
       sorted.push(...some.toSorted());
       return;
@@ -104,7 +44,7 @@ export async function sortInSlices(texts: readonly string[]): Promise<string[]> 
       const others = alike.get(unit);
       if (others === undefined) alike.set(unit, [text]);
       else others.push(text);
-      await turn();
+      await takeTurn();
     }
     for (const unit of [...alike.keys()].sort()) await add(alike.get(unit) ?? [], place + 1);
   }
@@ -120,10 +60,9 @@ export async function sortItemsInSlices<Item>(
   items: readonly Item[],
   compare: (one: Item, other: Item) => number,
 ): Promise<readonly Item[]> {
-  const { turn } = createSlices();
   let stretches: (readonly Item[])[] = [];
   for (let start = 0; start < items.length; start += sortedItems) {
-    await turn();
+    await takeTurn();
     stretches.push(items.slice(start, start + sortedItems).sort(compare));
   }
   while (stretches.length > 1) {
@@ -149,7 +88,7 @@ export async function sortItemsInSlices<Item>(
         merged.push(first);
         one += 1;
       }
-      if (merged.length % mergedItems === 0) await turn();
+      if (merged.length % mergedItems === 0) await takeTurn();
     }
   }
 }
@@ -161,7 +100,6 @@ export async function sortItemsInSlices<Item>(
 export async function sendInSlices<Item, Result>(
   items: Iterable<Item>,
   send: (item: Item) => Promise<Result>,
-  { turn }: Pick<Slices, 'turn'> = createSlices(),
 ): Promise<Promise<Result>[]> {
   const sent: Promise<Result>[] = [];
   for (const item of items) {
@@ -169,7 +107,7 @@ export async function sendInSlices<Item, Result>(
     // It is reported to those who wait for all of them, be it while others are yet to be sent.
     result.catch(() => undefined);
     sent.push(result);
-    const due = turn();
+    const due = takeTurn();
     if (due !== undefined) await due;
   }
   return sent;
