@@ -184,8 +184,12 @@ function countEvents(rows: readonly ChangeRow[]): number {
 type Found = readonly Change[] | Set<number> | undefined;
 
 /**
- * @param growth of the version
+ * Characters of what has changed that are read in one piece. Every request waits for a check: few changes are read at once,
+ * whatever else there is to do.
  */
+const readAtOnce = 100_000;
+
+/** @param growth of the version */
 async function extractChanges(
   rows: readonly ChangeRow[],
   { events }: Collection,
@@ -203,13 +207,20 @@ async function extractChanges(
   const getValues = (id: number, document: string | null) =>
     document === null ? undefined : events.valuesOf(id, document);
   const changes: Change[] = [];
+  let characters = 0;
+  const takeTurnFor = (text: string | null) => {
+    characters += text?.length ?? 0;
+    if (characters <= readAtOnce) return undefined;
+    characters = 0;
+    return takeTurn();
+  };
   try {
     for (const { id, before, after } of read) {
-      const due = takeTurn();
+      const due = takeTurnFor(before);
       if (due !== undefined) await due;
       const old = getValues(id, before);
       // A product has thousands of values at most.
-      const next = takeTurn();
+      const next = takeTurnFor(after);
       if (next !== undefined) await next;
       changes.push({ id, before: old, after: getValues(id, after), document: after });
     }
