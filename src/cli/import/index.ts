@@ -66,7 +66,10 @@ async function closeLoad(load: BulkLoad): Promise<void> {
   }
 }
 
-/** Compares with the catalog where there is one; neither makes nor migrates a database. */
+/**
+ * Compares with the catalog where there is one; neither makes nor migrates a database. Records of one sku are gathered
+ * also where no product is there yet: nothing is written that a later batch could find them by.
+ */
 async function dryRun(given: ImportArguments): Promise<number> {
   const config = loadConfig(process.env);
   checkRejects(given, config);
@@ -74,13 +77,13 @@ async function dryRun(given: ImportArguments): Promise<number> {
   const database = await openExistingDatabase(config);
   try {
     if (database === undefined) {
-      const catalog = { currency, gather: false, cells: given.cells };
+      const catalog = { currency, gather: true, cells: given.cells };
       const pass = () => Promise.resolve();
       return await importFile(given, catalog, { write: async records => planWithout(records), pass });
     }
     const importer = createProductImporter(database, createCommandOutbox(database));
     const cells = await readCellOptions(given, database);
-    const catalog = { currency, gather: await hasProducts(database), cells };
+    const catalog = { currency, gather: true, cells };
     const meant = createMeantProducts();
     return await importFile(given, catalog, {
       async write(records) {
