@@ -1,17 +1,16 @@
 /** One service on a fresh database, and every operation of its document driven with a share of the requests. */
 import fc from 'fast-check';
-import { type Contract, contractOf, type Operation } from '../test/support/http/contract.ts';
-import { call } from '../test/support/http/http.ts';
-import { type Walk, walkOf, webhookSecret } from '../test/support/http/walk.ts';
+import type { Operation } from '../test/support/http/contract.ts';
+import type { Walk } from '../test/support/http/walk.ts';
 import { superlinearGrowth } from '../test/support/service/growth.ts';
-import { type DatabaseKind, startTestService, type TestService } from '../test/support/service/service.ts';
+import type { DatabaseKind, TestService } from '../test/support/service/service.ts';
 import { besideCases } from './beside.ts';
-import { type Credentials, credentialsOf } from './credentials.ts';
 import { described, judge } from './judge.ts';
 import { type Counts, createCounts } from './report.ts';
-import { type Draft, draftsFor } from './requests.ts';
+import { draftsFor } from './requests.ts';
 import { type RunCase, runCases, searchFor } from './runs.ts';
 import { type Schema, valuesOf } from './schemas.ts';
+import { isIntact, plainDraft, removeAttributes, requestOf, type Stage, startStage } from './stage.ts';
 import { type PublishedCase, publishedCases } from './texts/published.ts';
 import { exchange, type WireRequest, type WireResponse } from './wire.ts';
 
@@ -22,58 +21,73 @@ export interface Campaign {
   readonly report: (line: string) => void;
 }
 
-/** What everything is sent to; made again when its own accounts have been damaged. */
-interface Stage {
-  readonly service: TestService;
-  readonly walk: Walk;
-  readonly credentials: Credentials;
-}
-
 /** Of the requests, those that are for published cases and for what no operation is there to answer. */
 const publishedShare = 0.25;
 const besideShare = 0.05;
 /** Time for long runs: 10 s for 5000 requests. */
 const msForRunsPerRequest = 2;
-/** With it the service takes the reports that the walk signs. */
-const settings = { STRIPE_WEBHOOK_SECRET: webhookSecret };
 /** Operations that are driven at the same time. */
 const atOnce = 8;
 /** Failing requests that are tried in search of the smallest, for so long at most. */
 const shrinkMs = 5000;
 
 export async function runCampaign({ kind, requests, seed, report }: Campaign): Promise<Counts> {
-  let service = await startTestService(kind, settings);
-  const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as Schema;
-  const contract = contractOf(document);
+  let stage = await startStage(kind);
+  const { contract, document } = stage;
   const values = valuesOf(reference => resolved(document, reference));
-  let stage = await stageOf(service, contract);
+  let renewing: Promise<void> | undefined;
+  /** Services of damaged databases, to be stopped when nothing waits for them any more. */
+  const retired: TestService[] = [];
+  /** Errors in a service's log that are counted already. */
+  const logged = new Map<TestService, number>();
   const counts = createCounts(contract.operations);
-  const errorsLogged = () => service.log().filter(({ level }) => level === 'error').length;
-  let logged = 0;
 
   /** @returns whether the response was in order */
   async function send(name: string, request: WireRequest, extra?: PublishedCase['expect']): Promise<Outcome> {
-    const response = await exchange(service.url, request);
+    const response = await exchange(stage.service.url, request);
     counts.count(name, response);
     const problem = judge(contract, request, response) ?? (response && extra?.(response));
     return { request, response, problem };
   }
 
-  /** Attributes that the requests define may refuse the products that the walk makes: they are removed then. */
-  async function existingPath(operation: Operation): Promise<string> {
+  /**
+   * What the walk makes for requests, with requests of its own. Attributes that others define may refuse its products:
+   * they are removed then. Others may change the accounts that it makes them with: it goes on with a fresh database.
+   */
+  async function prepare<T>({ operationId }: Operation, work: (walk: Walk) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
+      const used = stage;
       try {
-        return await stage.walk.existingPath(operation);
+        return await work(used.walk);
       } catch (error) {
+        if (attempt === 3) throw error;
         const isRefused = error instanceof Error && error.message.includes('"field":"attributes');
-        if (!isRefused || attempt === 3) throw error;
-        await removeAttributes(service);
+        if (isRefused) await removeAttributes(used.service);
+        else if (used === stage && (await isIntact(used.service))) throw error;
+        else await renew(operationId, used);
       }
     }
   }
 
+  const existingPath = (operation: Operation) => prepare(operation, walk => walk.existingPath(operation));
+
+  const wasSent = (operation: Operation, status: number) =>
+    prepare(operation, walk => walk.used(operation, status));
+
+  /** Goes on with a fresh database in place of a damaged one, whose service stays for the requests that it still has. */
+  async function renew(name: string, damaged: Stage): Promise<void> {
+    if (stage !== damaged) return;
+    renewing ??= (async () => {
+      report(`${name}: the run's own accounts were changed; going on with a fresh database`);
+      retired.push(damaged.service);
+      stage = await startStage(kind);
+      renewing = undefined;
+    })();
+    await renewing;
+  }
+
   function failed(name: string, { request, response, problem }: Outcome): void {
-    counts.fail(described(service.url, name, problem ?? '', request, response));
+    counts.fail(described(stage.service.url, name, problem ?? '', request, response));
   }
 
   async function fuzz(operation: Operation, numRuns: number, index: number): Promise<void> {
@@ -87,7 +101,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
         path ??= await existingPath(operation);
         const outcome = await send(operation.operationId, await requestOf(operation, path, draft, stage));
         const status = outcome.response?.status ?? 0;
-        await stage.walk.used(operation, status);
+        await wasSent(operation, status);
         // What was there may be gone now.
         if (status === 404 || operation.method === 'DELETE' || draft.method === 'DELETE') path = undefined;
         if (outcome.problem === undefined) return;
@@ -106,7 +120,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
       const path = await existingPath(operation);
       const sent = await requestOf(operation, path, { ...plainDraft(operation), ...request }, stage);
       const outcome = await send(operation.operationId, sent, expect);
-      await stage.walk.used(operation, outcome.response?.status ?? 0);
+      await wasSent(operation, outcome.response?.status ?? 0);
       if (outcome.problem !== undefined) failed(`${name}, ${operation.operationId}`, outcome);
     };
     for (let first = 0; first < cases.length; first += atOnce)
@@ -151,19 +165,23 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
 
   /** What is wrong beyond answers: the log, and accounts that the requests themselves have damaged. */
   async function afterwards(name: string): Promise<void> {
-    await service.settle();
-    const now = errorsLogged();
-    if (now > logged) {
-      const line = service.log().filter(({ level }) => level === 'error')[logged];
-      counts.fail(`FAILED ${name}: the service logged an error: ${JSON.stringify(line)}`);
-      logged = now;
+    if (!(await isIntact(stage.service))) await renew(name, stage);
+    await stage.service.settle();
+    findErrors(name, stage.service);
+    for (const service of retired.splice(0)) {
+      await service.settle();
+      findErrors(name, service);
+      await service.stop();
     }
-    if (await isIntact(service)) return;
-    report(`${name}: the run's own accounts were changed; going on with a fresh database`);
-    await service.stop();
-    service = await startTestService(kind, settings);
-    stage = await stageOf(service, contract);
-    logged = 0;
+  }
+
+  /** Counts a new error in the log of a service as a failure: the first one, which is often why there are others. */
+  function findErrors(name: string, service: TestService): void {
+    const errors = service.log().filter(({ level }) => level === 'error');
+    const first = errors[logged.get(service) ?? 0];
+    if (first !== undefined)
+      counts.fail(`FAILED ${name}: the service logged an error: ${JSON.stringify(first)}`);
+    logged.set(service, errors.length);
   }
 
   const published = await publishedCases(contract.operations, {
@@ -198,7 +216,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
     if (outcome.problem !== undefined) failed('(beside)', outcome);
   }
   await afterwards('(beside)');
-  await service.stop();
+  await stage.service.stop();
   return counts;
 
   /** The resources that requests need are made by requests as well, which may find something too. */
@@ -226,26 +244,6 @@ interface Outcome {
   readonly problem: string | undefined;
 }
 
-async function stageOf(service: TestService, { operations }: Contract): Promise<Stage> {
-  const walk = await walkOf(service, operations);
-  return { service, walk, credentials: await credentialsOf(service, walk) };
-}
-
-async function removeAttributes(service: TestService): Promise<void> {
-  const { body, text } = await call(service, { path: '/v1/attributes', as: 'admin' });
-  if (!Array.isArray(body.data)) throw new Error(`GET /v1/attributes answered ${text}`);
-  for (const { id } of body.data)
-    await call(service, { method: 'DELETE', path: `/v1/attributes/${id}`, as: 'admin' });
-}
-
-async function isIntact(service: TestService): Promise<boolean> {
-  for (const role of ['admin', 'editor', 'user'] as const) {
-    const { status, body } = await call(service, { path: '/v1/me', as: role });
-    if (status !== 200 || body.role !== role) return false;
-  }
-  return true;
-}
-
 /** The more of a request there is to get wrong, the more often it is sent. */
 function weightOf({ body, parameters, path }: Operation): number {
   if (body !== undefined) return 6;
@@ -257,44 +255,4 @@ function resolved(document: Schema, reference: string): Schema {
     .slice(2)
     .split('/')
     .reduce((at, token) => at[token] as Schema, document);
-}
-
-const plainDraft = ({ method, path }: Operation): Draft => ({
-  method,
-  segments: path.split('/').flatMap(segment => (segment.startsWith('{') ? [undefined] : [])),
-  query: '',
-  headers: [],
-  who: 'admitted',
-  contentType: undefined,
-  body: undefined,
-});
-
-async function requestOf(
-  operation: Operation,
-  path: string,
-  draft: Draft,
-  { walk, credentials }: Stage,
-): Promise<WireRequest> {
-  const existing = path.split('/');
-  let parameter = 0;
-  const target = operation.path
-    .split('/')
-    .map((segment, index) =>
-      segment.startsWith('{') ? (draft.segments[parameter++] ?? existing[index]) : segment,
-    )
-    .join('/');
-  const isSigned = draft.body !== undefined && draft.who === 'admitted';
-  const signature = isSigned ? await walk.signature(operation, Buffer.from(draft.body ?? []).toString()) : {};
-  const own = [
-    ...(draft.contentType === undefined ? [] : ([['Content-Type', draft.contentType]] as const)),
-    ...credentials(draft.who, operation),
-    ...Object.entries(signature),
-  ];
-  const added = draft.headers.filter(([name]) => !own.some(([given]) => given === name));
-  return {
-    method: draft.method,
-    target: draft.query === '' ? target : `${target}?${draft.query}`,
-    headers: [...own, ...added],
-    body: draft.body,
-  };
 }
