@@ -40,8 +40,7 @@ export function createNegotiate(): Negotiate {
   return {
     mediaType(accept, offered) {
       const first = offered[0];
-      // An empty value names none, which RFC 9110 §12.5.1 allows and some clients send for no preference.
-      if (accept === null || accept === '' || accept === '*/*' || accept === first) return first;
+      if (accept === null || accept === '*/*' || accept === first) return first;
       const key = `${offered.join()} ${accept}`;
       const known = mediaTypes.get(key);
       if (known !== undefined) return known.mediaType;
@@ -65,6 +64,7 @@ export function createNegotiate(): Negotiate {
 }
 
 function negotiateMediaType(header: string, offered: readonly string[]): string | undefined {
+  if (isEmptyList(header)) return offered[0];
   const negotiator = createNegotiator(header);
   const mediaType = negotiator.mediaType([...offered]);
   if (mediaType !== undefined) return mediaType;
@@ -72,6 +72,14 @@ function negotiateMediaType(header: string, offered: readonly string[]): string 
   return accepted.length > 0 && accepted.every(type => type.toLowerCase() === problemJson)
     ? offered[0]
     : undefined;
+}
+
+/**
+ * Whether a header names nothing, which RFC 9110 §12.5.1 allows and some clients send for no preference. Empty elements
+ * of a list do not count (§5.6.1).
+ */
+function isEmptyList(header: string): boolean {
+  return /^[\s,]*$/.test(header);
 }
 
 /** Many clients ask for JSON "in UTF-8", which is all it can be in (RFC 8259 §8.1): that narrows nothing. */

@@ -17,6 +17,10 @@ const problem = 'application/problem+json';
 const accepts: [accept: string | undefined, status: number][] = [
   [undefined, 200],
   ['', 200],
+  [',', 200],
+  [' , ,, ', 200],
+  [`,, ${json} ,`, 200],
+  [', text/html,', 406],
   ['*/*', 200],
   [json, 200],
   ['application/*', 200],
