@@ -139,14 +139,15 @@ function createRowReader(preset: Preset): (record: SourceRecord) => Row {
       header = record.columns;
       columns = resolveColumns(preset, header ?? Object.keys(record.value ?? {}));
     }
-    return toRow(record, columns);
+    return toRow(record, columns, preset);
   };
 }
 
-function toRow({ line, raw, value = {} }: SourceRecord, columns: Columns): Row {
+function toRow({ line, raw, value = {} }: SourceRecord, columns: Columns, { isEmpty }: Preset): Row {
   const getCell = (column: string): string => {
-    const text = value[column];
-    return typeof text === 'string' ? text.trim() : '';
+    const found = value[column];
+    const text = typeof found === 'string' ? found.trim() : '';
+    return isEmpty?.(column, text) === true ? '' : text;
   };
   return {
     line,

@@ -52,6 +52,7 @@ export const magento: Preset = {
   },
   required: ['sku', 'type', 'name', 'price'],
   signs: [['additional'], ['variations'], ['storeView'], ['online', 'visibility']],
+  isEmpty: (column, text) => text === 'no_selection' && /image$/i.test(column),
   place(row) {
     const sku = row.text('sku');
     if (row.text('storeView') !== '') return { leftOut: 'rows of store views were left out' };

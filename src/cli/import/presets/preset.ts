@@ -92,6 +92,8 @@ export interface Preset {
   readonly signs: readonly (readonly string[])[];
   /** Further columns that the preset reads itself, or that mean nothing outside the shop. */
   readonly takes?: RegExp;
+  /** Whether a text of the shop says that there is nothing in the cell. */
+  isEmpty?(column: string, text: string): boolean;
   /** The columns in English, where the shop writes them in its own language; undefined: they are not known. */
   translate?(columns: readonly string[]): readonly string[] | undefined;
   place(row: Row): Place;
