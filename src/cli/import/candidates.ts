@@ -11,7 +11,15 @@ import { requireCurrency, toMembers } from './presets/draft.ts';
 import { readTemplateColumns } from './presets/feeds/template.ts';
 import { formatProposal, getPreset, requireColumns } from './presets/index.ts';
 import { createRowJoiner, type Joined } from './presets/join.ts';
-import { type Draft, type Drafting, type PresetName, type Row, RowProblem } from './presets/preset.ts';
+import {
+  type Columns,
+  type Draft,
+  type Drafting,
+  type Preset,
+  type PresetName,
+  type Row,
+  RowProblem,
+} from './presets/preset.ts';
 import { checkArray, type ImportSource } from './source.ts';
 
 export interface CandidateRequest {
@@ -34,6 +42,8 @@ export interface Candidate {
   readonly fields: Record<string, unknown> | undefined;
   readonly error?: string;
   readonly details?: readonly ErrorDetail[];
+  /** Members → the columns that they come from, where these have other names. */
+  readonly columns?: ReadonlyMap<string, string>;
   /** How many records of the file it ends. */
   readonly position: number;
 }
@@ -103,7 +113,7 @@ function toCandidate(record: SourceRecord, position: number, mapping: Mapping, m
   const fields = mapper.map(value, record.columns);
   // An empty CSV cell says nothing; in JSON null, and an empty description, are values of their own.
   if (record.columns === undefined) keepExplicit(value, mapping, fields);
-  return { line, raw, fields, position };
+  return { line, raw, fields, columns: mapping, position };
 }
 
 function keepExplicit(
@@ -149,6 +159,23 @@ function checkColumns(
   notices.unused = mapper.unused(columns);
 }
 
+/** Which columns members come from, found out once for each header; not of those that the command line gives. */
+function createColumnNamer({ members }: Preset, { mapping, set }: CandidateRequest) {
+  let known: Columns | undefined;
+  let names: ReadonlyMap<string, string> = new Map();
+  return ([row]: readonly Row[]): ReadonlyMap<string, string> => {
+    if (row === undefined || row.columns === known) return names;
+    known = row.columns;
+    const { found } = known;
+    const own = Object.entries(members).flatMap(([member, name]) => {
+      const column = found.get(name);
+      return column === undefined || set.has(member) ? [] : [[member, column] as const];
+    });
+    names = new Map([...own, ...mapping]);
+    return names;
+  };
+}
+
 const createDrafting = (
   { cells, imageBase, dropUnknown }: CandidateRequest,
   { note }: Notices,
@@ -177,6 +204,7 @@ async function* readRowCandidates(
   const join = createRowJoiner(preset, file, notices.note);
   const mapper = createRecordMapper({ ...request, only: true });
   const drafting = createDrafting(request, notices);
+  const nameColumns = createColumnNamer(preset, request);
   let looked = false;
   for await (const batch of source.records) {
     for (const record of batch) {
@@ -207,7 +235,8 @@ async function* readRowCandidates(
     const [{ line, raw } = { line: 0, raw: '' }] = rows;
     try {
       const draft = preset.draft(rows, drafting);
-      return { line, raw, fields: addMapped(draft, rows, mapper), position };
+      const columns = nameColumns(rows);
+      return { line, raw, fields: addMapped(draft, rows, mapper), columns, position };
     } catch (error) {
       if (!(error instanceof RowProblem)) throw error;
       return { line: error.line, raw, fields: undefined, ...toProblem(error), position };

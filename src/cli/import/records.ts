@@ -201,6 +201,7 @@ function check({
   fields,
   error = 'cannot be read',
   details = [],
+  columns,
   raw,
 }: Candidate): ImportRecord | Reject {
   if (fields === undefined) return { line, error, details, raw };
@@ -211,7 +212,9 @@ function check({
   const findReason = (detail: ErrorDetail) =>
     unreadable.find(({ field }) => `${detail.field}.`.startsWith(`${field}.`)) ?? detail;
   const all = [...new Set([...broken.map(findReason), ...unreadable])];
-  const reasons = all.map(({ field, message }) => `${field} ${message}${formatValue(fields, field)}`);
+  const reasons = all.map(
+    ({ field, message }) => `${field} ${message}${formatOrigin(fields, field, columns)}`,
+  );
   return { line, error: reasons.join('; '), details: all, raw };
 }
 
@@ -233,12 +236,25 @@ function findUnreadable(value: object, path: readonly string[] = []): ErrorDetai
 
 const shownLength = 60;
 
-/** The value of a field, as in `tags.1`, that breaks a rule; nothing for one that is missing. */
-function formatValue(mapped: Readonly<Record<string, unknown>>, field: string): string {
+/**
+ * Where a field, as in `tags.1`, that breaks a rule comes from: its column, where that has another name, and its value,
+ * unless it is missing.
+ */
+function formatOrigin(
+  mapped: Readonly<Record<string, unknown>>,
+  field: string,
+  columns: Candidate['columns'],
+): string {
+  const name = field.replace(/^variants\.\d+\./, '');
+  const column = columns?.get(field) ?? columns?.get(name) ?? columns?.get(name.replace(/\..*/, ''));
   // Boundary: JSON.stringify is typed as if it made text of everything; of a value that is missing it makes none.
   const text = JSON.stringify(pickMember(mapped, field)) as string | undefined;
-  if (text === undefined) return '';
-  return ` (it is ${text.length > shownLength ? `${text.slice(0, shownLength)}…` : text})`;
+  const shown = text !== undefined && text.length > shownLength ? `${text.slice(0, shownLength)}…` : text;
+  const origin = [
+    ...(column === undefined || column === field ? [] : [`column "${column}"`]),
+    ...(shown === undefined ? [] : [`it is ${shown}`]),
+  ];
+  return origin.length === 0 ? '' : ` (${origin.join(', ')})`;
 }
 
 const isDetails = (

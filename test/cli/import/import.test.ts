@@ -221,6 +221,15 @@ const scenarios: readonly Scenario[] = [
     ],
     leaves: [rows.lamp],
   },
+  {
+    name: 'a rejected value, and the column that it is in where that has another name',
+    file: 'p.csv',
+    content: 'sku,Titel,price,Farbe\nA-1,Lamp,10.5,red\nB-1,,x,\n',
+    options: ['--map', 'name=Titel,attributes.colour=Farbe'],
+    status: 2,
+    says: ['line 3: name is required (column "Titel"); price must be a number (it is "x")'],
+    leaves: [rows.lamp],
+  },
 ];
 
 describeOnDatabases('catalog import on %s', kind => {

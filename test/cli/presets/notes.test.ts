@@ -9,7 +9,8 @@ const magentoHeader =
   'sku,product_type,name,product_online,visibility,price,base_image,additional_attributes,configurable_variations';
 
 const metaHeader = 'id,title,availability,price,image_link,fb_product_category,item_group_id,color,status';
-const headers = { woocommerce: wooHeader, magento: magentoHeader, meta: metaHeader };
+const googleHeader = 'id,title,availability,price,image_link,item_group_id,color';
+const headers = { woocommerce: wooHeader, magento: magentoHeader, meta: metaHeader, google: googleHeader };
 
 interface Case {
   readonly name: string;
@@ -65,6 +66,45 @@ const cases: readonly Case[] = [
     not: 'disabled',
     product: { status: 'archived', price: 10 },
     variants: [{ sku: 'TEE-S' }],
+  },
+  {
+    name: 'an option that a variation leaves open, and a value that none has',
+    shop: 'woocommerce',
+    rows: [
+      '1,variable,TEE,Tee,1,1,,,,Size,"S, M, L",',
+      '2,variation,TEE-S,Tee,1,1,3,10,TEE,Size,S,',
+      '3,variation,TEE-X,Tee,1,1,3,9,TEE,Size,,',
+    ],
+    says: [
+      '1 × options that a variation leaves open have the value Any',
+      '2 × values of options that no variation has were left out',
+      '1 created',
+    ],
+    product: { options: [{ name: 'Size', values: ['S', 'Any'] }] },
+    variants: [
+      { sku: 'TEE-S', options: { Size: 'S' } },
+      { sku: 'TEE-X', options: { Size: 'Any' } },
+    ],
+  },
+  {
+    name: 'titles that differ within a group',
+    shop: 'google',
+    rows: ['S-1,Sofa red,in stock,10 USD,,S,Red', 'S-2,Sofa blue,in stock,12 USD,,S,Blue'],
+    says: [
+      '1 × groups whose rows have different titles were named by what these have in common, or by the first',
+      '1 created',
+    ],
+    product: { name: 'Sofa' },
+    variants: [{ sku: 'S-1' }, { sku: 'S-2' }],
+  },
+  {
+    name: 'titles of a group that are the same are not counted',
+    shop: 'google',
+    rows: ['S-1,Sofa,in stock,10 USD,,S,Red', 'S-2,Sofa,in stock,12 USD,,S,Blue'],
+    says: ['1 created'],
+    not: 'different titles',
+    product: { name: 'Sofa' },
+    variants: [{ sku: 'S-1' }, { sku: 'S-2' }],
   },
   {
     name: 'stock that is counted at the product',
@@ -214,6 +254,31 @@ test.each(cases)('$shop: $name', ({ shop, rows, says, not, product, variants }) 
     expect((await place.runHere(['import', file, '--preset', shop])).out).toContain(
       '0 created, 0 updated, 1 unchanged',
     );
+  }),
+);
+
+test.each([
+  [
+    'shopify',
+    'Handle,Title,Vendor,Body (HTML),Variant Price',
+    'mug,Mug,N,,',
+    'price is required (column "Variant Price")',
+  ],
+  ['woocommerce', wooHeader, '1,simple,MUG,Mug,1,1,,,,,,', 'price is required (column "Regular price")'],
+  ['magento', magentoHeader, 'M,simple,,1,"Catalog, Search",5,,,', 'name is required'],
+  ['google', googleHeader, 'M-1,,in stock,5 USD,,,', 'name is required (column "title")'],
+  ['meta', metaHeader, 'M-1,Mug,in stock,,,,,,active', 'price is required'],
+])('what %s lacks is named as its file calls it', (shop, header, row, says) =>
+  onCatalog(async place => {
+    const ended = await place.runHere([
+      'import',
+      place.file('p.csv', `${header}\n${row}\n`),
+      '--preset',
+      shop,
+    ]);
+    expect(said(ended)).toContain(`line 2: ${says}\n`);
+    expect(ended.status).toBe(2);
+    expect(await productsOf(place)).toEqual([]);
   }),
 );
 

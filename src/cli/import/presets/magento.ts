@@ -50,6 +50,10 @@ export const magento: Preset = {
     variations: ['configurable_variations'],
     variationLabels: ['configurable_variation_labels'],
   },
+  members: {
+    ...{ name: 'name', description: 'description', sku: 'sku', price: 'price', weight: 'weight' },
+    ...{ category: 'categories', categories: 'categories' },
+  },
   required: ['sku', 'type', 'name', 'price'],
   signs: [['additional'], ['variations'], ['storeView'], ['online', 'visibility']],
   isEmpty: (column, text) => text === 'no_selection' && /image$/i.test(column),

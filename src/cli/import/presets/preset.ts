@@ -86,6 +86,8 @@ export interface Preset {
   readonly file: string;
   /** Names of columns → what they are called in the file; several: the first that is there. */
   readonly columns: Readonly<Record<string, readonly string[]>>;
+  /** Members of a product or variant → the name of the column that they come from, for errors. */
+  readonly members: Readonly<Record<string, string>>;
   /** Names without which the file is something else. */
   readonly required: readonly string[];
   /** Names that, together, no other file has: it is recognized by them. */

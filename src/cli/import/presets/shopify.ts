@@ -52,6 +52,17 @@ export const shopify: Preset = {
     variantImage: ['Variant Image', 'Variant image URL'],
     mpn: ['Google Shopping / MPN', 'Google Shopping / Manufacturer part number (MPN)'],
   },
+  members: {
+    ...{
+      externalId: 'handle',
+      name: 'title',
+      description: 'body',
+      brand: 'vendor',
+      tags: 'tags',
+      sku: 'sku',
+    },
+    ...{ gtin: 'barcode', mpn: 'mpn', price: 'price', compareAtPrice: 'compareAt', weight: 'grams' },
+  },
   required: ['handle', 'title', 'price'],
   signs: [
     ['body', 'option1Name'],

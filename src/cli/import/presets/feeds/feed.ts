@@ -36,6 +36,11 @@ export const feedColumns = {
   shippingWeight: ['shipping_weight', 'product_weight'],
 } as const;
 
+export const feedMembers = {
+  ...{ name: 'title', description: 'description', brand: 'brand', mpn: 'mpn', sku: 'id', price: 'price' },
+  ...{ category: 'productType', categories: 'productType', weight: 'shippingWeight' },
+} as const;
+
 /** What a product has one value of, and each of its rows may say. */
 const ofProduct = ['description', 'brand', 'productType', 'googleCategory', 'facebookCategory'];
 
@@ -78,7 +83,7 @@ export function draftFeedProduct(all: readonly Row[], drafting: Drafting): Draft
     fields: {
       ...{ ...own, image: undefined },
       externalId: group === '' ? first.text('id') : group,
-      name: isGroup ? findCommonTitle(all.map(readTitle)) : readTitle(first),
+      name: isGroup ? nameGroup(all.map(readTitle), drafting) : readTitle(first),
       description: product.text('description'),
       brand: decodePlainText(product.text('brand')),
       mpn: readAgreed(rows, 'mpn', attributes),
@@ -154,6 +159,13 @@ const isHidden = (row: Row): boolean =>
 function readStatus(row: Row): string | undefined {
   if (isHidden(row)) return 'archived';
   return row.text('status') === '' && row.text('visibility') === '' ? undefined : 'active';
+}
+
+function nameGroup(titles: readonly string[], { note }: Drafting): string {
+  const name = findCommonTitle(titles);
+  if (titles.some(title => title !== name))
+    note('groups whose rows have different titles were named by what these have in common, or by the first');
+  return name;
 }
 
 const shortestTitle = 4;

@@ -1,12 +1,13 @@
 /** Feeds for Google Merchant Center, as tables. */
 
 import type { Preset } from '../preset.ts';
-import { draftFeedProduct, feedColumns, getFeedPlace } from './feed.ts';
+import { draftFeedProduct, feedColumns, feedMembers, getFeedPlace } from './feed.ts';
 
 export const google: Preset = {
   name: 'google',
   file: 'a feed for Google Merchant Center',
   columns: { ...feedColumns, quantity: ['quantity', 'sell on google quantity'] },
+  members: feedMembers,
   required: ['id', 'title', 'price'],
   signs: [
     ['image', 'availability'],

@@ -1,7 +1,7 @@
 /** Catalogs of Meta (Facebook, Instagram), as tables. */
 
 import type { Preset } from '../preset.ts';
-import { draftFeedProduct, feedColumns, getFeedPlace } from './feed.ts';
+import { draftFeedProduct, feedColumns, feedMembers, getFeedPlace } from './feed.ts';
 
 export const meta: Preset = {
   name: 'meta',
@@ -14,6 +14,7 @@ export const meta: Preset = {
     facebookCategory: ['fb_product_category'],
     firstTag: ['product_tags[0]'],
   },
+  members: feedMembers,
   required: ['id', 'title', 'price'],
   signs: [
     ['image', 'facebookCategory'],

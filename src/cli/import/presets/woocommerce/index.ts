@@ -46,6 +46,17 @@ export const woocommerce: Preset = {
     parent: ['Parent'],
     brands: ['Brands', 'Brand'],
   },
+  members: {
+    ...{
+      externalId: 'id',
+      name: 'name',
+      description: 'description',
+      brand: 'brands',
+      tags: 'tags',
+      sku: 'sku',
+    },
+    ...{ category: 'categories', categories: 'categories', price: 'regular', weight: 'weight' },
+  },
   required: ['type', 'name', 'regular'],
   signs: [['parent', 'sku'], ['published', 'categories'], ['inStock']],
   takes: /^attribute \d+ (?:name|value\(s\)|visible|global|default)$/i,
@@ -71,6 +82,7 @@ export const woocommerce: Preset = {
     const described = readOwnAttributes(parent);
     const options = described.map(({ name }) => name).filter(name => named.has(name));
     for (const { name, values } of described) if (!named.has(name)) attributes.add(name, values);
+    noteLeftOut(described, variations, drafting);
     const variants = keepFewOptions(
       variations.map(row => readVariant(row, options, drafting, attributes)),
       attributes,
@@ -133,8 +145,30 @@ function readOwnAttributes(row: Row): { readonly name: string; readonly values: 
   });
 }
 
+/** Counts values that the product offers and no variation has: an option has those of its variants. */
+function noteLeftOut(
+  described: ReturnType<typeof readOwnAttributes>,
+  variations: readonly Row[],
+  { note }: Drafting,
+): void {
+  const sold = new Map<string, Set<string>>();
+  for (const { name, values } of variations.flatMap(readOwnAttributes)) {
+    const had = sold.get(name) ?? new Set();
+    had.add(values.join(', '));
+    sold.set(name, had);
+  }
+  for (const { name, values } of described) {
+    const had = sold.get(name);
+    if (had === undefined) continue;
+    for (const value of values) if (!had.has(value)) note(valuesLeftOut);
+  }
+}
+
+const valuesLeftOut = 'values of options that no variation has were left out';
+
 /** The value of an option that a variation leaves open. */
 const anyValue = 'Any';
+const leftOpen = `options that a variation leaves open have the value ${anyValue}`;
 
 function readVariant(
   row: Row,
@@ -144,6 +178,7 @@ function readVariant(
 ): Variant {
   const own = new Map(readOwnAttributes(row).map(({ name, values }) => [name, values.join(', ')]));
   const all = new Set([...names, ...own.keys()]);
+  for (const name of all) if (!own.has(name)) drafting.note(leftOpen);
   const options = Object.fromEntries([...all].map(name => [name, own.get(name) ?? anyValue]));
   if (row.text('name') === '') throw new RowProblem(row, 'Name', 'is required');
   const sold = readSoldFields(row, drafting, attributes);
