@@ -70,6 +70,22 @@ export async function createPlace(
   });
 }
 
+/**
+ * Does something with a catalog of its own on SQLite, and removes it.
+ * @param settings over the defaults
+ */
+export async function onCatalog(
+  work: (place: Place) => Promise<void>,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const place = await createCatalog('sqlite', settings);
+  try {
+    await work(place);
+  } finally {
+    place.remove();
+  }
+}
+
 function placeIn(folder: string, settings: Readonly<Record<string, string>>): Place {
   const environment = {
     DATA_DIR: join(folder, 'data'),

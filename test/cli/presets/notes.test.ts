@@ -1,7 +1,6 @@
 /** What of a shop's file is not taken over as it is there, and that the import says so. */
 import { expect, test } from 'bun:test';
-import { shopifyFile } from '../../support/samples/shop-files.ts';
-import { createCatalog, type Ended, type Place, productsOf, variantsOf } from '../program.ts';
+import { type Ended, onCatalog, productsOf, variantsOf } from '../program.ts';
 
 const wooHeader =
   'ID,Type,SKU,Name,Published,In stock?,Stock,Regular price,Parent,Attribute 1 name,Attribute 1 value(s),Images';
@@ -230,12 +229,6 @@ const cases: readonly Case[] = [
   },
 ];
 
-async function onCatalog(work: (place: Place) => Promise<void>): Promise<void> {
-  const place = await createCatalog('sqlite');
-  await work(place);
-  place.remove();
-}
-
 const said = ({ out, err }: Ended): string => out + err;
 
 test.each(cases)('$shop: $name', ({ shop, rows, says, not, product, variants }) =>
@@ -257,31 +250,6 @@ test.each(cases)('$shop: $name', ({ shop, rows, says, not, product, variants }) 
   }),
 );
 
-test.each([
-  [
-    'shopify',
-    'Handle,Title,Vendor,Body (HTML),Variant Price',
-    'mug,Mug,N,,',
-    'price is required (column "Variant Price")',
-  ],
-  ['woocommerce', wooHeader, '1,simple,MUG,Mug,1,1,,,,,,', 'price is required (column "Regular price")'],
-  ['magento', magentoHeader, 'M,simple,,1,"Catalog, Search",5,,,', 'name is required'],
-  ['google', googleHeader, 'M-1,,in stock,5 USD,,,', 'name is required (column "title")'],
-  ['meta', metaHeader, 'M-1,Mug,in stock,,,,,,active', 'price is required'],
-])('what %s lacks is named as its file calls it', (shop, header, row, says) =>
-  onCatalog(async place => {
-    const ended = await place.runHere([
-      'import',
-      place.file('p.csv', `${header}\n${row}\n`),
-      '--preset',
-      shop,
-    ]);
-    expect(said(ended)).toContain(`line 2: ${says}\n`);
-    expect(ended.status).toBe(2);
-    expect(await productsOf(place)).toEqual([]);
-  }),
-);
-
 test.each([[[]], [['--image-base', 'https://c.example/media']]])(
   'what Magento writes for no image is none, with the options %j',
   options =>
@@ -296,33 +264,5 @@ test.each([[[]], [['--image-base', 'https://c.example/media']]])(
       const [made] = await productsOf(place);
       expect(made?.images).toEqual([]);
       expect<unknown>(made?.attributes).toEqual({ product_type: 'simple', visibility: 'Catalog, Search' });
-    }),
-);
-
-test('a mapped column that the file does not have ends an import with a preset, too', () =>
-  onCatalog(async place => {
-    const file = place.file('s.csv', shopifyFile);
-    const command = ['import', file, '--preset', 'shopify', '--map'];
-    const refused = await place.runHere([...command, 'brand=Hersteller']);
-    expect(refused.err).toContain('the first record has no column "Hersteller" for brand; it has Handle, ');
-    expect(refused.status).toBe(1);
-    expect(await productsOf(place)).toEqual([]);
-    expect(await place.runHere([...command, 'mpn=variant sku'])).toMatchObject({ status: 0 });
-  }));
-
-const lines = ['Handle;Title;Variant Price', ';;', 'mug;Mug, large;12', ';;', ';;;;;', ''];
-
-test.each([
-  ['with a preset', lines, ['--preset', 'shopify']],
-  ['without one', ['sku;name;price', ';;', 'mug;Mug, large;12', ';;', ';;;;;', ''], []],
-])(
-  'what Excel writes is read %s: a line that names the delimiter, and rows of delimiters',
-  (_, rows, options) =>
-    onCatalog(async place => {
-      const file = place.file('e.csv', ['sep=;', ...rows].join('\r\n'));
-      const ended = await place.runHere(['import', file, ...options]);
-      expect(ended.out).toContain('1 created, 0 updated, 0 unchanged, 0 rejected');
-      expect(ended.status).toBe(0);
-      expect(await productsOf(place)).toMatchObject([{ name: 'Mug, large', price: 12 }]);
     }),
 );

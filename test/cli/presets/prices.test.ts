@@ -1,13 +1,9 @@
 /** Prices in shops' files: the currency beside them, and sales by their dates. */
 import { expect, test } from 'bun:test';
 import { isSaleOn } from '../../../src/cli/import/presets/dates.ts';
-import { createCatalog, type Place, productsOf, variantsOf } from '../program.ts';
+import { onCatalog, type Place, productsOf, variantsOf } from '../program.ts';
 
-async function onCatalog(work: (place: Place) => Promise<void>): Promise<void> {
-  const place = await createCatalog('sqlite', { DEFAULT_CURRENCY: 'EUR' });
-  await work(place);
-  place.remove();
-}
+const onEuros = (work: (place: Place) => Promise<void>) => onCatalog(work, { DEFAULT_CURRENCY: 'EUR' });
 
 const headers = {
   shopify: 'Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price,Variant Compare At Price',
@@ -75,7 +71,7 @@ const mixed: readonly Mixed[] = [
 test.each(mixed)(
   '$shop: a product whose amounts are in two currencies is refused: $says',
   ({ shop, rows, options = [], says }) =>
-    onCatalog(async place => {
+    onEuros(async place => {
       const file = place.file('p.csv', [headers[shop], ...rows, ''].join('\n'));
       const ended = await place.runHere(['import', file, '--preset', shop, ...options]);
       expect(ended.err).toContain(says);
@@ -122,7 +118,7 @@ const named: readonly {
 test.each(named)(
   '$shop: the currency beside one amount is that of the product: $currency',
   ({ shop, rows, options = [], currency, prices = [352, 10] }) =>
-    onCatalog(async place => {
+    onEuros(async place => {
       const file = place.file('p.csv', [headers[shop], ...rows, ''].join('\n'));
       expect(await place.runHere(['import', file, '--preset', shop, ...options])).toMatchObject({
         status: 0,
@@ -230,7 +226,7 @@ const dated = [
 test.each(dated.map(one => ({ ...one })))(
   '$shop: a sale counts between its dates only, and is kept when it does not',
   ({ shop, header, rows, attributes }) =>
-    onCatalog(async place => {
+    onEuros(async place => {
       const file = place.file('p.csv', [header, ...rows.map(([row]) => row), ''].join('\n'));
       const ended = await place.runHere(['import', file, '--preset', shop]);
       expect(ended.err).toContain(`1 × ${unreadable}`);

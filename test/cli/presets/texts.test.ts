@@ -1,12 +1,6 @@
 /** Texts in shops' files: entities, category paths with commas, names of attributes that come to one key. */
 import { expect, test } from 'bun:test';
-import { createCatalog, type Place, productsOf, variantsOf } from '../program.ts';
-
-async function onCatalog(work: (place: Place) => Promise<void>): Promise<void> {
-  const place = await createCatalog('sqlite');
-  await work(place);
-  place.remove();
-}
+import { onCatalog, productsOf, variantsOf } from '../program.ts';
 
 const csvOf = (rows: readonly (readonly string[])[]): string =>
   rows.map(row => row.map(cell => `"${cell.replaceAll('"', '""')}"`).join(',')).join('\n');

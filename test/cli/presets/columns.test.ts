@@ -1,0 +1,77 @@
+/** Columns of a shop's file: those that are missing, and those that what is rejected is in. */
+import { expect, test } from 'bun:test';
+import { shopifyFile } from '../../support/samples/shop-files.ts';
+import { onCatalog, productsOf } from '../program.ts';
+
+test.each([
+  [
+    'shopify',
+    'Handle,Title,Vendor,Body (HTML),Variant Price',
+    'mug,Mug,N,,',
+    'price is required (column "Variant Price")',
+  ],
+  [
+    'woocommerce',
+    'ID,Type,SKU,Name,Published,Regular price,Parent',
+    '1,simple,MUG,Mug,1,,',
+    'price is required (column "Regular price")',
+  ],
+  [
+    'magento',
+    'sku,product_type,name,product_online,visibility,price',
+    'M,simple,,1,"Catalog, Search",5',
+    'name is required',
+  ],
+  [
+    'google',
+    'id,title,availability,price,item_group_id',
+    'M-1,,in stock,5 USD,',
+    'name is required (column "title")',
+  ],
+  [
+    'meta',
+    'id,title,availability,price,fb_product_category,status',
+    'M-1,Mug,in stock,,,active',
+    'price is required',
+  ],
+])('what %s lacks is named as its file calls it', (shop, header, row, says) =>
+  onCatalog(async place => {
+    const ended = await place.runHere([
+      'import',
+      place.file('p.csv', `${header}\n${row}\n`),
+      '--preset',
+      shop,
+    ]);
+    expect(ended.out + ended.err).toContain(`line 2: ${says}\n`);
+    expect(ended.status).toBe(2);
+    expect(await productsOf(place)).toEqual([]);
+  }),
+);
+
+test('a mapped column that the file does not have ends an import with a preset, too', () =>
+  onCatalog(async place => {
+    const file = place.file('s.csv', shopifyFile);
+    const command = ['import', file, '--preset', 'shopify', '--map'];
+    const refused = await place.runHere([...command, 'brand=Hersteller']);
+    expect(refused.err).toContain('the first record has no column "Hersteller" for brand; it has Handle, ');
+    expect(refused.status).toBe(1);
+    expect(await productsOf(place)).toEqual([]);
+    expect(await place.runHere([...command, 'mpn=variant sku'])).toMatchObject({ status: 0 });
+  }));
+
+const lines = ['Handle;Title;Variant Price', ';;', 'mug;Mug, large;12', ';;', ';;;;;', ''];
+
+test.each([
+  ['with a preset', lines, ['--preset', 'shopify']],
+  ['without one', ['sku;name;price', ';;', 'mug;Mug, large;12', ';;', ';;;;;', ''], []],
+])(
+  'what Excel writes is read %s: a line that names the delimiter, and rows of delimiters',
+  (_, rows, options) =>
+    onCatalog(async place => {
+      const file = place.file('e.csv', ['sep=;', ...rows].join('\r\n'));
+      const ended = await place.runHere(['import', file, ...options]);
+      expect(ended.out).toContain('1 created, 0 updated, 0 unchanged, 0 rejected');
+      expect(ended.status).toBe(0);
+      expect(await productsOf(place)).toMatchObject([{ name: 'Mug, large', price: 12 }]);
+    }),
+);
