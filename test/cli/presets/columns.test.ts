@@ -75,3 +75,29 @@ test.each([
       expect(await productsOf(place)).toMatchObject([{ name: 'Mug, large', price: 12 }]);
     }),
 );
+
+const magentoRows = [
+  'sku,product_type,name,product_online,visibility,price,categories,configurable_variations',
+  'C-1,simple,C S,1,Not Visible Individually,10,Default Category/Men,',
+  'C-2,simple,C M,1,Not Visible Individually,10,"Default Category/Men,Default Category/New",',
+  'C,configurable,C,1,"Catalog, Search",,"Default Category/Men,Default Category/Tops","sku=C-1,size=S|sku=C-2,size=M"',
+];
+const wooRows = [
+  'ID,Type,SKU,Name,Published,Regular price,Parent,Categories,Attribute 1 name,Attribute 1 value(s)',
+  '1,variable,C,C,1,,,"Men, Tops",Size,"S, M"',
+  '2,variation,C-1,C,1,10,C,Men,Size,S',
+  '3,variation,C-2,C,1,10,C,"Men, New",Size,M',
+];
+
+test.each([
+  ['magento', magentoRows, 'Default Category/Men,Default Category/New'],
+  ['woocommerce', wooRows, 'Men, New'],
+])('of the categories of variants of %s what the product has is not kept twice', (shop, rows, kept) =>
+  onCatalog(async place => {
+    const ended = await place.runHere(['import', place.file('p.csv', rows.join('\n')), '--preset', shop]);
+    expect(ended.status).toBe(0);
+    expect(await productsOf(place)).toMatchObject([
+      { category: 'Men', categories: ['Tops'], attributes: { categories: kept } },
+    ]);
+  }),
+);

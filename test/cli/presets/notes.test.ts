@@ -163,6 +163,18 @@ const cases: readonly Case[] = [
     variants: [{ sku: 'C-1', gtin: '4006381333931' }],
   },
   {
+    name: 'a bundle that costs what is in it is left out, one with a price is not',
+    shop: 'magento',
+    rows: [
+      'B-1,bundle,Kit,1,"Catalog, Search",0.0000,,,',
+      'B-2,bundle,Kit,1,"Catalog, Search",,,,',
+      'B-3,bundle,Set,1,"Catalog, Search",30,,,',
+    ],
+    says: ['2 × bundles, which have no price of their own, were left out', '1 created', '0 rejected'],
+    product: { name: 'Set', price: 30 },
+    variants: [],
+  },
+  {
     name: 'codes of several variants, the code of their product, and one that is none',
     shop: 'magento',
     rows: [

@@ -9,6 +9,10 @@ import { requireOneCurrency } from './prices.ts';
 export const groupedLeftOut =
   'grouped products, which have no price of their own, were left out: the products they group are read by themselves';
 
+/** Bought for what its parts cost: an order for it would be free. */
+export const bundleLeftOut =
+  'bundles, which have no price of their own, were left out: the products in them are read by themselves';
+
 /**
  * Leaves out what the shop does not sell: a variant has no status of its own here, and would be on sale. Where all are
  * disabled they stay, and the product is archived: without them it would have neither price nor options.

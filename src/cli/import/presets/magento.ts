@@ -10,7 +10,7 @@ import {
   readPiecesCell,
   readWeightCell,
 } from './cells.ts';
-import { collectImages, groupedLeftOut, keepFewOptions, leaveOutDisabled } from './draft.ts';
+import { bundleLeftOut, collectImages, groupedLeftOut, keepFewOptions, leaveOutDisabled } from './draft.ts';
 import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from './preset.ts';
 import { readSalePrices } from './prices.ts';
 import { foldRows, keepOthers, readDescription } from './rows.ts';
@@ -61,8 +61,9 @@ export const magento: Preset = {
     const sku = row.text('sku');
     if (row.text('storeView') !== '') return { leftOut: 'rows of store views were left out' };
     if (sku === '') throw new RowProblem(row, 'sku', 'is required');
-    if (row.text('type').toLowerCase() === 'grouped' && row.text('price') === '')
-      return { leftOut: groupedLeftOut };
+    const type = row.text('type').toLowerCase();
+    if (type === 'grouped' && row.text('price') === '') return { leftOut: groupedLeftOut };
+    if (type === 'bundle' && !(Number(row.text('price')) > 0)) return { leftOut: bundleLeftOut };
     if (!isConfigurable(row)) return { named: sku };
     return { product: sku, variants: readVariations(row).map(variation => variation.sku) };
   },
@@ -81,7 +82,7 @@ export const magento: Preset = {
     addAdditional(attributes, own, codes);
     addImagePaths(attributes, own, drafting);
     const description = readDescription([own, ...children], attributes, ['description', 'short_description']);
-    keepOthers(attributes, [own, ...children], ['categories']);
+    keepOthers(attributes, [own, ...children], ['categories'], text => splitList(text, ','));
     attributes.add('visibility', own.text('visibility'));
     attributes.add('product_type', own.text('type'));
     // Of the variants' columns only what their product leaves empty would be said, in fifteen ways.

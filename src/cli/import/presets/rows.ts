@@ -35,14 +35,24 @@ export function readDescription(
   return read(description);
 }
 
-/** Keeps as attributes what rows say of these columns beside the first that says something. */
-export function keepOthers(attributes: AttributeSet, rows: readonly Row[], names: readonly string[]): void {
+/**
+ * Keeps as attributes what rows say of these columns beside the first that says something.
+ * @param split of columns with lists: one whose items are all in the first list says nothing more
+ */
+export function keepOthers(
+  attributes: AttributeSet,
+  rows: readonly Row[],
+  names: readonly string[],
+  split = (text: string): readonly string[] => [text],
+): void {
   const [first, ...others] = rows;
   if (first === undefined) return;
   const product = foldRows(first, others);
   for (const name of names) {
-    const texts = others.map(row => row.text(name));
-    attributes.add(getColumn(first, name), findOthers(texts, product.text(name)));
+    const own = product.text(name);
+    const had = new Set(split(own));
+    const texts = others.map(row => row.text(name)).filter(text => !split(text).every(one => had.has(one)));
+    attributes.add(getColumn(first, name), findOthers(texts, own));
   }
 }
 

@@ -102,7 +102,7 @@ export const woocommerce: Preset = {
     );
     const [brand, ...brands] = splitList(decodePlainText(product.text('brands')), ',');
     attributes.add('Brands', brands);
-    keepOthers(attributes, own, ['categories', 'brands']);
+    keepOthers(attributes, own, ['categories', 'brands'], text => splitList(text, ','));
     addRest(attributes, { own: [parent], others: variations }, drafting);
     return {
       fields: {
