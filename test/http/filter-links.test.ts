@@ -82,6 +82,23 @@ describeOnDatabases('links of filtered lists on %s', kind => {
     }
   }, 30_000);
 
+  test.each(['application/json', 'application/hal+json'])(
+    'links of %s are as long as the address of the request',
+    async type => {
+      const long = `x=${'y'.repeat(6000)}`;
+      let found = 0;
+      for (const operation of operations.filter(({ method }) => method === 'GET')) {
+        const path = await walk.keptPath(operation);
+        const query = requiredQuery(operation);
+        const sent = { path: `${path}${query}${query === '' ? '?' : '&'}${long}`, headers: { Accept: type } };
+        const { status, body } = await walk.send(operation, path, sent);
+        if (status === 200 && JSON.stringify(body?.links ?? body?._links ?? '').includes(long)) found += 1;
+      }
+      expect(found).toBeGreaterThan(15);
+    },
+    30_000,
+  );
+
   test('HAL links keep them as well', async () => {
     const filter = 'attr.key=C+minor&perPage=1';
     const { _links } = await get(`/v1/products?${filter}`, { Accept: 'application/hal+json' });

@@ -20,10 +20,8 @@ export interface Link {
 
 export type Links = Readonly<Record<string, Link>>;
 
-const href = z
-  .url()
-  .max(2048)
-  .meta({ examples: ['https://shop.example/v1/orders/1'] });
+/** As long as the address of the request, whose parameters it repeats. */
+const href = z.url().meta({ examples: ['https://shop.example/v1/orders/1'] });
 
 export const link = z
   .object({ href, method: z.enum(['POST', 'PUT', 'PATCH', 'DELETE']).optional() })
@@ -35,7 +33,6 @@ const templatedLink = z
     href: z
       .string()
       .min(1)
-      .max(2048)
       .describe('An address, or a template of one (RFC 6570).')
       .meta({ pattern: '^https?://', examples: ['https://shop.example/v1/products{?page,perPage}'] }),
     templated: z
