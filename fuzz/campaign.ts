@@ -28,6 +28,8 @@ const besideShare = 0.05;
 const msForRunsPerRequest = 2;
 /** Operations that are driven at the same time. */
 const atOnce = 8;
+/** The operations beside it may define attributes, and damage accounts, as often as it makes what it needs. */
+const mostAttempts = 20;
 /** Failing requests that are tried in search of the smallest, for so long at most. */
 const shrinkMs = 5000;
 
@@ -60,7 +62,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
       try {
         return await work(used.walk);
       } catch (error) {
-        if (attempt === 3) throw error;
+        if (attempt === mostAttempts) throw error;
         const isRefused = error instanceof Error && error.message.includes('"field":"attributes');
         if (isRefused) await removeAttributes(used.service);
         else if (used === stage && (await isIntact(used.service))) throw error;
