@@ -10,7 +10,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   Users: 'The people who may sign in, and their roles.',
   'API keys': 'Credentials for programs: each has scopes, can expire and can be revoked.',
   Products: 'The catalog itself.',
-  Variants: 'What is sold of a product, in one combination of its options each.',
+  Variants: 'What is sold of a product: one variant for each combination of its options.',
   Categories: 'The tree that products are listed in.',
   Reviews: 'What users think of products: one review per user and product.',
   Orders: 'What users buy: prices are those of the moment of ordering.',
@@ -22,7 +22,8 @@ export const tagTexts: Readonly<Record<string, string>> = {
   Todos: 'Private lists of things to do.',
   Search: 'One search over everything the caller may read.',
   Data: 'Data for programs, with an API key.',
-  Operation: 'For operators and tools: health, metrics and this document. Beside the versions, and free.',
+  Operation:
+    'For operators and tools: health, metrics and this document. Outside the versions, and not charged to a quota.',
 };
 
 const errorRows = Object.entries(errorTable).map(
@@ -42,9 +43,9 @@ not know: new ones may be added within a version.
 Responses are JSON. Others, such as HAL and the media type of a version, are requested by naming them in \`Accept\`; each
 response has them in \`x-alternative-content\`, described as \`content\` is.
 
-## Names that are not known
+## Unknown names
 Query parameters and members that an operation does not know are ignored. With \`Prefer: handling=strict\` they are
-refused (400), each with the name that was likely meant, where one is near.
+refused (400), and the error names the nearest known name, if one is near.
 
 ## Safe writes
 Every representation has an \`ETag\`. Send it as \`If-Match\` with PUT, PATCH and DELETE and nobody's change is
