@@ -16,7 +16,7 @@ const operations = await (async () => {
   return contract.operations;
 })();
 
-/** A password that somebody has put into an address. */
+/** A password that a client has put into an address. */
 const typed = 'typed-into-the-wrong-field';
 const encoded = (text: string) =>
   [...text].map(character => `%${character.charCodeAt(0).toString(16)}`).join('');

@@ -51,7 +51,7 @@ describeOnDatabases('stock that many want on %s', kind => {
   test('two hundred buyers at once get a hundred pieces, over two replicas', async () => {
     const replica = await service.replica();
     const [lamp, desk] = [await addStocked(service, 100), await addStocked(service, 1000)];
-    // Half of them name the products the other way round: whoever locks as they are named would wait for ever.
+    // Half of them name the products the other way round: locking them in the order of their names would wait for ever.
     const responses = await Promise.all(
       Array.from({ length: 200 }, (_, buyer) => {
         const lines = [[lamp, 1] as const, [desk, 2] as const];

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dir, '..', '..');
 
-/** Runs one file's tests where anybody could have put programs into the place of PostgreSQL's. */
+/** Runs one file's tests where any user could have put programs in the place of PostgreSQL's. */
 async function runWithPlanted(settings: Readonly<Record<string, string>>) {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-planted-'));
   chmodSync(folder, 0o755);

@@ -7,7 +7,7 @@ import { browserPath, openTab, type Tab } from '../support/peers/browser.ts';
 import { mailsOf, mailTo, tokenIn } from '../support/peers/mails.ts';
 import { signIn, startTestService, type TestService } from '../support/service/service.ts';
 
-/** What Firefox sends when somebody types an address. */
+/** What Firefox sends when a user types an address. */
 const byBrowser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
 let service: TestService;
@@ -22,23 +22,26 @@ describe('the pages', () => {
     ['/password-reset', 'v1/auth/password-reset'],
     ['/verify', 'v1/auth/verify'],
     ['/restore-address', 'v1/auth/restore-address'],
-  ])('%s loads nothing, tells nobody its address, and runs nothing but its own', async (path, action) => {
-    const page = await call(service, { path: `${path}?token=a-token-to-keep-secret`, headers: byBrowser });
-    expect([page.status, page.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(page.headers.get('Cache-Control')).toBe('no-store');
-    expect(page.headers.get('Referrer-Policy')).toBe('no-referrer');
-    if (action !== undefined) expect(page.text).toContain(`data-action="${action}"`);
-    expect(page.text).not.toMatch(/token-to-keep|src=|href="(?:https?:|\/)| on\w+=| style=/);
-    const policy = page.headers.get('Content-Security-Policy') ?? '';
-    expect(policy).toStartWith("default-src 'none'; ");
-    expect(policy).not.toContain('unsafe');
-    for (const element of ['script', 'style']) {
-      const text = new RegExp(`<${element}>([^]*?)</${element}>`).exec(page.text)?.[1];
-      const hash = new Bun.CryptoHasher('sha256').update(text ?? '').digest('base64');
-      expect(policy.includes(`${element}-src 'sha256-${hash}'`)).toBe(text !== undefined);
-    }
-    expect(JSON.stringify(service.log())).not.toContain('a-token-to-keep-secret');
-  });
+  ])(
+    '%s loads nothing, gives its address to no other site, and runs nothing but its own',
+    async (path, action) => {
+      const page = await call(service, { path: `${path}?token=a-token-to-keep-secret`, headers: byBrowser });
+      expect([page.status, page.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(page.headers.get('Cache-Control')).toBe('no-store');
+      expect(page.headers.get('Referrer-Policy')).toBe('no-referrer');
+      if (action !== undefined) expect(page.text).toContain(`data-action="${action}"`);
+      expect(page.text).not.toMatch(/token-to-keep|src=|href="(?:https?:|\/)| on\w+=| style=/);
+      const policy = page.headers.get('Content-Security-Policy') ?? '';
+      expect(policy).toStartWith("default-src 'none'; ");
+      expect(policy).not.toContain('unsafe');
+      for (const element of ['script', 'style']) {
+        const text = new RegExp(`<${element}>([^]*?)</${element}>`).exec(page.text)?.[1];
+        const hash = new Bun.CryptoHasher('sha256').update(text ?? '').digest('base64');
+        expect(policy.includes(`${element}-src 'sha256-${hash}'`)).toBe(text !== undefined);
+      }
+      expect(JSON.stringify(service.log())).not.toContain('a-token-to-keep-secret');
+    },
+  );
 
   test.each([
     [byBrowser.Accept, 'text/html; charset=utf-8'],

@@ -63,7 +63,7 @@ describeOnDatabases('numbers of deliveries on %s', kind => {
     const { build, write } = service.database;
     const now = service.clock.now();
     await write(async session => {
-      // Sealed by nobody: it can never be read, so it fails.
+      // Not sealed by any secret: it can never be read, so it fails.
       const mail = { queue: 'mail', key: 'mail:1', payload: 'garbage', attempts: 0, created_at: now };
       const insert = build.insertInto('deliveries').values([
         { ...mail, due_at: now, failed_at: null },

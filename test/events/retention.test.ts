@@ -1,4 +1,4 @@
-/** Events are kept for ever, or for as long as is set; none goes that someone is still to be told of. */
+/** Events are kept for ever, or for as long as is set; none is removed that is still to be delivered. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createRetention } from '../../src/events/retention.ts';
 import { record } from '../support/data/events.ts';

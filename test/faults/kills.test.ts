@@ -119,7 +119,7 @@ async function expectKeptTotals(place: Place): Promise<void> {
   expect(kept).toEqual(counted);
 }
 
-/** Reads to the end, and tells when what has come so far matches. */
+/** Reads to the end, and resolves when what has come so far matches. */
 function readAll(stream: ReadableStream<Uint8Array>) {
   let text = '';
   let check = () => {};

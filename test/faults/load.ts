@@ -2,7 +2,7 @@
 
 /** A service, or several lives or replicas of one. */
 export interface Target {
-  /** Where the next request goes; waits while nobody listens. */
+  /** Where the next request goes; waits while no service listens. */
   url(writer: number): string | Promise<string>;
   token(): string;
   /** Whether a request may end without a response, as those do that are under way when their service is killed. */
@@ -34,7 +34,7 @@ type Result = { readonly status: number; readonly text: string; readonly retryAf
 /**
  * Every second client sends an Idempotency-Key and repeats its request until it is acknowledged, as clients should;
  * the others go on to the next product.
- * @param category of the products: tells one load from another
+ * @param category of the products: distinguishes one load from another
  */
 export function startLoad(category: string, target: Target): Load {
   const { mayCut = false, mayRefuse = false } = target;
@@ -75,7 +75,7 @@ export function startLoad(category: string, target: Target): Load {
       acknowledged.push(name);
       return true;
     }
-    // Of a request that was cut, the database may not know yet that nobody goes on with it.
+    // Of a request that was cut, the database may not know yet that its process has ended.
     const isBusy = result?.status === 409 && isKeyed(writer);
     const isRefused = result?.status === 503 && result.retryAfter !== null && mayRefuse;
     if (result !== undefined && !isBusy && !isRefused) {

@@ -21,9 +21,9 @@ export interface Scenario {
 }
 
 export interface Evidence {
-  /** What clients were told had been done, each by a name of its own. */
+  /** What was acknowledged to clients, each by a name of its own. */
   readonly acknowledged: Iterable<string | number>;
-  /** What is there afterwards; what nobody was told of may be among it. */
+  /** What is there afterwards; writes that were not acknowledged may be among it. */
   readonly found: Iterable<string | number>;
   /** Responses and states that must not be. */
   readonly broken?: readonly string[];

@@ -147,7 +147,7 @@ describeOnDatabases('slow clients on %s', kind => {
 
   test('a response that is not read holds up nobody, and is whole when it is read', async () => {
     const meanwhile = others('long');
-    // Six bytes each in JSON: 6 MB a list, while the system buffers 4 MB for a connection that nobody reads.
+    // Six bytes each in JSON: 6 MB a list, while the system buffers 4 MB for a connection that no client reads.
     const description = '\u0001'.repeat(10_000);
     const products = 100;
     await Promise.all(Array.from({ length: products }, () => meanwhile.create({ description })));

@@ -1,6 +1,6 @@
 /**
  * A stop breaks nothing: clients with keep-alive connections go on, directly and behind a load balancer, while a
- * service is told to stop; and the programs that start the service leave none behind.
+ * service is stopped; and the programs that start the service leave none behind.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ function get(agent: Agent, port: number): Promise<number | string> {
   return promise;
 }
 
-/** Clients that send one request after the other until they are told to stop, or nobody listens any more. */
+/** Clients that send one request after the other until they are stopped, or the port is closed. */
 function load(port: number, endsWhenRefused: boolean) {
   const outcome: Outcome = { served: 0, broken: [] };
   let running = true;

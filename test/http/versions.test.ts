@@ -72,8 +72,8 @@ describeOnDatabases('two versions on %s', kind => {
     const { body } = await make('v1');
     const said = ({ headers }: Received) => ['Deprecation', 'Sunset', 'Link'].map(name => headers.get(name));
     const deprecated = ['Thu, 01 Jan 2026 00:00:00 GMT', null, '</v2>; rel="successor-version"'];
-    // Several times over, in both orders: answers are given again, and so are their headers. What is asked
-    // for is the same endpoint in both versions (/me, /reviews), or a translated one.
+    // Several times over, in both orders: responses are cached, and their headers as well. What is requested is
+    // the same endpoint in both versions (/me, /reviews), or a translated one.
     for (const version of ['v1', 'v1', 'v1', 'v2', 'v2', 'v2', 'v1'] as const) {
       const expected = version === 'v1' ? deprecated : [null, null, null];
       for (const path of [

@@ -92,7 +92,7 @@ describeOnDatabases('kill -9 and mail on %s', kind => {
     await letPass(place, claimMs);
     await queueIsEmpty(place);
     const ids = idsOf(smtp);
-    // Nobody had taken the invoice; the others were taken, so they have come twice, each with its own name.
+    // No server had taken the invoice; the others were taken, so they have come twice, each with its own name.
     expect(ids).toBeArrayOfSize(2 * lanes + 1);
     expect(ids.slice(lanes + 1).sort()).toEqual(held.sort());
     expect(await ask('GET', '/invoices/1')).toMatchObject({ status: 'sent', version: 2 });
@@ -117,7 +117,7 @@ describeOnDatabases('kill -9 and mail on %s', kind => {
     expect(again?.email.messageId).toBe(taken?.email.messageId ?? 'none');
     expect(again?.email.text).toBe(taken?.email.text ?? 'none');
     expect(again?.email.attachments).toEqual(taken?.email.attachments ?? []);
-    // It is noted once, and its reader is told once.
+    // It is marked once, and its reader is notified once.
     expect(await ask('GET', '/invoices/1')).toMatchObject({ status: 'sent', version: 2 });
     const told = (await ask('GET', '/notifications')).data.map(({ type }: { type: string }) => type);
     expect(told).toEqual(['order.paid', 'invoice.sent']);

@@ -1,4 +1,4 @@
-/** What arrives of a mail: as it was written, to nobody else, and by a connection that can be trusted. */
+/** What arrives of a mail: as it was written, to its recipient only, and by a connection that can be trusted. */
 import { describe, expect, onTestFinished, test } from 'bun:test';
 import { createSeal } from '../../src/secrets/seal.ts';
 import { call } from '../support/http/http.ts';

@@ -79,7 +79,7 @@ for (const [where, kind] of places) {
       return createImageFiles(database, media, createImageStore(database)).sweep(clock.now() + hours * hour);
     };
     const check = (...options: string[]) => runHere(['media', 'check', ...options], settings);
-    /** Writes a file as somebody would who knows nothing of the service. */
+    /** Writes a file as a program would that knows nothing of the service. */
     const place = async (hash: string, content: Uint8Array): Promise<void> => {
       const shelf = hash.slice(0, 2);
       if (s3 !== undefined) await s3.client.write(`some/prefix/${shelf}/${hash}`, content);
@@ -212,7 +212,7 @@ for (const [where, kind] of places) {
       const torn = await upload(product, plainPng(16, 16, 1, 1, 1));
       const { database } = service;
       await displace(hashOf(lost));
-      // A file that nobody knows; what has just been written may be of an upload.
+      // A file without a row; one that has just been written may be of an upload.
       const stray = 'f'.repeat(64);
       await place(stray, Buffer.from('stray'));
       expect((await check()).out).not.toContain(stray);

@@ -1,4 +1,4 @@
-/** What goes with what it belongs to: each has an event of its own, ratings follow, and many hold nobody up. */
+/** What goes with what it belongs to: each has an event of its own, ratings follow, and many hold no request up. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { createSearchCheck } from '../../src/cli/check/search.ts';

@@ -1,4 +1,4 @@
-/** Lists of many rows are read in the background on SQLite, where everybody would wait for them; others are not. */
+/** Lists of many rows are read in the background on SQLite, where all requests would wait for them; others are not. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Columns in memory stay as they are while somebody works with them, however long that takes. */
+/** Columns in memory stay as they are while a request works with them, however long that takes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { products } from '../../src/resources/products/row.ts';
 import type { Column } from '../../src/storage/columns/column.ts';
@@ -31,7 +31,7 @@ describeOnDatabases('columns on %s', kind => {
     const seen = await columns.use(sources, async ([column]) => {
       const first = countOf(column);
       await addProduct(service, { brand: 'A' });
-      // One that nobody has looked for: it is made of the rows as they are held.
+      // One that no request has used: it is made of the rows as they are held.
       const both = () => column?.rows({ of: 'equal', texts: ['A', 'B'] }).count;
       await changes.check();
       others.push(count(), count());

@@ -1,4 +1,4 @@
-/** What PostgreSQL says of damaged pages and indexes is told as damage, whichever of the two it is. */
+/** What PostgreSQL says of damaged pages and indexes is reported as damage, whichever of the two it is. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { call } from '../support/http/http.ts';

@@ -1,4 +1,4 @@
-/** The state of an SQLite database: another number after every commit of anybody's, and the same until then. */
+/** The state of an SQLite database: another number after every commit of any process, and the same until then. */
 
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, test } from 'bun:test';

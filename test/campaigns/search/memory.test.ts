@@ -1,4 +1,4 @@
-/** What is asked of words in memory is what the index says, after every kind of change, whoever makes it. */
+/** What words in memory say is what the index says, after every kind of change, by any process. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createProductWords } from '../../../src/resources/search/reader.ts';

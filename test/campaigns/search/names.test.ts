@@ -1,4 +1,4 @@
-/** What is found by the names of products in memory is what their names say, after every kind of change, whoever makes it. */
+/** What is found by the names of products in memory is what their names say, after every kind of change, by any process. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createProductNames } from '../../../src/resources/search/names/index.ts';

@@ -1,4 +1,4 @@
-/** What ends a running service, and how: it waits for nobody idle. What a kill leaves: test/long. */
+/** What ends a running service, and how: it does not wait for idle connections. What a kill leaves: test/long. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';

@@ -150,7 +150,7 @@ test.skipIf(!hasPostgres)('a service that still starts is not ready, which is no
   const account = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
   const place = await createCatalog('postgresql', { ...local, ...account });
   places.push(place);
-  // Nobody can be made a user until this has ended.
+  // No user can be made until this has ended.
   const other = new SQL(place.environment.DATABASE_URL ?? '', { max: 1 });
   await other.unsafe('begin; lock table users in share mode');
   const port = await freePort();

@@ -1,4 +1,4 @@
-/** PgBouncer in both modes: the generic suite through it, whether or not the service is told of it, and its crashes. */
+/** PgBouncer in both modes: the generic suite through it, with and without the setting that names its mode, and its crashes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -58,7 +58,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
   }
 
   /**
-   * Writers that create products of one category, each with a name of its own, until they are told to stop.
+   * Writers that create products of one category, each with a name of its own, until they are stopped.
    * What is neither created nor refused with 503 fails the test.
    */
   function load() {

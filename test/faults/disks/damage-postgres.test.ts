@@ -1,4 +1,4 @@
-/** A page of PostgreSQL's files that the disk has changed: its checksums tell, and so do the service and its check. */
+/** A page of PostgreSQL's files that the disk has changed: its checksums show it, and the service and its check report it. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Pages of the database file that the disk has changed: who meets one is told so, and the operator hears of it. */
+/** Pages of the database file that the disk has changed: its request fails with a code of its own, and the log names it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ describe('a damaged database', () => {
     write(from, new Uint8Array(length));
   }
 
-  /** What no pattern of bytes tells from a text. */
+  /** What no pattern of bytes distinguishes from a text. */
   function overwrite(id: number, offset: number, text: string): void {
     write(placeOf(id) + offset, Buffer.from(text));
   }

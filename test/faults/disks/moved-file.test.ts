@@ -1,6 +1,6 @@
 /**
  * The file of the embedded database, or its folder, removed or replaced under the running program: from then on
- * nothing is acknowledged that nobody would find, and anyone who looks is told why.
+ * nothing is acknowledged that could not be found again, and readiness and log say why.
  */
 import { describe, expect, test } from 'bun:test';
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';

@@ -70,7 +70,7 @@ async function upgrade(
   });
   await load.acknowledge(50);
 
-  // The migration waits for anyone who reads the table; nobody waits for the migration.
+  // The migration waits for whatever reads the table; nothing waits for the migration.
   const reader = new SQL(place.environment.DATABASE_URL ?? '', { max: 1 });
   await reader.unsafe('begin; select count(*) from products');
   const migrating = start(later.adds);

@@ -1,4 +1,4 @@
-/** Two services on one file of SQLite, which nobody should run, but somebody will: during a restart, or by mistake. */
+/** Two services on one file of SQLite: not supported, but it happens, during a restart or by mistake. */
 import { expect, test } from 'bun:test';
 import { createPlace, totalsOf, waitFor } from '../../cli/program.ts';
 import { signIn } from '../../support/data/sign-in.ts';

@@ -1,5 +1,5 @@
 /**
- * What reads text from outside takes time linear in its length: everybody waits while it does. These are the places that
+ * What reads text from outside takes time linear in its length: all other requests wait meanwhile. These are the places that
  * need a text made for them.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';

@@ -35,7 +35,7 @@ describeOnDatabases('the quota on %s', kind => {
         // Refunds are shared in the background, which on a busy machine may come after the next request.
         for (let looks = 0; looks < 50 && (await shared()) < Math.min(free, 10 * limit); looks++);
       }
-      // Those that were charged too, and what one replica had not been told when the other reached the end.
+      // Those that were charged too, and what one replica did not know of when the other reached the limit.
       expect(free).toBeGreaterThanOrEqual(10 * limit);
       expect(free).toBeLessThan(13 * limit);
     }),

@@ -59,7 +59,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     for (let round = 0; round < 12; round++)
       waits.push(await failAgain(email, guesser, round % 2 === 0 ? service : replica));
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
-    // Asking while one has to wait makes the wait no longer, and nobody else's.
+    // A request during the wait prolongs neither this wait nor that of others.
     const [first, second] = [await signIn(email, 'wrong', guesser), await signIn(email, 'wrong', guesser)];
     expect([first.status, waitOf(first), waitOf(second)]).toEqual([429, 900, 900]);
     expect(Number(first.headers.get('X-RateLimit-Reset'))).toBe(service.clock.now() / 1000 + 900);

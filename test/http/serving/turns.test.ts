@@ -1,5 +1,5 @@
 /**
- * Long work leaves the event loop turns for everybody else. Seen by the order of responses: the tests share the loop
+ * Long work leaves the event loop turns for other requests. Seen by the order of responses: the tests share the loop
  * with the service, so that a request which is answered meanwhile has had a turn of it.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';

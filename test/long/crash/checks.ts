@@ -1,4 +1,4 @@
-/** What has to hold after all those crashes: of what clients were told, of the tables, and of the mails. */
+/** What has to hold after all those crashes, for acknowledged writes, tables and mails. */
 
 import { expect } from 'bun:test';
 import { sql } from 'kysely';
@@ -17,7 +17,7 @@ import { mailsHold } from './mails.ts';
 export interface Aftermath {
   readonly place: Place;
   readonly kind: DatabaseKind;
-  /** The service runs, and nobody else asks it. */
+  /** The service runs, and gets no other requests. */
   readonly url: string;
   readonly admin: Client;
   readonly clients: readonly Client[];
@@ -81,13 +81,13 @@ function onlyOnce<T>(values: readonly T[]): T[] {
   return values.filter((value, index) => values.indexOf(value) !== index);
 }
 
-/** Acknowledged creations whose answer is not what is there now. */
+/** Acknowledged creations whose response is not what is there now. */
 function lostOf(ledger: Ledger, operation: Operation, now: ReadonlyMap<string, Shown>): Attempt[] {
   const isAsTold = ({ subject, answer }: Attempt) => Bun.deepEquals(now.get(subject), answer?.body, true);
   return of(ledger, operation).filter(attempt => wasDone(attempt) && !isAsTold(attempt));
 }
 
-/** Each was requested once, costs what it must, and is as its customer was told last. */
+/** Each was requested once, costs what it must, and is as the last response to its customer said. */
 function acknowledgedOrdersHold({ ledger, prices }: Aftermath, orders: readonly Shown[]): void {
   const numberOf = ({ customerId, items }: Shown) => `${customerId}:${items[0]?.quantity}`;
   const now = new Map<string, Shown>(orders.map(order => [numberOf(order), order]));
@@ -147,7 +147,7 @@ type EventRow = StoredEvent & { readonly new_document: string };
 
 /**
  * The events of each resource are one chain from its first version to the one it has now; what was acknowledged
- * is in it, and nothing that nobody has requested.
+ * is in it, and nothing that was not requested.
  */
 async function eventsHold(
   { read, build }: Database,

@@ -1,4 +1,4 @@
-/** The clients of the crash test: what each of them asks for, what it was told, and what nobody knows. */
+/** The clients of the crash test: what each of them requests, what was acknowledged, and what is unknown. */
 import { type Random, random } from '../../../bench/load/random.ts';
 import type { Lives, Operation } from './lives.ts';
 
@@ -12,7 +12,7 @@ interface Answer {
 
 interface Request {
   readonly operation: Operation;
-  /** What tells the thing it is about from all others: an address, an id, a number of the client's own. */
+  /** What identifies the thing it is about: an address, an id, a number of the client's own. */
   readonly subject: string;
   readonly method: string;
   readonly path: string;
@@ -125,7 +125,7 @@ async function askSurely(options: ClientOptions, request: Request, client: Clien
   }
 }
 
-/** Goes on until told to stop: places orders, and does to them and to its account whatever chance says. */
+/** Goes on until it is stopped: places orders, and changes them and its account at random. */
 export async function runCustomer(options: ClientOptions, client: Client): Promise<void> {
   const { lives, ledger, prices, isDone } = options;
   const chance = random(options.seed + client.id);
@@ -221,7 +221,7 @@ async function repeat(options: ClientOptions, chance: Random, answered: readonly
     ledger.surprises.push(`${known.path} with ${known.key} again: ${answer.status} ${answer.text}`);
 }
 
-/** Goes on until told to stop: makes products, and accounts for people who are asked by mail to set a password. */
+/** Goes on until it is stopped: makes products, and accounts whose owners get a mail to set a password. */
 export async function runAdministrator(options: ClientOptions, client: Client): Promise<void> {
   const { lives, isDone } = options;
   const chance = random(options.seed + client.id);

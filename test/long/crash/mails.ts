@@ -86,7 +86,7 @@ interface Promised {
   readonly most: number;
 }
 
-/** How many mails must have come: acknowledged ones at least, and those that nobody knows of at most. */
+/** How many mails must have come: acknowledged ones at least, and those without a response at most. */
 function promisedBy({ attempts }: Ledger, operations: readonly Operation[], subject: string): Promised {
   const asked = attempts.filter(
     attempt => operations.includes(attempt.operation) && attempt.subject === subject,

@@ -1,4 +1,4 @@
-/** The documentation page in a browser, where there is one: everybody can read it, and what it offers to try works. */
+/** The documentation page in a browser, where there is one: it is accessible, and what it offers to try works. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { browserPath, openTab, type Tab, violationsIn } from '../../support/peers/browser.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';

@@ -1,4 +1,4 @@
-/** The service's own pages in a browser, where there is one: they fit every screen, and everybody can read them. */
+/** The service's own pages in a browser, where there is one: they fit every screen, and are accessible. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { browserPath, openTab, type Tab, violationsIn } from '../../support/peers/browser.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';

@@ -115,7 +115,7 @@ test('who reads the file with other means is waited for, and sees no half of a t
   const before = count();
   expect(before % 100).toBe(0);
   await give(8000, 1000);
-  // Anyone who waits to write to the file lets nobody begin to read it.
+  // A process that waits to write to the file lets no other begin to read it.
   while (!(await isKeptOut(place)));
   expect(count()).toBe(before);
   reader.run('COMMIT');

@@ -43,7 +43,7 @@ describe('indexes that a large import leaves out', () => {
       const get = async (path: string) => {
         const response = await fetch(`${url}/v1${path}`, { headers: { Authorization: `Bearer ${token}` } });
         expect(response.status).toBe(200);
-        // Boundary: answers of the service, of which the expectations below look at what they name.
+        // Boundary: responses of the service, of which the expectations below look at what they name.
         return (await response.json()) as { data: { title: string }[]; meta: { total: number } };
       };
       const { meta } = await get('/products?perPage=1');
@@ -100,8 +100,8 @@ describe.skipIf(!hasPostgres)(
       withDatabaseOf(place, async ({ read, build }) => (await read.first(lefts.compile(build)))?.found);
 
     /**
-     * Starts an import that waits for more to read, and waits until it has left indexes out: by the time that it speaks
-     * of the record that cannot be, those before it are in. Nobody may ask the database, who then would be connected.
+     * Starts an import that waits for more to read, and waits until it has left indexes out: by the time that it reports
+     * the record that is refused, those before it are in. The database cannot be queried for it: the connection would count.
      */
     async function startDeferred(place: Place) {
       const child = place.start(['import', '-', '--format', 'ndjson', '--batch', '1000']);

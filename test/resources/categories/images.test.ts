@@ -114,7 +114,7 @@ describeOnDatabases('images of categories on %s', kind => {
     const [category, untouched] = [await add(imageId), await add(other.id)];
     const { etag } = (await call(service, { path: `${path}/${category.id}`, as: 'user' })).headers.toJSON();
     const product = `/v1/products/${first.id}`;
-    // Another order, and another text, are no loss; nor is what a product loses that nobody has asked.
+    // Another order, and another text, are no loss; nor is what the product loses that does not give the image.
     await write('PATCH', product, { images: [{ id: other.id }, { id: imageId, alt: 'Front' }] });
     await write('PATCH', `/v1/products/${second.id}`, { images: [] });
     expect(await shown(category.id)).toEqual([imageId, url]);

@@ -194,7 +194,7 @@ describeOnDatabases('invoices on %s', kind => {
   });
 });
 
-/** On a machine that is very busy, who waits for too long is told to come back. */
+/** On a machine that is very busy, a request that waits for too long is 503. */
 async function once503IsOver(ask: () => Promise<Received>): Promise<Received> {
   const response = await ask();
   return response.status === 503 ? once503IsOver(ask) : response;

@@ -1,4 +1,4 @@
-/** Notifications: sent once, to whom it concerns, and nobody else's business. */
+/** Notifications: sent once, to those whom they concern, and shown to no others. */
 import { expect, test } from 'bun:test';
 import { nowOf } from '../../support/data/catalog.ts';
 import { type Happening, record } from '../../support/data/events.ts';

@@ -183,7 +183,7 @@ describeOnDatabases('attributes of products on %s', kind => {
       const path = `/v1/products?${query}`;
       await play(service, { name: query, path, as: 'user', status: 400, problems: [[field, rule]] });
     }
-    // Nobody loses a filter by asking for strict handling.
+    // Strict handling refuses no filter that works without it.
     const headers = { Prefer: 'handling=strict' };
     const strict = await call(service, { path: '/v1/products?attr.q=1', as: 'user', headers });
     expect(strict.status).toBe(200);

@@ -1,4 +1,4 @@
-/** The life of one product: what its address answers, replacement, unique values, deletion. */
+/** The life of one product: responses of its address, replacement, unique values, deletion. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import {
   addProduct,

@@ -1,5 +1,5 @@
 /**
- * Products and variants are stored without what is told by itself. Rows and events from before, which hold whole
+ * Products and variants are stored without what follows from the rest. Rows and events from before, which hold whole
  * representations, are shown, listed, searched and changed just the same.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';

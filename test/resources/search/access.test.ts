@@ -52,7 +52,7 @@ describeOnDatabases('search on %s', kind => {
     const order1 = `Order ${placed.body.id}`;
     expect((await found(`order ${placed.body.id} ordered thing`, 'editor'))[0]).toBe(order1);
     expect(await found(`order ${placed.body.id} ordered thing`, 'user')).not.toContain(order1);
-    // Whose it is, an order does not show: so nobody finds it by that.
+    // An order does not show whose it is, so it is not found by that.
     expect((await search(service, `order ${placed.body.id} test`, '', 'admin')).body.meta.relaxed).toEqual([
       'test',
     ]);

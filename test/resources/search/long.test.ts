@@ -1,4 +1,4 @@
-/** Very long texts are found and shown without looking at all of their words: everybody waits while that is done. */
+/** Very long texts are found and shown without looking at all of their words: all requests wait while that is done. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { buildSnippet, createTermTest, type WordTest } from '../../../src/resources/search/snippet.ts';
 import { addProduct } from '../../support/data/catalog.ts';

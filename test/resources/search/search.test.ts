@@ -7,7 +7,7 @@ import { namesOf, search, withCorpus } from '../../support/samples/search-corpus
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import type { TestService } from '../../support/service/service.ts';
 
-/** What is asked → the names of the hits, in their order. */
+/** A query → the names of its hits, in their order. */
 const table: readonly (readonly [query: string, hits: readonly string[]])[] = [
   ['walnut', ['Walnut desk lamp']],
   // Title before body, whole words before beginnings.
@@ -23,7 +23,7 @@ const table: readonly (readonly [query: string, hits: readonly string[]])[] = [
   ['waln lamp', ['Walnut desk lamp', 'Lampshade', 'Oak shelf', 'Ring binder']],
   ['walnut glue', ['O’Brien’s "special" glue', 'Walnut desk lamp']],
   ['lamp lamp', ['Walnut desk lamp', 'Lampshade', 'Oak shelf', 'Ring binder']],
-  // The archived are not for everybody.
+  // Archived products are for staff only.
   ['clock', []],
   // Other fields.
   ['LAMP-0001', ['Walnut desk lamp']],

@@ -169,7 +169,7 @@ describeOnDatabases('what hits show on %s', kind => {
         );
         const patch = { method: 'PATCH', path, as: 'admin', body: change } as const;
         expect((await call(service, patch)).status).toBe(200);
-        // One that has nothing in its memory tells what is true.
+        // One that has nothing in its memory shows what is true.
         const fresh = await service.replica();
         const expected = (await call(fresh, { path: search, as: 'admin' })).body.data;
         await fresh.stop();

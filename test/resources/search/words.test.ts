@@ -43,7 +43,7 @@ const shop = [
   { name: 'Cover', description: 'Fits the Phonix12 and everything after it.' },
 ] as const;
 
-/** What is asked → the name of the first hit. */
+/** A query → the name of its first hit. */
 const first: readonly (readonly [query: string, name: string])[] = [
   ['24mb01', 'Samtron Monitor 24MB-01'],
   ['24 mb 01', 'Samtron Monitor 24MB-01'],

@@ -32,7 +32,7 @@ describeOnDatabases('stock on %s', kind => {
     expect(await shownOf(service, lamp)).toEqual({ onHand: 3, reserved: 3, available: false });
     expect((await act(service, cancelled, 'cancel')).status).toBe(200);
     expect(await shownOf(service, lamp)).toEqual({ onHand: 3, reserved: 0, available: true });
-    // Once only, however often it is asked.
+    // Once only, however often it is requested.
     expect((await act(service, cancelled, 'cancel')).body.error).toBe('ORDER_ALREADY_CANCELLED');
     expect((await act(service, paid, 'payment')).body.error).toBe('ORDER_ALREADY_PAID');
     expect(await shownOf(service, lamp)).toEqual({ onHand: 3, reserved: 0, available: true });

@@ -1,4 +1,4 @@
-/** Which products are suggested to somebody who is still typing, through the front door. */
+/** Which products are suggested while a query is being typed, through the front door. */
 import { expect, test } from 'bun:test';
 import { addProduct, awaitNames, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';

@@ -87,7 +87,7 @@ describeOnDatabases('addresses on %s', kind => {
     const [asked] = await mailsOf(service, () => call(service, asks(me, email)));
     if (asked === undefined || reset === undefined) throw new Error('no mail was sent');
     expect(asked.subject).toBe('Confirm your new e-mail address for Catalog');
-    // Nobody knows yet whose address it is: it quotes nothing that a stranger has written.
+    // The address is not confirmed yet: it quotes nothing that a stranger has written.
     expect(`${asked.text}${asked.html}${asked.to?.[0]?.name}`).not.toContain(me.name);
     expect((await signInAs(service, email)).status).toBe(401);
     expect((await refreshWith(service, me.refreshToken)).status).toBe(200);
@@ -140,7 +140,7 @@ describeOnDatabases('addresses on %s', kind => {
     expect(shapes[0]).toEqual(shapes[1]);
     const before = (await call(service, { path: known.path, as: 'admin' })).body;
     expect(before.email).toBe(known.email);
-    // Administrators may list all users anyway: they are told.
+    // Administrators may list all users anyway: the response says so.
     const taken = { method: 'PATCH', path: me.path, as: 'admin', body: { email: known.email } } as const;
     await play(service, { name: 'taken', ...taken, status: 409, error: 'DUPLICATE' });
   });

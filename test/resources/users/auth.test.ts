@@ -1,4 +1,4 @@
-/** Signing in, and what an access token must be to stand for somebody. */
+/** Signing in, and what an access token must be to stand for a user. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addPerson } from '../../support/data/people.ts';
 import { call } from '../../support/http/http.ts';

@@ -145,7 +145,7 @@ describeOnDatabases('passwords on %s', kind => {
     const mails = await mailsOf(service, async () => {
       const known = await forgot(service, email);
       await service.settle();
-      // It is queued like a known one, and forgotten when nobody is found.
+      // It is queued like a known one, and dropped when no user has it.
       const before = await contentsOf(service);
       const { headers, ...unknown } = await forgot(service, 'nobody@people.example');
       expect(await contentsOf(service)).toEqual(before);
@@ -202,7 +202,7 @@ describeOnDatabases('passwords on %s', kind => {
       const responses = await Promise.all(Array.from({ length: 11 }, () => forgot(service, address)));
       expect(responses.map(({ status }) => status).sort()).toEqual([...Array(10).fill(202), 429]);
     }
-    // Which does not keep anybody from signing in.
+    // Which keeps no user from signing in.
     expect((await signInAs(service, email)).status).toBe(200);
   });
 });

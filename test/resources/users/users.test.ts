@@ -71,7 +71,7 @@ describeOnDatabases('users on %s', kind => {
     expect(mails).toHaveLength(1);
     const mail = mailTo(mails, email);
     expect(mail.subject).toBe('Set your password for Catalog');
-    // Whose address it is, nobody has shown yet: the name is not quoted to it.
+    // The address is not confirmed yet: the name is not quoted to it.
     expect(mail.html).toContain('<p>Hello,</p>');
     expect(mail.html).not.toContain('Winter');
     const token = tokenIn(mail);

@@ -93,7 +93,7 @@ export function read(service: TestService, product: Pick<Product, 'id'>): Promis
 
 /**
  * Ends when suggestions come from the names in memory: a service waits half a second at most for these to be read, and takes
- * the index meanwhile, which has pieces of codes as well. Told by a product of its own.
+ * the index meanwhile, which has pieces of codes as well. Shown by a product of its own.
  */
 export async function awaitNames(service: TestService): Promise<void> {
   const probe = { name: 'Quxnames', sku: 'X-QUX-1' };

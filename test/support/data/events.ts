@@ -11,7 +11,7 @@ export interface Happening {
   readonly after?: object;
 }
 
-/** Records events in one transaction, and waits until everyone has been told. */
+/** Records events in one transaction, and waits until all of them have been delivered. */
 export async function record(
   service: Pick<TestService, 'database' | 'clock' | 'settle'>,
   ...happenings: readonly Happening[]

@@ -1,4 +1,4 @@
-/** Notifications for tests to work on: a service, and what tells its people of something. */
+/** Notifications for tests to work on: a service, and what notifies its users of something. */
 import { afterAll, beforeAll, expect } from 'bun:test';
 import type { Role } from '../../../src/http/access.ts';
 import { type Happening, record } from './events.ts';
@@ -23,7 +23,7 @@ export interface Notifications {
   of(as: Role, query?: string): Promise<any[]>;
   /** @param resourceId another order each time when not given */
   paid(customerId: number, resourceId?: number): Happening;
-  /** Tells this role of an order that has been paid. */
+  /** Notifies this role of an order that has been paid. */
   tell(as: Role): Promise<Notification>;
 }
 

@@ -18,7 +18,7 @@ export interface Placed {
 }
 
 /**
- * Two of a product at 79.50 EUR, unless told otherwise.
+ * Two of a product at 79.50 EUR, unless the caller says otherwise.
  * @throws Error when the order is not placed
  */
 export async function placeOrder(

@@ -66,7 +66,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Without the headers that differ between any two answers. */
+/** Without the headers that differ between any two responses. */
 export function lasting(headers: Headers): Record<string, string> {
   const varying = [
     'date',

@@ -32,7 +32,7 @@ export interface Walk {
 
 const missingId = '2147483647';
 
-/** Operations that make something in a collection that nobody posts to. */
+/** Operations that make something in a collection without POST. */
 const filledBy: Readonly<Record<string, string>> = { '/v1/invoices': 'payOrder' };
 
 /** Signs reports to the service; a service for the walk is started with this as STRIPE_WEBHOOK_SECRET. */
@@ -144,7 +144,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     return String(made.body.url).slice('/media/'.length);
   }
 
-  /** For collections that nobody posts to: whatever the list begins with, once something has happened. */
+  /** For collections without POST: whatever the list begins with, once something has happened. */
   async function firstOf(template: string, path: string): Promise<string> {
     const list = operations.find(({ method, path: declared }) => method === 'GET' && declared === template);
     if (list === undefined) throw new Error(`The document has no way to make or find what is in ${template}`);
@@ -174,7 +174,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   const keptPath = (operation: Operation) =>
     filledPath(operation, (template, path) => {
       const one = kept.get(template) ?? make(template, path);
-      // Where nobody posts, it is the first that there is, which others remove.
+      // Without POST it is the first that there is, which other operations remove.
       if (creatorOf(template) !== undefined) kept.set(template, one);
       return one;
     });

@@ -55,7 +55,7 @@ export async function openTab(executable: string): Promise<Tab> {
   await new Promise(resolve => socket.addEventListener('open', resolve, { once: true }));
 
   const waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
-  /** Told of each document that has been loaded, by its frame and its loader. */
+  /** Called for each document that has been loaded, with its frame and its loader. */
   const loads = new Set<(frame?: string, loader?: string) => void>();
   let last = 0;
   socket.addEventListener('message', ({ data }) => {

@@ -1,4 +1,4 @@
-/** A real SMTP server on a port of its own, which misbehaves when told to and keeps what it has accepted. */
+/** A real SMTP server on a port of its own, which misbehaves as a test says and keeps what it has accepted. */
 import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import PostalMime, { type Email } from 'postal-mime';
@@ -29,7 +29,7 @@ export interface SmtpOptions {
   readonly secure?: boolean;
   /** Offers STARTTLS. */
   readonly startTls?: boolean;
-  /** The certificate; without one, smtp-server's own: expired, and signed by nobody. */
+  /** The certificate; without one, smtp-server's own: expired, and self-signed. */
   readonly tls?: Pick<TlsOptions, 'key' | 'cert'>;
   /** Sign-in is required, with these. */
   readonly user?: string;
@@ -137,7 +137,7 @@ function create(options: SmtpOptions, state: SmtpServer, reachedHanging: () => v
           }
         }
       } catch {
-        // The one who sends it is gone: there is nobody to answer, and no message.
+        // The sender is gone: there is no one to reply to, and no message.
         return;
       }
       if (state.mood.kind === 'hangs') return reachedHanging();

@@ -1,6 +1,6 @@
 /**
  * As much of Stripe as the service speaks to, on a port of its own: payment intents, their cancellation, refunds,
- * and Idempotency-Key as Stripe honours it. What it is asked is kept, so that tests can look.
+ * and Idempotency-Key as Stripe honours it. Its requests are kept, so that tests can look at them.
  */
 import Stripe from 'stripe';
 import { call, type Received } from '../http/http.ts';
@@ -34,7 +34,7 @@ export interface FakeStripe {
   readonly asked: RequestContext[];
   readonly intents: Map<string, Intent>;
   readonly refunds: string[];
-  /** How it answers from now on. */
+  /** How it responds from now on. */
   mood: Mood;
   /** The body of every response, with 200, in place of what it would answer. */
   body: string | undefined;

@@ -6,11 +6,11 @@ export type Mood =
   | 'failing'
   /** Answers 200 with something that is not weather. */
   | 'nonsense'
-  /** Answers 200 with more than anybody wants. */
+  /** Responds with 200 and far too large a body. */
   | 'endless'
-  /** Takes the request and never answers. */
+  /** Takes the request and never responds. */
   | 'silent'
-  /** Answers one request at a time, when told to. */
+  /** Responds to one request at a time, when the test says so. */
   | 'held';
 
 export interface FakeProvider {

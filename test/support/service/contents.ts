@@ -9,7 +9,7 @@ const bookkeeping = ['quotas', 'failed_attempts'];
 type Observed = Pick<TestService, 'database' | 'kind' | 'settle' | 'clock'>;
 type Read<T> = () => Promise<T>;
 
-/** What tells one state of a table's rows from another, without the rows. */
+/** What distinguishes one state of a table's rows from another, without the rows. */
 interface Mark {
   readonly name: string;
   readonly rows: number;

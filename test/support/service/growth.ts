@@ -1,4 +1,4 @@
-/** Whether the time that a request takes grows as its length does, told on a machine that others use too. */
+/** Whether the time that a request takes grows as its length does, measured on a machine that others use too. */
 
 /** Whatever takes less is not distinguished from noise; the event loop may be blocked for so long. */
 const unnoticed = 50;

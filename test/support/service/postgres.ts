@@ -15,7 +15,7 @@ export function createDatabase(): Promise<string> {
   return create('');
 }
 
-/** @returns the URL of a new copy of a database that nobody is connected to */
+/** @returns the URL of a new copy of a database without connections */
 export function copyDatabase(template: string): Promise<string> {
   // Copies files: with nothing to be kept through a power failure that costs less than writing a log of them.
   return create(` template ${new URL(template).pathname.slice(1)} strategy file_copy`);

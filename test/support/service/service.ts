@@ -59,7 +59,7 @@ export async function startTestService(
   versions?: Versions,
 ): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-test-'));
-  // Where the settings name a database or a secret, the template's tokens would be nobody's.
+  // Where the settings name a database or a secret, the template's tokens would be of no user.
   const isOwn = settings.DATABASE_URL !== undefined || settings.JWT_SECRET !== undefined;
   const copy = isOwn ? undefined : await copyTemplate(kind, settings.DATA_DIR ?? folder);
   const environment = {
@@ -77,7 +77,7 @@ export async function startTestService(
     // Two transactions that write at once beside a group of them, and connections of each kind: with four there are no
     // groups, and ten cost PostgreSQL a sixth more.
     DATABASE_POOL: '6',
-    // What the run through a pooler tells the service of it: empty for nothing.
+    // The setting that the run through a pooler gives the service: empty for none.
     DATABASE_POOLER: process.env.TEST_POOLER_SETTING ?? '',
     ...(kind === 'postgresql' && isOwn && settings.DATABASE_URL === undefined
       ? { DATABASE_URL: await createDatabase() }

@@ -22,7 +22,7 @@ export const beginning = Date.UTC(2026, 0, 15, 9, 30);
 /** JWT_SECRET of every service under test. */
 export const serviceSecret = 'a secret for tests that is long enough for HS256';
 
-/** A database that nobody is connected to. */
+/** A database without connections. */
 interface Template {
   /** Of the embedded database; its file is alone in it. */
   readonly folder: string;
@@ -116,7 +116,7 @@ async function createPeopled(kind: DatabaseKind): Promise<Peopled> {
   const tokens = await signInAll(service.address);
   await service.settle();
   await service.stop();
-  // What the sign-ins were charged is nobody's: each service begins with its whole quota.
+  // The charges of these sign-ins are removed: each service begins with its whole quota.
   await database.write(session => session.run(database.build.deleteFrom('quotas').compile()));
   await database.close();
   if (url !== undefined) keepForRun(url);
