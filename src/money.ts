@@ -81,7 +81,7 @@ function groupThousands(decimal: string): string {
   return `${grouped}${fraction === undefined ? '' : `.${fraction}`}`;
 }
 
-/** @param units whole ones, of which `decimals` digits stand behind the decimal point */
+/** @param units whole units; the last `decimals` digits stand behind the decimal point */
 function formatDecimal(units: number | bigint, decimals: number): string {
   const digits = String(units).padStart(decimals + 1, '0');
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;

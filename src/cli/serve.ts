@@ -84,7 +84,7 @@ Exit status: 0 it was stopped; 1 it could not start, or the database could not b
       log.info('stopping', { delaySeconds: delay });
       await service.stop(delay, signals.second);
     } finally {
-      // Of a large database it takes minutes. The end of the process ends its thread.
+      // It takes minutes for a large database. The end of the process ends its thread.
       if (isChecking)
         log.warn('the stop has ended the check of the database before it was done: run catalog check');
       await database.close();
@@ -107,7 +107,7 @@ function surviveFailures(log: Log): void {
     });
 }
 
-/** Where the database is on another machine, there may be several of this one. */
+/** With the database on another machine, several services may run. */
 function reportWhereImagesAre({ DATABASE_URL, MEDIA_URL, DATA_DIR }: Config, log: Log): void {
   if (DATABASE_URL === undefined || MEDIA_URL !== undefined) return;
   const folder = join(DATA_DIR, 'media');
@@ -149,7 +149,7 @@ function makePrivate({ DATA_DIR }: Config, log: Log): void {
     });
 }
 
-/** Of a long list of files a log line names the first. */
+/** A log line names the first files of a long list. */
 const shownPaths = 10;
 
 interface Administrator {

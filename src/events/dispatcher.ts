@@ -1,5 +1,5 @@
 /**
- * Delivers what has been queued: at least once, in order for each key, by whichever replica gets hold of it
+ * Delivers what has been queued: at least once, in order for each key, by whichever replica takes it first
  * first. A delivery that fails is tried again, later each time; those behind it in its key wait for it.
  */
 import { describeError, type Log } from '../operations/log.ts';
@@ -217,7 +217,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async function run(): Promise<void> {
       let any = false;
       try {
-        // Where a slow delivery has ended, there may be more lanes than there are to be.
+        // After a slow delivery there may be more lanes than there should be.
         for (let seen = -1; seen !== wakes && open <= countAllowed(); ) {
           seen = wakes;
           while (open <= countAllowed() && (await step())) any = true;

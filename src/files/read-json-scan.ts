@@ -28,12 +28,12 @@ export class ValueScanner {
   #escaped = false;
   #primitive = false;
 
-  /** Starts a value of which the first character is the next that `scan` will see. */
+  /** Starts a value whose first character is the next that `scan` will see. */
   start(): void {
     this.startInside(0);
   }
 
-  /** Starts inside a value of which `depth` opening brackets are already behind. */
+  /** Starts inside a value, after `depth` of its opening brackets. */
   startInside(depth: number): void {
     this.done = false;
     this.#depth = depth;
@@ -104,7 +104,7 @@ type SeekState = 'value' | 'key' | 'in key' | 'colon' | 'member' | 'skip' | 'fir
  */
 export class ArraySeeker {
   found = false;
-  /** True when the only array that may be it is empty, and the text behind it has been read. */
+  /** True when the only array that it can be is empty, and the text after it has been read. */
   isEmpty = false;
   /** True when the array found is the root of the file, so that nothing may follow it. */
   isRoot = false;

@@ -1,4 +1,4 @@
-/** Reads the records of a JSON array, wherever in the document it stands. */
+/** Reads the records of a JSON array, anywhere in the document. */
 import { ArraySeeker, isSpace, ValueScanner } from './read-json-scan.ts';
 import { type DecodedText, readWholeCharacters } from './read-text.ts';
 import {

@@ -93,7 +93,7 @@ export async function* readWholeLines(source: AsyncIterable<Uint8Array>): AsyncG
       if (!apart || firstEnd < last) yield take(piece.subarray(apart ? firstEnd + 1 : 0, last + 1), false);
     }
     const rest = piece.subarray(last + 1);
-    // Of a line already known to be too long only the length counts.
+    // Once a line is known to be too long, only its length counts.
     if (rest.length > 0 && length <= maxRecordLength) unfinished.push(rest);
     length += rest.length;
   }

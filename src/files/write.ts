@@ -11,7 +11,7 @@ export function formatCsvHeader(fields: readonly string[]): string {
 
 /**
  * One row after RFC 4180, CRLF included: the members of `value` named by `fields`, in that order. Absent and
- * null are an empty cell, and so is an empty string; an array of strings is joined with `;`, or written as JSON
+ * null and an empty string are an empty cell; an array of strings is joined with `;`, or written as JSON
  * where that could not be split again; other objects are JSON. With `safe` no cell but a number is what a
  * spreadsheet would evaluate; `unguardCell` takes that back.
  */

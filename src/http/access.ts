@@ -170,7 +170,7 @@ export const createEndedSessionsError = () =>
     'The sessions of this account have ended since the token was issued: sign in again.',
   );
 
-/** A 401 where no token is taken: its challenge is of a scheme of its own, since there is none for keys in a header. */
+/** A 401 where no token is accepted: its challenge has a scheme of its own, since none is registered for keys in a header. */
 function createKeyRequiredError(problem: Anonymous['problem']): HttpError {
   const challenge = 'ApiKey realm="catalog", header="X-API-Key"';
   return new HttpError(problem?.code ?? 'UNAUTHORIZED', {

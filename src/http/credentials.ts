@@ -3,7 +3,7 @@
 /** Stands in the place of a credential. */
 const hidden = '[redacted]';
 
-/** A key of ours or a signed token (RFC 7519), wherever it stands. */
+/** One of our API keys or a signed token (RFC 7519), anywhere in a text. */
 const credential = /ck_[\w-]{43}|(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+/gi;
 /** Sure to match what holds a credential, so that few texts are taken apart. */
 const mayHold = /key|token|auth|pass|secret|ck_|eyJ|%/i;

@@ -19,10 +19,10 @@ export type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 /** A body that is a file, raw or as the part `file` of a form; or JSON instead. */
 export interface UploadSpec {
   readonly kind: 'upload';
-  /** Of the JSON. */
+  /** Schema of the JSON. */
   readonly schema: z.ZodType;
   readonly example?: unknown;
-  /** Of the texts that a form may have beside the file. */
+  /** Schema of the texts that a form may have beside the file. */
   readonly texts: z.ZodObject;
   /** The media types of the raw file, which may be ranges: `image/*`. They say how it is sent, not what it is. */
   readonly types: readonly string[];

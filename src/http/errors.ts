@@ -217,7 +217,7 @@ export function renameDetail(detail: ErrorDetail, first: string, name: string): 
 
 /**
  * The JSON Pointer of a path as a URI fragment (RFC 6901 §6): in percent-encoding, what a fragment cannot hold
- * (RFC 3986 §3.5). Where it would be too long, it points to what holds the field.
+ * (RFC 3986 §3.5). If it would be too long, it points to what holds the field.
  */
 function toPointer(path: readonly string[]): string {
   let pointer = '#';

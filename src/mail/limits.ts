@@ -14,7 +14,7 @@ const unconfirmedPerUser = 10;
 
 /** What is used up, and until when: seconds since the epoch. */
 export interface MailRefusal {
-  /** Of which mails too many were sent; the settings are those of mails to the recipient. */
+  /** The limit that was reached: a setting for mails to one recipient, or that of the user who causes them. */
   readonly of: 'MAIL_LIMIT' | 'MAIL_LIMIT_UNCONFIRMED' | 'user';
   readonly limit: number;
   readonly window: number;
@@ -47,7 +47,7 @@ export function toMailbox(address: string): string {
   return plus > 0 && plus < at ? text.slice(0, plus) + text.slice(at) : text;
 }
 
-/** So many mails at most in any stretch of time as long as the window, wherever it begins. */
+/** The most mails in any period as long as the window, whenever it begins. */
 interface Limit extends Pick<MailRefusal, 'of' | 'limit' | 'window'> {
   readonly subject: string;
 }

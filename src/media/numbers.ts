@@ -11,7 +11,7 @@ export interface MediaNumbers {
   readonly made: number;
   /** Bytes of what was made. */
   readonly madeBytes: number;
-  /** Bytes of other sizes and formats, as far as the process has looked. */
+  /** Bytes of other sizes and formats that the process knows of. */
   readonly cacheBytes: number;
 }
 

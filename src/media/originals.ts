@@ -1,6 +1,6 @@
 /**
  * Images as they are kept. Each is compared with its name, which is the SHA-256 of its content: what is another picture
- * would be cached everywhere for a year. Of those that lie elsewhere a copy is in the cache.
+ * would be cached everywhere for a year. Files that are kept elsewhere have a copy in the cache.
  */
 import { createBoundedMap } from '../bounded-map.ts';
 import type { Log } from '../operations/log.ts';
@@ -22,7 +22,7 @@ export interface Originals {
   forget(hash: string): void;
 }
 
-/** Images of which something is known, at most. */
+/** The most images of which something is known. */
 const knownFiles = 10_000;
 /** For so many milliseconds a file that lies elsewhere and was there is taken to be there still. */
 const seenMs = 10 * 60 * 1000;

@@ -30,7 +30,7 @@ const webpQuality = 90;
 /** Side of the small picture that the colour is taken from. */
 const sample = 8;
 
-/** @throws ImageError when it is none that can be kept */
+/** @throws ImageError when it is not an image that can be kept */
 export async function prepareImage(
   sent: Uint8Array,
   limits: Limits,

@@ -29,7 +29,7 @@ export interface VariantRequest {
 const edition = 1;
 const jpegQuality = 82;
 const webpQuality = 80;
-/** Of a variant that names no size, at most: as of the largest that can be named. */
+/** The largest size of a variant that names none: that of the largest that can be named. */
 const longestSide = sizes[sizes.length - 1] ?? 0;
 
 /** The name of a variant, within those of its image. */

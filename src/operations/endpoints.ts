@@ -36,7 +36,7 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
   const { database, docs, versions } = options;
   const current = versions.at(-1);
   if (current === undefined) throw new Error('no version is published');
-  /** Where a version is described: the newest at the address that never changes. */
+  /** The address of a version's document: the newest is at the address that never changes. */
   const toDocumentPath = ({ name }: VersionDocument) =>
     name === current.name ? '/openapi.json' : `/openapi.${name}.json`;
   return [

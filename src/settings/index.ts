@@ -20,7 +20,7 @@ import {
 } from './values.ts';
 
 export interface Setting {
-  /** Of the text that is set, or of the default; optional where there is none. */
+  /** The rule for the text that is set, or for the default; optional without a default. */
   readonly schema: z.ZodType;
   readonly help: string;
   /** As an operator would set it. */

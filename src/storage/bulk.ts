@@ -4,7 +4,7 @@ import { type CompiledQuery, type QueryExecutorProvider, type RawBuilder, sql } 
 export interface Bulk {
   /** The one table that is written: rows of different tables may be written in any order. */
   readonly table: string;
-  /** Of a plain INSERT: what a row gives, so that PostgreSQL can take very many by COPY. */
+  /** For a plain INSERT: the values of a row, so that PostgreSQL can take very many by COPY. */
   readonly columns?: readonly string[];
   /** The order that rows are put in before they are written at the end of a transaction; without it they stay in their own. */
   readonly compare?: CompareRows;

@@ -31,7 +31,7 @@ export interface CandidateRequest {
   readonly preset: PresetName | undefined;
   readonly dropUnknown: boolean;
   readonly imageBase: string | undefined;
-  /** Of a JSON file: the member that holds the array. */
+  /** The member of a JSON file that holds the array. */
   readonly path: string | undefined;
 }
 

@@ -20,7 +20,7 @@ export interface Columns {
   readonly availables: readonly number[];
   readonly documents: string;
   readonly words: string;
-  /** Of each record the main category, or an empty text, and the further ones; how many these are, and those of all. */
+  /** The main category of each record, or an empty text, and its further ones; their number for each record, and all of them. */
   readonly pathCounts: readonly number[];
   readonly paths: string;
   /** How many tags each record has, and the tags of all. */
@@ -28,7 +28,7 @@ export interface Columns {
   readonly tags: string;
   readonly images: readonly number[];
   readonly hasUploads: readonly boolean[];
-  /** Of each record, as JSON text. */
+  /** The variants of each record, as JSON text. */
   readonly variants: string;
   readonly variantCounts: readonly number[];
   /** How many skus the variants of each record have, and those of all. */

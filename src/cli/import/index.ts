@@ -109,7 +109,7 @@ function checkRejects({ rejects, file }: ImportArguments, config: Config): void 
   }
 }
 
-/** @returns undefined where there is none, or none but an empty one @throws Error for that of another release */
+/** @returns undefined where there is no catalog, or only an empty database @throws Error for that of another release */
 async function openExistingDatabase(config: Config): Promise<Database | undefined> {
   if (config.DATABASE_URL === undefined && (findEmbeddedSize(config) ?? 0) === 0) return undefined;
   const database = openDatabase(config);

@@ -75,7 +75,7 @@ export interface OpenedRecords {
   readonly chunks: AsyncGenerator<Chunk>;
 }
 
-/** @throws Error with one line when there is no such file, and from `chunks` when it is none that can be imported */
+/** @throws Error with one line when there is no such file, and from `chunks` when it cannot be imported */
 export async function openRecords(request: RecordsRequest): Promise<OpenedRecords> {
   // A preset reads twice, and a stream can be read once only.
   if (request.file === '-' && request.preset !== undefined) {
@@ -237,7 +237,7 @@ function findUnreadable(value: object, path: readonly string[] = []): ErrorDetai
 const shownLength = 60;
 
 /**
- * Where a field, as in `tags.1`, that breaks a rule comes from: its column, where that has another name, and its value,
+ * The origin of a field, as in `tags.1`, that breaks a rule: its column, if that has another name, and its value,
  * unless it is missing.
  */
 function formatOrigin(

@@ -172,7 +172,7 @@ export function createGatherer(repeated: Map<string, number>): Gatherer {
   };
 }
 
-/** What a record names of which only one product, or one variant, can be. No sku holds U+0000. */
+/** What a record names that only one product, or one variant, can have. No sku holds U+0000. */
 function getNames({ sku, externalId, variants = [] }: ImportRecord): string[] {
   const names = variants.flatMap(variant => variant.sku ?? []);
   if (sku != null) names.push(sku);

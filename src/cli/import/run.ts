@@ -43,7 +43,7 @@ export interface StopRequest {
 const smallest = 200;
 /** Twice a chunk of records: larger batches hold more memory, and are not faster. */
 const largest = 2000;
-/** The same for long records, of which a chunk has fewer: it has a MiB of text at most. */
+/** The same for long records; a chunk has fewer of them, at most a MiB of text. */
 const mostChunks = 4;
 
 /**

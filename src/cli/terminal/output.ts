@@ -4,7 +4,7 @@
 export function printLines(...lines: readonly string[]): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onWritten = (error?: Error | null) => (error == null ? resolve() : reject(error));
-  // The stream reports a failure to its listeners as well, later, and ends the process where there is none.
+  // The stream reports a failure to its listeners as well, later, and ends the process if there is no listener.
   if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined);
   process.stdout.write(`${lines.join('\n')}\n`, onWritten);
   return promise;

@@ -15,7 +15,7 @@ const letters: Readonly<Record<string, string>> = {
 const toCodePoint = (letter: string): string => letter.codePointAt(0)?.toString(16) ?? '';
 
 /**
- * Of any text a key of letters, digits and `_ . -` that begins with a letter; the same for the same text. Texts that
+ * Makes any text a key of letters, digits and `_ . -` that begins with a letter; the same text always gives the same key. Texts that
  * differ in more than punctuation, case and accents have different keys.
  */
 export function toAttributeKey(given: string): string {
@@ -73,7 +73,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The cell of which `parseAttributeValue` makes the value. */
+/** The cell that `parseAttributeValue` reads as the value. */
 export function toAttributeCell(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value);
   return value !== '' && parseAttributeValue(value) === value ? value : JSON.stringify(value);

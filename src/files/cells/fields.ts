@@ -18,7 +18,7 @@ export interface CellOptions {
   readonly categorySeparator?: string | undefined;
   /** Of weights that name none. */
   readonly weightUnit?: WeightUnit | undefined;
-  /** Of the attributes that the catalog defines. */
+  /** The types of the attributes that the catalog defines. */
   readonly types?: AttributeTypes | undefined;
 }
 
@@ -206,7 +206,7 @@ export function toAttributeName(column: string): string | undefined {
 
 export const memberNames = Object.keys(memberReaders);
 
-/** How a field or a member of one is read; undefined when there is none of that name. */
+/** How a field or a member of one is read; undefined for an unknown name. */
 export function findReader(name: string): Reader | undefined {
   // Boundary: Object.hasOwn does not narrow the type of the name that it has found.
   if (Object.hasOwn(fieldReaders, name)) return fieldReaders[name as Field];

@@ -5,7 +5,7 @@ import { parseAttributeValue } from './attribute.ts';
 
 export type AttributeType = 'text' | 'number' | 'boolean' | 'date' | 'choice';
 
-/** Of each attribute that is defined, by its key. */
+/** The type of each attribute that is defined, by its key. */
 export type AttributeTypes = ReadonlyMap<string, AttributeType>;
 
 /** A value that by its type is another one than it looks like. */

@@ -1,5 +1,5 @@
 /**
- * Where a program starts that knows one address and follows links: each version's own path leads to its collections,
+ * The start for a program that knows one address and follows links: each version's own path leads to its collections,
  * as plain addresses in JSON and as HAL links, templated (RFC 6570) where an id or a query belongs to them.
  */
 import { z } from 'zod';

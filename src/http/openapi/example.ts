@@ -44,7 +44,7 @@ function buildObjectExample(
   const required = Array.isArray(schema.required) ? schema.required : [];
   const properties = Object.entries(requireSchema(schema.properties ?? {}));
   const shown = properties.filter(([name]) => members === 'all' || required.includes(name));
-  // Where nothing is required, an empty object would be no example.
+  // If nothing is required, an empty object would show nothing.
   const chosen = shown.length === 0 ? properties.slice(0, 1) : shown;
   return Object.fromEntries(chosen.map(([name, part]) => [name, of(part)]));
 }

@@ -1,4 +1,4 @@
-/** Applies the body of a PATCH, in whichever of the three media types, to a representation. */
+/** Applies the body of a PATCH, in any of the three media types, to a representation. */
 
 import type { z } from 'zod';
 import { isObject } from '../../json-object.ts';
@@ -75,12 +75,12 @@ function applyChanges(document: { [member: string]: Json }, body: PatchBody<obje
   return body.kind === 'merge' ? mergeDocument(document, body.patch) : { ...document, ...body.changes };
 }
 
-/** The error for an invalid result: of a patch document, which is well-formed by itself, 422; of any other body 400. */
+/** The error for an invalid result: 422 for a patch document, which is itself well-formed; 400 for any other body. */
 const chooseRefusal = ({ kind }: PatchBody<object>) =>
   kind === 'operations' ? createInvalidResultError : createValidationError;
 
 /**
- * Checks and writes what a patch makes of a resource: whichever rule the result of operations breaks, the error is the same.
+ * Checks and writes the result of a patch: the error is the same for every rule that the result of operations breaks.
  * @throws what `work` throws, and HttpError 422 for a 400 of the result of operations
  */
 export async function checkResult<T>({ kind }: PatchBody<object>, work: () => Promise<T>): Promise<T> {

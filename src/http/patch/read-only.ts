@@ -70,7 +70,7 @@ function findItemChanges({
   });
 }
 
-/** An item with an id is the same wherever it has been moved to; one without is compared with that of its place. */
+/** An item with an id stays the same when it is moved; one without is compared with the item in its place. */
 function findCounterpart(item: unknown, index: number, items: unknown): unknown {
   if (!Array.isArray(items)) return undefined;
   if (!isObject(item) || item.id == null) return items[index];

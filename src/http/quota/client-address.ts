@@ -4,7 +4,7 @@
  */
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** The longest spelling of an address with zone and port is shorter; anything longer is none. */
+/** The longest spelling of an address with zone and port is shorter; anything longer is not an address. */
 const longest = 100;
 /** `[2001:db8::1]` with or without a port. */
 const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/;

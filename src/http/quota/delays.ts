@@ -102,7 +102,7 @@ const removeLastFailure = ({ failures, failed_before }: Counter): Counter => ({
 
 function computeState({ rule, counter }: Counted, now: number): QuotaState {
   const due = computeDueTime(counter, rule);
-  // Where nothing has to be waited for, it does not matter when the last failure was.
+  // Without a delay it does not matter when the last failure was.
   const allowed = due <= now || computeWait(counter.failures, rule) === 0;
   return {
     allowed,

@@ -22,7 +22,7 @@ interface Account {
   taken: number;
   /** Given back in this window by all replicas, as far as this one knows. */
   refunded: number;
-  /** Of them, those that the others do not know of yet. */
+  /** Those among them that the other replicas do not know of yet. */
   unsent: number;
   fetching: Promise<void> | undefined;
 }

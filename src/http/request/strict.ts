@@ -55,7 +55,7 @@ function* split(text: string, separator: string): Generator<string> {
 export function refuseUnknownParameters({ query }: Endpoint, search: string): void {
   if (search === '') return;
   const prefixed = query === undefined ? [] : getPrefixes(query);
-  // A member that stands for all parameters with a prefix is none itself.
+  // A member that stands for all parameters with a prefix is not a parameter itself.
   const known = Object.keys(query?.shape ?? {}).filter(
     name => !prefixed.some(({ member }) => member === name),
   );
@@ -134,7 +134,7 @@ interface Rooted {
   readonly root: Schema;
 }
 
-/** What members a value may have, by one JSON Schema or several of which any will do. */
+/** Which members a value may have, by one JSON Schema or by any of several. */
 class Shape {
   /** Made once: a body may hold very many values of one shape. */
   private readonly parts = new Map<string | number, Shape | undefined>();
@@ -257,7 +257,7 @@ function checkOperations(
 
 /** The shape of what a JSON Pointer (RFC 6901) names; a token that is not known is a problem at `path`. */
 function followPointer(pointer: unknown, shape: Shape, path: Path, problems: Problems): Shape | undefined {
-  // One that is none, or too long, is refused as such.
+  // An invalid pointer, or one that is too long, is refused as such.
   if (typeof pointer !== 'string' || pointer.length > longestPointer) return undefined;
   if (pointer !== '' && !pointer.startsWith('/')) return undefined;
   let at: Shape | undefined = shape;

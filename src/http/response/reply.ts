@@ -19,7 +19,7 @@ export interface Reply {
   readonly etag?: string;
   /** Whether the body is the representation of a resource, and so has an entity tag. */
   readonly tagged: boolean;
-  /** Of a 200 that has its `etag`: parts of it can be requested, and it is compressed already. */
+  /** For a 200 with an `etag`: parts of it can be requested, and it is compressed already. */
   readonly ranged?: true;
 }
 

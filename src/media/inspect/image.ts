@@ -1,4 +1,4 @@
-/** What is found out of a file that is said to be an image, and why one is refused. */
+/** What is read from a file that claims to be an image, and why one is refused. */
 
 /** The media types that are kept and served. */
 export const keptTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] as const;
@@ -22,7 +22,7 @@ export interface Limits {
   readonly pixels: number;
 }
 
-/** Of what is decoded whole, four bytes a pixel: all but JPEG, of which an eighth or half of the size is decoded. */
+/** Memory of formats that are decoded whole, four bytes a pixel: all but JPEG, which is decoded at an eighth or half of its size. */
 const wholeShare = 0.8;
 
 /** How many pixels are decoded whole at most: so that 50 megapixels of the largest JPEG are 160 MB of any other. */

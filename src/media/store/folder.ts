@@ -101,7 +101,7 @@ export function createFolderStore(folder: string, isOwn: boolean, now: () => num
 
 /** Distinguishes a file that is not there from a folder that is not: of that nothing is known. */
 function createPlaceGuard(folder: string, isOwn: boolean) {
-  /** Whether the folder has been there: it does not go by itself. */
+  /** Whether the folder has been there: it does not disappear by itself. */
   let wasThere = !isOwn;
 
   /** @param always also where it has not been made yet. @throws HttpError 503 */

@@ -19,7 +19,7 @@ const keptForMs = (accessLifetime + 300) * 1000;
 export interface EndedSessions {
   /** Ends, with the commit, the access tokens of all generations before this one. */
   end(session: Transaction, userId: number, generation: number, at: number): Promise<void>;
-  /** Whether an access token has ended, as far as this process knows. */
+  /** Whether this process knows that an access token has ended. */
   has(userId: number, generation: number): boolean;
   /** Resolves when what other processes have ended is known; undefined when it is already. Never rejects. */
   known(now: number): Promise<void> | undefined;

@@ -35,15 +35,15 @@ export interface Guards {
 
 /** Failures without a delay, the seconds in which they are forgiven, and the longest delay in seconds. */
 const limits = {
-  /** Of an account and an address, of a token, or of mails to an account from an address. */
+  /** For an account and an address, for a token, or for mails to an account from an address. */
   pair: [5, 900, 900],
   token: [10, 900, 900],
   mail: [10, 900, 900],
-  /** Of an account and an address that is known: anyone who shares it keeps the owner waiting for a minute at most. */
+  /** For an account and a known address: others who share the address keep the owner waiting for a minute at most. */
   knownPair: [20, 300, 60],
-  /** Of an account from all addresses that are not known. */
+  /** For an account, from all unknown addresses together. */
   account: [100, 900, 60],
-  /** Of an address, whatever it tries. */
+  /** For an address, whatever it tries. */
   address: [100, 900, 900],
 } as const;
 

@@ -51,7 +51,7 @@ export function createForgottenPasswordConsumer(
     async deliver(session, email) {
       const known = await users.findByEmail(session, email);
       const user = known === undefined ? undefined : await users.lock(session, known.id);
-      // Of another address meanwhile: the mail would go to someone who has not requested it.
+      // The address has changed meanwhile: the mail would go to someone who has not requested it.
       if (user?.email_key === email)
         await mailTemplates.resetPassword(session, user, createCause('service', clock.now()));
     },

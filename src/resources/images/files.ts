@@ -11,7 +11,7 @@ import type { ImageStore } from './store.ts';
 
 export interface ImageFiles {
   /**
-   * Keeps the file of an image while `work` writes what uses it. Where nothing does in the end the file goes again.
+   * Keeps the file of an image while `work` writes what uses it. If nothing uses it in the end, the file is removed again.
    * @throws what `work` throws; HttpError 503, 507
    */
   keepFor<T>(image: PreparedImage, work: () => Promise<T>): Promise<T>;

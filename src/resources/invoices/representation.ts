@@ -10,7 +10,7 @@ import { type StoredInvoice, toInvoice } from './store.ts';
 
 const maySeeCustomer = (caller: Caller, customerId: number) => may(caller, admins, 'users:read', customerId);
 
-/** The customers of invoices that the caller may see, as far as they are still there: one query. */
+/** The customers of invoices that the caller may see and that still exist: one query. */
 export async function readCustomers(
   store: Pick<OrderStore, 'customers'>,
   session: Session,

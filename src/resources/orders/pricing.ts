@@ -9,7 +9,7 @@ import type { Variant } from '../variants/schema.ts';
 import type { NewOrder as OrderBody } from './schema.ts';
 import type { NewItem } from './store.ts';
 
-/** What a line of an order names, as far as it exists. */
+/** What exists of the product and variant that a line of an order names. */
 export interface Named {
   readonly product: Product | undefined;
   /** What the product costs by itself: variants may have no price of their own. */

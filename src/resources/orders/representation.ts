@@ -40,7 +40,7 @@ function mayPay(caller: Caller, customerId: number, payers: Payers): boolean {
 /** The representation that a GET answers. */
 export type ShowOrder = (view: OrderView, context: RequestContext) => object;
 
-/** @param payers who may pay orders, and so is shown the link */
+/** @param payers who may pay orders, and therefore gets the link */
 export const createShowOrder =
   (payers: Payers): ShowOrder =>
   ({ customer, ...whole }, { caller, url, mediaType }) => {

@@ -1,6 +1,6 @@
 /**
  * Orders that are not paid in time are cancelled (ORDER_TIMEOUT), so that what they have reserved can be sold. Each order
- * has a delivery that falls due then: whichever replica is first makes it, once. A payment that is still open is first
+ * has a delivery that falls due then: the first replica to take it makes it, once. A payment that is still open is first
  * ended with the provider, so that no order that is gone is paid; one that is made, or being made, by then keeps
  * the order open until the provider reports how it has ended.
  */

@@ -34,7 +34,7 @@ export async function readView(
   return { caller, url, mediaType, administrators };
 }
 
-/** The administrators there are, kept as they are. @throws HttpError 401 when the one who calls is none any more */
+/** Locks all administrators. @throws HttpError 401 when the caller is not one any more */
 export async function lockAdministrators(
   session: Session,
   users: UserStore,

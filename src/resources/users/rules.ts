@@ -9,7 +9,7 @@ import { may } from '../context.ts';
 import type { StoredUser, UserRow } from './store.ts';
 
 /**
- * The user, for a caller who may see it. Another's account is none at all; one's own that is gone leaves
+ * The user, for a caller who may see it. Other accounts are 404; the caller's own, if it has been deleted, leaves
  * no user whom the token stands for.
  * @throws HttpError 401, 404
  */

@@ -78,7 +78,7 @@ export const replaceUser = complete
     email: input.email,
     role: input.role,
     tags: input.tags ?? [],
-    // An empty one is none.
+    // An empty one counts as none.
     currentPassword: input.currentPassword || undefined,
   }))
   .meta({ id: 'ReplaceUser' });

@@ -24,7 +24,7 @@ export const buildCategoryIds = (places: readonly PlaceArguments[]): RawBuilder<
 export const buildIdsListedBesides = (ids: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`select product_id from product_categories where category_id in (${ids})`;
 
-/** That the main category of a product is none of these. */
+/** That the main category of a product is not one of these. */
 export const isElsewhere = (ids: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(products.category_id is null or products.category_id not in (${ids}))`;
 

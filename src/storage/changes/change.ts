@@ -11,7 +11,7 @@ export function isSameValue(one: Values[string] | undefined, other: Values[strin
   return one.length === other.length && one.every((value, index) => value === other[index]);
 }
 
-/** One row before and after a change; undefined where there was none, or is none any more. */
+/** One row before and after a change; undefined if it did not exist before, or does not after. */
 export interface Change {
   readonly id: number;
   readonly before: Values | undefined;
@@ -20,7 +20,7 @@ export interface Change {
   readonly document: string | null;
 }
 
-/** A collection of which things are cached. */
+/** A collection with something in caches. */
 export interface Collection {
   /** As in collection_versions. */
   readonly name: string;

@@ -85,7 +85,7 @@ export function createChanges(source: ChangeSource): Changes {
 
   /** Shared by all who come before it begins. */
   async function checkNext(): Promise<void> {
-    // Where a check is a query to a server, those who come in this turn of the event loop share it.
+    // If a check is a query to a server, all requests of this turn of the event loop share it.
     if (state() === undefined) await new Promise(resolve => setImmediate(resolve));
     next = undefined;
     return checkNow(read);

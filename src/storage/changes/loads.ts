@@ -43,7 +43,7 @@ export interface Loads {
   ): Promise<void>;
 }
 
-/** @param ending any change of which may have changed everything that is kept */
+/** @param ending a change there may have changed everything that is kept */
 export function createLoads(
   changes: Changes,
   collection: Collection,

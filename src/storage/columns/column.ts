@@ -13,7 +13,7 @@ import { putRow, type RowSet, selectAccepted } from './rows.ts';
 export const mostCombinations = 300_000;
 /** Bytes of sets of rows that are kept for the tests made last. */
 const setsSize = 4 * 1024 * 1024;
-/** Tests of which sets are kept, at most: each change of a row is compared with all. */
+/** The most tests whose sets are kept: each change of a row is compared with all of them. */
 const mostSets = 64;
 /** What a value takes besides its text, and a combination. */
 const valueBytes = 250;
@@ -39,7 +39,7 @@ export interface Column {
   arrange(): Promise<void>;
   /** The rows in the order of their numbers, where the column is one that lists are in the order of, and arranged. */
   line(): Line | undefined;
-  /** The rows of which some value meets a test: until the next change of a row, and not to be changed. */
+  /** The rows with a value that meets a test; valid until the next change of a row, and not to be changed. */
   rows(test: AttributeTest): RowSet;
   bytes(): number;
 }
@@ -209,7 +209,7 @@ type Values = Pick<Column, 'members' | 'singles' | 'values' | 'numbers'> & {
   readonly valueKinds: readonly number[];
 };
 
-/** 1 for each combination of which some value meets the test. */
+/** 1 for each combination with a value that meets the test. */
 function testCombinations(test: AttributeTest, own: Values): Uint8Array {
   const { members, singles } = own;
   const meets = test.of === 'equal' ? testEqual(test.texts, own.values) : testWithin(test, own);

@@ -57,7 +57,7 @@ export interface Columns {
    * is read then, or is not as new as the last check. Throws nothing.
    */
   peek(sources: readonly ColumnSource[]): readonly Column[] | undefined;
-  /** Fulfilled when those of the columns that are being read, or held, are there; undefined when there is none. */
+  /** Fulfilled when the columns that are being read, or held, are complete; undefined when there are none. */
   settled(sources: readonly ColumnSource[]): Promise<unknown> | undefined;
 }
 

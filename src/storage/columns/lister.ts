@@ -29,7 +29,7 @@ interface Selected {
 /** An order that only the database has. */
 interface Ranked {
   readonly line: Line;
-  /** Where the row is that a page by cursor starts after. */
+  /** The place of the row that a page by cursor starts after. */
   readonly start?: Place;
 }
 

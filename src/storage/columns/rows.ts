@@ -96,7 +96,7 @@ interface Counted {
   readonly uses: readonly number[];
 }
 
-/** How many of the rows have each combination. Where they are most of all, the others are counted and taken off. */
+/** How many of the rows have each combination. If they are most of all rows, the others are counted and subtracted. */
 export async function countByCombination(column: Counted, { words, count }: RowSet): Promise<Uint32Array> {
   const { uses } = column;
   const codes = column.codes();

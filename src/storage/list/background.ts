@@ -10,7 +10,7 @@ import type { Condition, ListOptions, ListRequest } from './request.ts';
 /** So many rows are read, one by one in another order than theirs, within some milliseconds. */
 export const shortlyRead = 5000;
 
-/** Whether a page of this list, be it the first, may have to read very many rows; deep pages are another question. */
+/** Whether a page of this list, even the first, may have to read very many rows; deep pages are checked elsewhere. */
 export function createBackgroundRule<Row>(
   { dialect, read }: Pick<Database, 'dialect' | 'read'>,
   { rangeColumn, countedColumns = [], keptTotal }: ListOptions<Row>,

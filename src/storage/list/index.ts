@@ -137,7 +137,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     if (page.count) return readInSnapshot(request);
     const found = await runReading(request, session => readKeyPage(readPage, session, request, page));
     const version = found.rows[0]?.version;
-    // Without rows nothing says of which state that is.
+    // Without rows nothing says which state that is.
     const isKnown = version !== undefined || request.facets === undefined;
     return isKnown && isLocatedAt(request, version)
       ? { ...found, total: undefined, version: version ?? Number.NaN }

@@ -42,7 +42,7 @@ export function createKnownLists(changes: Changes, collection: Collection): Know
         index.add(list);
         return;
       }
-      // Where it is newer, the next request shall check.
+      // If it is newer, the next request has to check.
       changes.check()?.catch(() => undefined);
     },
   };

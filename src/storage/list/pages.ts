@@ -1,4 +1,4 @@
-/** Reads the rows of a page, of which those that are cached are not read again. */
+/** Reads the rows of a page; rows that are cached are not read again. */
 import { mapInSlices } from '../../turns/slices.ts';
 import type { Database, Session } from '../database.ts';
 import type { ListQueries, Part, Versioned } from './queries.ts';
@@ -39,7 +39,7 @@ interface Chosen {
   readonly version: number;
 }
 
-/** The rows of keys, of which those that are cached are not read again; undefined when others are of another state. */
+/** The rows of keys; cached ones are not read again. Undefined when the others are of another state. */
 export async function readRowsByKeys<Row>(
   session: Session,
   { keys, version }: Chosen,

@@ -153,7 +153,7 @@ export function createWithinPlanner(database: Database, products: Collection) {
     const isGathered = !isWhole && gathered <= Math.min(merged, probed);
     const kind = isGathered ? 'gathered' : isWhole || merged <= probed ? 'merged' : 'probed';
     const rows = Math.min(gathered, merged, probed);
-    // Where the rows that are meant come last, all others are passed.
+    // If the matching rows come last, all others are passed first.
     const mayPassMany = kind === 'probed' && all - mine > shortlyRead;
     return {
       kind,
@@ -189,7 +189,7 @@ export function createWithinPlanner(database: Database, products: Collection) {
   };
 
   async function planRequest(planned: ListRequest, condition: Condition, place: Place): Promise<ListRequest> {
-    // A plan that was made in another state is none of this one.
+    // A plan made in another state does not hold in this one.
     const { resolved, within, locatedAt, ...request } = planned;
     const { ids, besides } = place;
     const isOne = !besides && ids !== undefined && ids.length <= 1;

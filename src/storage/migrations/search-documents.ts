@@ -110,7 +110,7 @@ type OldList = readonly [
   options?: OldMembers['options'] | null,
 ];
 
-/** Of a list (docs/decisions/0034) or of a representation without its beginning. */
+/** A member of a list (docs/decisions/0034) or of a representation without its beginning. */
 function parseMembers(document: string): OldMembers {
   // Boundary: the service has written it.
   if (!document.startsWith('[')) return JSON.parse(`{${document}`) as OldMembers;

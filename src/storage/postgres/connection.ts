@@ -11,7 +11,7 @@ import { isCancelledHere, mustCloseConnection } from './errors.ts';
 const cancelMarginMs = 2000;
 /** Milliseconds after which a transaction is kept alive: well below what the server allows. */
 const silenceMs = 300;
-/** So many statements, each of which takes memory in the server, and a connection is replaced by another. */
+/** After so many statements, which take memory in the server, a connection is replaced. */
 const mostPrepared = 1000;
 /** How often, between two statements of its own: work that never ends holds its locks for half a minute, not for ever. */
 const mostSilences = 60;
@@ -159,7 +159,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
       }
     },
     keepAlive(now) {
-      // Where the transaction has failed already, this fails as well; its end is the concern of what runs it.
+      // If the transaction has failed already, this fails as well; whatever runs the transaction ends it.
       if (!open || statements.size > 0 || now - since <= silenceMs || silences >= mostSilences) return;
       const kept = silences + 1;
       void run('select 1').catch(() => undefined);

@@ -12,7 +12,7 @@ const states = {
   lockTimeout: '55P03',
 } as const;
 
-/** The SQLSTATE of an error, wherever it stands in a chain of causes. */
+/** The SQLSTATE of an error, anywhere in its chain of causes. */
 function readState(error: unknown): string | undefined {
   if (error instanceof SQL.PostgresError) return error.errno === undefined ? undefined : String(error.errno);
   return error instanceof Error && error.cause !== undefined ? readState(error.cause) : undefined;

@@ -129,7 +129,7 @@ async function runInterleaved(inner: CopySession, group: readonly Job[]): Promis
 
 /**
  * A session that many use. A statement that fails ends the transaction for all of them. What several want to read at
- * the same time is read once: the row that confirms their caller, categories, attributes; so is a lock taken that they
+ * the same time is read once: the row that confirms their caller, categories, attributes. So is a lock that they
  * share.
  */
 function createSharedSession(inner: CopySession) {

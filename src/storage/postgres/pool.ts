@@ -11,7 +11,7 @@ import type { Connector, SessionLimits } from './connector.ts';
 const checkEveryMs = 250;
 /** Connections unused for so long are closed: what lies between may have forgotten them. */
 const idleLimitMs = 60_000;
-/** Of all connections, for single reads and for snapshots; writers have the rest. */
+/** Shares of all connections for single reads and for snapshots; writers have the rest. */
 const readShare = 0.3;
 const snapshotShare = 0.2;
 export const leastConnections = 4;

@@ -5,7 +5,7 @@ export interface Term {
   readonly word: string;
   readonly mark?: string | undefined;
   readonly prefix?: boolean;
-  /** Of a prefix: all longer words that there are, when they are known because they are few. */
+  /** For a prefix: all longer words, if they are few enough to be known. */
   readonly longer?: readonly string[] | undefined;
 }
 

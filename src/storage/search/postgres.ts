@@ -69,7 +69,7 @@ export const postgresWords: DialectWords = {
       primary key (spelling, word))`,
   ],
 
-  // Its autovacuum does so by itself.
+  // Autovacuum does this.
   compact: () => [],
 
   insert: rows =>

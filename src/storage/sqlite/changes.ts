@@ -13,7 +13,7 @@ const idsAtOnce = 250;
 /** Events that one statement reads with their representations: 2 ms with 100 KB of each, and 20 with 1 MB. */
 const eventsAtOnce = 8;
 
-/** Of all collections, in the form of a row of changes. */
+/** The versions of all collections, in the form of a row of changes. */
 const versions = sql`select 'version', collection, cast(sum(version) as real), 0, 0, null, null
   from collection_versions group by collection`;
 

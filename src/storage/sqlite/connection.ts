@@ -20,7 +20,7 @@ import { useLog } from './journal-mode.ts';
 const mappedBytes = 1_073_741_824;
 
 /**
- * Of a new database. A create changes a page of each index and writes it whole, twice: small pages write less,
+ * The page size of a new database. A create changes a page of each index and writes it whole, twice: small pages write less,
  * while rows of the usual 400 to 700 bytes still fill them.
  */
 const pageBytes = 2048;

@@ -85,7 +85,7 @@ export function openSqlite(
   const flusher = alone ? undefined : createLogFlusher(file, flush);
   const committed = reader.end;
   const enqueue = createGroupCommit({ connected: writer, alone, checkpoint, place, flusher, committed });
-  /** Of the file that the others have open, and of no other that may have taken its place. */
+  /** Reads the file that the others have open, and no other that may have taken its place. */
   const connectAnotherReader = (): Connected => {
     place.check();
     return connectReader(file, alone);

@@ -9,7 +9,7 @@ import { mergedPages, mergeSome, slicedSettings } from '../search/sqlite.ts';
 
 /** FTS5 merges pieces of about one size when there are so many of them: see `slicedSettings`. */
 const fewPieces = 8;
-/** What a piece and its characters come to in pages, each of which is merged some times until it is in the largest piece. */
+/** The pages of a piece by its characters; each page is merged several times until it is in the largest piece. */
 const pagesOfPiece = 0.5;
 const charactersOfPage = 2000;
 

@@ -32,7 +32,7 @@ function countWritten(values: readonly unknown[]): number {
   return bytes;
 }
 
-/** Rows of which the bytes are counted; of more some are, for all of them. */
+/** Rows whose bytes are all counted; of more rows only some are, as a sample. */
 const countedRows = 200;
 
 function countRows(rows: readonly (readonly unknown[])[]): number {

@@ -46,7 +46,7 @@ export function readPiecesCell(
 
 export const outOfStock: Stock = { tracked: true, onHand: 0, backorder: false };
 
-/** A GTIN without what stands between its digits; undefined, and noted, when the text is none. */
+/** A GTIN without separators between its digits; undefined, and noted, when the text is not a GTIN. */
 export function parseGtin(text: string, { note }: Drafting): string | undefined {
   const digits = text.replace(/[\s'’-]/g, '');
   if (digits === '') return undefined;

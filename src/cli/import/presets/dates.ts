@@ -13,7 +13,7 @@ type DayFirst = boolean;
 const unreadable = 'sales whose dates cannot be read count as over: the regular price was taken';
 const eitherWay = 'dates of sales that can be read in two ways were read with the month first';
 
-/** Whether a sale is on between two dates, either of which may be empty: then it is open. */
+/** Whether a sale is on between two dates; an empty date leaves that end open. */
 export function isSaleOn(
   dates: { readonly from: string; readonly to: string },
   { now, note }: Pick<Drafting, 'now' | 'note'>,

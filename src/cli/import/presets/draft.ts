@@ -5,7 +5,7 @@ import type { AttributeSet } from './attributes.ts';
 import { type Draft, type Drafting, RowProblem, type Variant } from './preset.ts';
 import { requireOneCurrency } from './prices.ts';
 
-/** Of a page for several products, which are bought one by one: an order for it would have no price. */
+/** Such a page shows several products, which are bought one by one: an order for it would have no price. */
 export const groupedLeftOut =
   'grouped products, which have no price of their own, were left out: the products they group are read by themselves';
 
@@ -14,7 +14,7 @@ export const bundleLeftOut =
   'bundles, which have no price of their own, were left out: the products in them are read by themselves';
 
 /**
- * Leaves out what the shop does not sell: a variant has no status of its own here, and would be on sale. Where all are
+ * Leaves out what the shop does not sell: a variant has no status of its own here, and would be on sale. If all are
  * disabled they stay, and the product is archived: without them it would have neither price nor options.
  */
 export function leaveOutDisabled<T>(

@@ -1,5 +1,5 @@
 /**
- * Rows of a shop's file joined to products, wherever in the file they are: it is read twice. The first time only what
+ * Joins the rows of a shop's file to products, wherever they are in it: it is read twice. The first time only what
  * the rows are called is kept, and how many each product has; the second time rows are held until all of a product are
  * there (docs/decisions/0033).
  */
@@ -130,7 +130,7 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
   };
 }
 
-/** Rows by the names of the preset; where these are is found out once for each header. */
+/** Rows by the names of the preset; their columns are found once for each header. */
 function createRowReader(preset: Preset): (record: SourceRecord) => Row {
   let header: readonly string[] | undefined;
   let columns: Columns | undefined;

@@ -85,7 +85,7 @@ export const magento: Preset = {
     keepOthers(attributes, [own, ...children], ['categories'], text => splitList(text, ','));
     attributes.add('visibility', own.text('visibility'));
     attributes.add('product_type', own.text('type'));
-    // Of the variants' columns only what their product leaves empty would be said, in fifteen ways.
+    // Those of the variants would only fill in what their product leaves empty, in fifteen ways.
     addRest(attributes, { own: [own] }, drafting);
     const [category, ...categories] = keepDeepestPaths(
       splitList(foldRows(own, children).text('categories'), ',').map(path =>
@@ -191,7 +191,7 @@ function addRows(
   });
 }
 
-/** Of a product of variants, without any it would be sold by itself. */
+/** Without any variants such a product would be sold by itself. */
 const lacksVariants = (row: Row, variants: readonly Variant[]): boolean =>
   isConfigurable(row) && row.text('variations') !== '' && variants.length === 0;
 
@@ -225,7 +225,7 @@ function readStock(row: Row, drafting: Drafting): Stock | undefined {
 /** 1 is enabled, 2 disabled; some tools write 0. */
 const isDisabled = (row: Row): boolean => /^[02]$/.test(row.text('online'));
 
-/** What cannot be found in the shop by itself, and is no variant of anything, is not shown here either. */
+/** What the shop does not show by itself, and is not a variant, is not shown here either. */
 function readStatus(row: Row): string {
   const isHidden = /^not visible/i.test(row.text('visibility'));
   return isDisabled(row) || isHidden ? 'archived' : 'active';

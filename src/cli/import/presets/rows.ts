@@ -1,4 +1,4 @@
-/** What the rows of one product say of it together: columns of which it has one value stand in each of them. */
+/** What the rows of one product say together: columns with one value for the product are repeated in each row. */
 import type { AttributeSet } from './attributes.ts';
 import { getColumn } from './cells.ts';
 import type { Row } from './preset.ts';

@@ -166,7 +166,7 @@ function claimSku<Sold extends { readonly sku?: string | undefined }>(
 
 const missingValue = 'is required: the product has other variants, and each has a value of its own';
 
-/** @throws RowProblem where a variant has no value of an option of which others have one */
+/** @throws RowProblem where a variant lacks a value of an option that others have */
 function requireValues(rows: readonly Row[]): void {
   const used = optionNumbers.filter(number => rows.some(row => row.text(`option${number}Value`) !== ''));
   for (const row of rows) {
@@ -182,7 +182,7 @@ const getColumn = (row: Row, name: string, usual: string): string => row.columns
 function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet): Omit<Variant, 'options'> {
   const price = readAmountCell(row, 'price', drafting);
   const before = readAmountCell(row, 'compareAt', drafting);
-  // Shopify writes 0 where there is none.
+  // Shopify writes 0 for no former price.
   const compareAt = before?.value === 0 ? undefined : before;
   const gtin = parseGtin(row.text('barcode'), drafting);
   if (gtin === undefined) attributes.add('Variant Barcode', row.text('barcode'));

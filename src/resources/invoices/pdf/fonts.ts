@@ -19,7 +19,7 @@ interface Run {
 }
 
 export interface Fonts {
-  /** Reads what a text needs: before it, the text is shown as far as the fonts that have been read can. */
+  /** Reads the fonts that a text needs: without it, only characters of fonts that have been read are shown. */
   prepare(text: string): Promise<void>;
   /** Leaves nothing of the document before in the fonts; the next must be drawn to its end without waiting. */
   begin(): void;

@@ -190,7 +190,7 @@ function countWithin(
 }
 
 /**
- * Where the longest line from `start` on ends that fits, or has one character. Set together, characters are a little
+ * The end of the longest line from `start` on that fits, of one character at least. Set together, characters are a little
  * narrower or wider than alone; `near` is close to the end, so that few lines are measured.
  */
 function findEnd(

@@ -21,7 +21,7 @@ import { cutPage, type Selected, toRange } from './pages.ts';
 /** Bytes of keys at most, and of those of one filter: 16 for each row. */
 const keysSize = 64 * 1024 * 1024;
 const mostKeys = 1_500_000;
-/** Filters of which it is known how often they were wanted. */
+/** The most filters whose number of requests is known. */
 const noticedFilters = 1000;
 /** So often a filter is wanted before its keys are read, and so many times as often before they are read again. */
 const firstWanted = 2;

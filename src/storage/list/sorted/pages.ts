@@ -66,7 +66,7 @@ export function cutPage({ order, page }: ListRequest, selected: Selected): Cut {
 /** The rank of the first row past a key, or of the row at which those before it end. */
 function computeEdge({ keys, from, to }: Selected, column: string, start: Key, ascends: boolean): number {
   const value = column === 'id' ? start.id : Number(start.value);
-  // Ids are whole numbers: this place is right behind the key, be it there or not.
+  // Ids are whole numbers: this place is right behind the key, whether it exists or not.
   const rank = keys.rank({ value, id: ascends ? start.id + 0.5 : start.id });
   return Math.min(to, Math.max(from, rank));
 }

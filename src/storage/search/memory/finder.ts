@@ -13,7 +13,7 @@ import { findDocumentsMeeting, type MetChoice, type MetGroup } from './meeting.t
 import { countDocuments, type DocumentSet, toDocumentSet } from './set.ts';
 import type { WordSets } from './words.ts';
 
-/** Of a word in memory, documents that are no products, at most; and words of which they are kept. */
+/** The most documents other than products kept for a word in memory, and the most words they are kept for. */
 const mostOthers = 500;
 const mostWords = 5000;
 const otherTypes = searchTypes.filter(type => type !== 'product');

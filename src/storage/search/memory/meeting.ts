@@ -4,7 +4,7 @@ import { addToSet, contains, countDocuments, type DocumentSet, getIdLimit, getId
 
 /** Sets that a document has to be in all of: a choice of an expression. */
 export type MetChoice = readonly DocumentSet[];
-/** Choices one of which is met: a group of an expression. */
+/** Choices, at least one of which is met: a group of an expression. */
 export type MetGroup = readonly MetChoice[];
 
 const estimateChoiceSize = (choice: MetChoice): number => Math.min(...choice.map(countDocuments));

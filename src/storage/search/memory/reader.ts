@@ -13,7 +13,7 @@ import type { WordSets } from './words.ts';
 
 /** Words of more products are kept in memory. */
 const fewDocuments = 200;
-/** Beginnings of words of which it is kept how many documents have them. */
+/** The most beginnings of words whose number of documents is kept. */
 const mostBeginnings = 5000;
 
 /** @param few words of more products are kept in memory */

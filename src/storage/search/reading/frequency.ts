@@ -30,7 +30,7 @@ const mostUses = 500;
  */
 export interface SearchSession extends Session {
   readonly brief?: boolean;
-  /** What `SearchReader.seen` gave before the first read: what is found out is no older, and kept for as long as it is that. */
+  /** What `SearchReader.seen` gave before the first read: what is read is no older, and is kept while it stays the same. */
   readonly seen?: number | undefined;
 }
 

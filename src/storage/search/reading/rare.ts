@@ -9,7 +9,7 @@ import type { Expression, Term } from '../expression.ts';
 import { toSpan } from './frequency.ts';
 import type { createReadStatements } from './statements.ts';
 
-/** Of those requested lately. */
+/** The most words kept, of those requested lately. */
 const cachedRare = 5000;
 /** What fewer documents have than one in so many is rare. */
 const rareShare = 100;

@@ -131,7 +131,7 @@ export function* foldRuns(text: string, longestRun = Number.POSITIVE_INFINITY): 
 const foldGroup = (group: readonly Found[], longestRun: number, most: number): string =>
   foldText(group.map(({ text }) => shortenRun(text, longestRun)).join('\n'), most);
 
-/** Of those that come after very much that had to be folded, what needs no folding. */
+/** After very much text that had to be folded, only what needs no folding. */
 const keepAscii = (group: readonly Found[]): string =>
   group
     .map(({ text }) => (asciiText.test(text) ? text : ''))

@@ -1,6 +1,6 @@
 /** The text of a description that may be HTML: without its tags, as a reader sees it. */
 
-/** The elements of HTML; what looks like a tag and is none of them is text. */
+/** The elements of HTML; anything else that looks like a tag is text. */
 const elements = new Set(
   `a abbr acronym address area article audio b base basefont bdi bdo big blockquote body br button canvas caption
   center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed fieldset figcaption figure
@@ -84,7 +84,7 @@ function removeTags(text: string): string {
   let at = 0;
   /** Hidden elements that do not end any more: looking for the end of each again would take time squared. */
   const endless = new Set<string>();
-  /** Where there is no `>` any more, and so no tag. */
+  /** From here on there is no `>`, and so no tag. */
   const lastEnd = text.lastIndexOf('>');
   for (let open = text.indexOf('<'); open >= 0 && open < lastEnd; open = text.indexOf('<', open)) {
     const name = readTagName(text, open);

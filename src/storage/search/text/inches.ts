@@ -6,7 +6,7 @@ const inch = 'in';
 /** What is typed for a double prime, and quotation marks that may be meant instead. */
 const marks = /["″”“„]|''/g;
 
-/** Of a text: more than any has that is about something. Each makes several words with those beside it. */
+/** The most marks in a text: more than any meaningful text has. Each makes several words with those beside it. */
 const mostMarks = 5000;
 
 /** Where one stands in a text. */
@@ -21,7 +21,7 @@ const mayHaveMarks = (text: string): boolean =>
 
 const none: readonly Mark[] = [];
 
-/** What ends a quotation is none: `"size 14"`. */
+/** A mark that ends a quotation is not one: `"size 14"`. */
 export function findInchMarks(text: string): readonly Mark[] {
   if (!mayHaveMarks(text)) return none;
   const found: Mark[] = [];

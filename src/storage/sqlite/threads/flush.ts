@@ -31,7 +31,7 @@ const flushData: Flush = promisify(fdatasync);
  */
 export function createLogFlusher(file: string, flushOf: Flush = flushData): LogFlusher {
   const log = `${file}-wal`;
-  // Of any other database a log that is missing is an error: without it nothing would be made durable, unnoticed.
+  // For any other database a missing log is an error: without it nothing would be made durable, unnoticed.
   if (file === ':memory:')
     return { flush: async () => undefined, check: () => undefined, close: () => undefined };
   flushFolder(dirname(file));

@@ -98,7 +98,7 @@ export function draftFeedProduct(all: readonly Row[], drafting: Drafting): Draft
   };
 }
 
-/** Of a group what is on sale; a product by itself may be hidden as such. */
+/** The rows of a group that are on sale; a product of one row may be hidden as a whole. */
 function leaveOutHidden(all: readonly Row[], drafting: Drafting) {
   if (all.length === 1) return { rows: all, isArchived: false };
   const { enabled, isArchived } = leaveOutDisabled(all, isHidden, drafting);
@@ -122,7 +122,7 @@ function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet) 
   };
 }
 
-/** Feeds say whether there is any, some also how many: of what is out of stock there is none. */
+/** Feeds say whether a product is in stock, some also how many pieces: out of stock means none. */
 function readStock(row: Row, drafting: Drafting): Stock | undefined {
   const availability = row
     .text('availability')

@@ -25,14 +25,14 @@ const findColumns = ([row]: readonly Row[]): string[] =>
 /** The option of rows that no column distinguishes: their id. */
 const item = 'Item';
 
-/** The value of an option of which a row says nothing. */
+/** The value of an option that a row leaves empty. */
 const nothing = 'None';
 
 const partial = 'columns in which only some variants have something were kept as attributes of their product';
 
 export interface GroupOptions {
   readonly columns: readonly string[];
-  /** Of each row. */
+  /** The options of each row. */
   readonly options: readonly Readonly<Record<string, string>>[];
 }
 

@@ -223,7 +223,7 @@ function readStock(row: Row, drafting: Drafting): Stock | undefined {
   return undefined;
 }
 
-/** A variation that is not enabled is exported as private; one of a draft as a draft, be it enabled or not. */
+/** A variation that is not enabled is exported as private; one of a draft as a draft, whether it is enabled or not. */
 const isDisabled = (variation: Row): boolean => variation.text('published') === '0';
 
 /** 1 is published, 0 private, -1 a draft. */
