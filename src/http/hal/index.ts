@@ -20,6 +20,9 @@ export interface Link {
 
 export type Links = Readonly<Record<string, Link>>;
 
+/** More than an address can have whose request fits into the 16 KiB of a head, also with each character escaped. */
+const longestHref = 65_536;
+
 /** As long as the address of the request, whose parameters it repeats. */
 const href = z.url().meta({ examples: ['https://shop.example/v1/orders/1'] });
 
@@ -33,6 +36,7 @@ const templatedLink = z
     href: z
       .string()
       .min(1)
+      .max(longestHref)
       .describe('An address, or a template of one (RFC 6570).')
       .meta({ pattern: '^https?://', examples: ['https://shop.example/v1/products{?page,perPage}'] }),
     templated: z
