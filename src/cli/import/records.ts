@@ -176,11 +176,12 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
     const now = { ...prepareRecords(taken), positions, rejects, passed };
     yield { ...now, ...counts, said: [...source.said(), ...said()] };
   }
-  if (source.isEmpty() || position === 0)
+  // Where a preset leaves out all rows, there are no candidates.
+  if (source.isEmpty() || notices.rows === 0)
     throw new Error(`${file} has no records: ${describeEmptiness(source)}`);
   const left = rest();
   const now = { ...prepareRecords(left), positions: left.map(() => position), rejects: [], passed: [] };
-  const counts = { repeated: 0, end: position, bytes: source.bytesRead() };
+  const counts = { repeated: 0, end: notices.rows, bytes: source.bytesRead() };
   yield { ...now, ...counts, said: said(), last: last() };
 }
 

@@ -90,6 +90,21 @@ const wooRows = [
 ];
 
 test.each([
+  ['woocommerce', wooRows.slice(0, 1), '1,grouped,G,G,1,,,,,'],
+  ['magento', magentoRows.slice(0, 1), 'B,bundle,B,1,"Catalog, Search",0,,'],
+])('a file of %s of whose rows none is read says why', (shop, header, row) =>
+  onCatalog(async place => {
+    const file = place.file('p.csv', [...header, row, ''].join('\n'));
+    const ended = await place.runHere(['import', file, '--preset', shop]);
+    expect(ended.out + ended.err).toMatch(
+      /read 1 row: 0 products.*\n.*1 × (grouped products|bundles), which/,
+    );
+    expect(ended.out).toContain('0 created, 0 updated, 0 unchanged, 0 rejected');
+    expect(ended.status).toBe(0);
+  }),
+);
+
+test.each([
   ['magento', magentoRows, 'Default Category/Men,Default Category/New'],
   ['woocommerce', wooRows, 'Men, New'],
 ])('of the categories of variants of %s what the product has is not kept twice', (shop, rows, kept) =>
