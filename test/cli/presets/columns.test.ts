@@ -116,3 +116,20 @@ test.each([
     ]);
   }),
 );
+
+test.each([[[]], [['--image-base', 'https://c.example/media']]])(
+  'what Magento writes for no image is none, with the options %j',
+  options =>
+    onCatalog(async place => {
+      const header =
+        'sku,product_type,name,product_online,visibility,price,base_image,small_image,swatch_image';
+      const row = 'C,simple,C,1,"Catalog, Search",10,no_selection,no_selection,no_selection';
+      const file = place.file('p.csv', [header, row, ''].join('\n'));
+      const ended = await place.runHere(['import', file, '--preset', 'magento', ...options]);
+      expect(ended.out + ended.err).not.toContain('left out');
+      expect(ended.status).toBe(0);
+      const [made] = await productsOf(place);
+      expect(made?.images).toEqual([]);
+      expect<unknown>(made?.attributes).toEqual({ product_type: 'simple', visibility: 'Catalog, Search' });
+    }),
+);

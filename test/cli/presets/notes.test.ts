@@ -163,6 +163,31 @@ const cases: readonly Case[] = [
     variants: [{ sku: 'C-1', gtin: '4006381333931' }],
   },
   {
+    name: 'of rows that repeat a sku the last counts',
+    shop: 'magento',
+    rows: [
+      'R-1,simple,First,1,"Catalog, Search",10,,,',
+      'R-1,simple,Second,1,"Catalog, Search",11,,,',
+      'R-1,simple,Third,1,"Catalog, Search",12,,,',
+    ],
+    says: ['2 × rows that repeat a sku were left out: the last counts', '1 created, 0 updated'],
+    product: { name: 'Third', price: 12 },
+    variants: [],
+  },
+  {
+    name: 'of rows that repeat the sku of a product with variants this one counts',
+    shop: 'magento',
+    rows: [
+      'C,simple,Before,1,"Catalog, Search",10,,,',
+      'C-1,simple,C S,1,Not Visible Individually,10,,size=S,',
+      'C,configurable,C,1,"Catalog, Search",,,,"sku=C-1,size=S"',
+      'C,simple,After,1,"Catalog, Search",10,,,',
+    ],
+    says: ['2 × rows that repeat a sku were left out: the last counts', '1 created, 0 updated'],
+    product: { name: 'C', price: 10 },
+    variants: [{ sku: 'C-1' }],
+  },
+  {
     name: 'a bundle that costs what is in it is left out, one with a price is not',
     shop: 'magento',
     rows: [
@@ -260,21 +285,4 @@ test.each(cases)('$shop: $name', ({ shop, rows, says, not, product, variants }) 
       '0 created, 0 updated, 1 unchanged',
     );
   }),
-);
-
-test.each([[[]], [['--image-base', 'https://c.example/media']]])(
-  'what Magento writes for no image is none, with the options %j',
-  options =>
-    onCatalog(async place => {
-      const header =
-        'sku,product_type,name,product_online,visibility,price,base_image,small_image,swatch_image';
-      const row = 'C,simple,C,1,"Catalog, Search",10,no_selection,no_selection,no_selection';
-      const file = place.file('p.csv', [header, row, ''].join('\n'));
-      const ended = await place.runHere(['import', file, '--preset', 'magento', ...options]);
-      expect(said(ended)).not.toContain('left out');
-      expect(ended.status).toBe(0);
-      const [made] = await productsOf(place);
-      expect(made?.images).toEqual([]);
-      expect<unknown>(made?.attributes).toEqual({ product_type: 'simple', visibility: 'Catalog, Search' });
-    }),
 );

@@ -31,6 +31,8 @@ interface Group {
   held: { readonly record: SourceRecord; readonly row: Row }[];
 }
 
+const repeatedRow = 'rows that repeat a sku were left out: the last counts, or the product with variants';
+
 /** @param leftOut counts rows that are not to be imported, by why */
 export function createRowJoiner(preset: Preset, file: string, leftOut: (why: string) => void): Joiner {
   const read = createRowReader(preset);
@@ -39,6 +41,8 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
   const also = new Map<string, string>();
   const claims = new Map<string, string>();
   const waiting = new Map<string, number>();
+  /** Products by themselves whose rows are repeated, and how many rows are still to come before the one that counts. */
+  const repeats = new Map<string, number>();
   let surveyed = false;
   let held = 0;
 
@@ -64,7 +68,10 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
     surveyed = true;
     for (const [name, rows] of waiting) {
       const key = findKey(name);
+      const own = name.slice('named:'.length);
       if (key !== undefined) ensureGroup(key).rows += rows;
+      else if (groups.has(own)) repeats.set(own, rows);
+      else if (rows > 1) repeats.set(own, rows - 1);
     }
     waiting.clear();
   }
@@ -72,6 +79,11 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
     if (name.startsWith('named:')) return claims.get(name.slice('named:'.length));
     const product = name.slice('of:'.length);
     return groups.has(product) ? product : (also.get(product) ?? product);
+  }
+  function isRepeated(name: string): boolean {
+    const left = repeats.get(name) ?? 0;
+    if (left > 0) repeats.set(name, left - 1);
+    return left > 0;
   }
   function hold(key: string, record: SourceRecord, row: Row): Joined | undefined {
     const group = ensureGroup(key);
@@ -117,7 +129,10 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
         }
         if ('product' in place) return hold(place.product, record, row);
         const key = findKey('named' in place ? `named:${place.named}` : `of:${place.variantOf}`);
-        return key === undefined ? { rows: [row] } : hold(key, record, row);
+        if (key !== undefined) return hold(key, record, row);
+        if ('variantOf' in place || !isRepeated(place.named)) return { rows: [row] };
+        leftOut(repeatedRow);
+        return undefined;
       } catch (error) {
         if (error instanceof RowProblem) return { record, problem: error.message };
         throw error;
