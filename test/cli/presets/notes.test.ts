@@ -97,6 +97,18 @@ const cases: readonly Case[] = [
     variants: [{ sku: 'S-1' }, { sku: 'S-2' }],
   },
   {
+    name: 'a row with the id of a group belongs to it',
+    shop: 'google',
+    rows: [
+      'S,Sofa,in stock,9 USD,,,',
+      'S-1,Sofa red,in stock,10 USD,,S,Red',
+      'S-2,Sofa blue,in stock,12 USD,,S,Blue',
+    ],
+    says: ['1 created, 0 updated'],
+    product: { name: 'Sofa', price: 9 },
+    variants: [{ sku: 'S' }, { sku: 'S-1' }, { sku: 'S-2' }],
+  },
+  {
     name: 'titles of a group that are the same are not counted',
     shop: 'google',
     rows: ['S-1,Sofa,in stock,10 USD,,S,Red', 'S-2,Sofa,in stock,12 USD,,S,Blue'],

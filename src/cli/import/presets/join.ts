@@ -40,6 +40,7 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
   /** What else rows call a product, and the rows that a product names. */
   const also = new Map<string, string>();
   const claims = new Map<string, string>();
+  const absorbed = new Map<string, string>();
   const waiting = new Map<string, number>();
   /** Products by themselves whose rows are repeated, and how many rows are still to come before the one that counts. */
   const repeats = new Map<string, number>();
@@ -57,6 +58,7 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
       group.known = true;
       group.rows += 1;
       for (const name of place.also ?? []) also.set(name, place.product);
+      if (place.absorbs !== undefined) absorbed.set(place.absorbs, place.product);
       for (const name of place.variants ?? []) if (!claims.has(name)) claims.set(name, place.product);
     } else if ('variantOf' in place || 'named' in place) {
       const name = 'named' in place ? `named:${place.named}` : `of:${place.variantOf}`;
@@ -66,6 +68,10 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
   /** Once all is counted: rows under the product that they name, or that names them. */
   function settle(): void {
     surveyed = true;
+    for (const [name, product] of absorbed) {
+      ensureGroup(product).rows += groups.get(name)?.rows ?? 0;
+      groups.delete(name);
+    }
     for (const [name, rows] of waiting) {
       const key = findKey(name);
       const own = name.slice('named:'.length);
@@ -127,7 +133,7 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
           leftOut(place.leftOut);
           return undefined;
         }
-        if ('product' in place) return hold(place.product, record, row);
+        if ('product' in place) return hold(absorbed.get(place.product) ?? place.product, record, row);
         const key = findKey('named' in place ? `named:${place.named}` : `of:${place.variantOf}`);
         if (key !== undefined) return hold(key, record, row);
         if ('variantOf' in place || !isRepeated(place.named)) return { rows: [row] };

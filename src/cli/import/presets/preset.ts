@@ -31,8 +31,16 @@ export interface Row {
 
 /** Where a row belongs, by texts that rows of one product have in common. */
 export type Place =
-  /** The product itself. @param also other names that rows of variants call it; @param variants names of such rows */
-  | { readonly product: string; readonly also?: readonly string[]; readonly variants?: readonly string[] }
+  /**
+   * The product itself. @param also other names that rows of variants call it; @param variants names of such rows;
+   * @param absorbs what other rows call a product of their own, which is part of this one
+   */
+  | {
+      readonly product: string;
+      readonly also?: readonly string[];
+      readonly variants?: readonly string[];
+      readonly absorbs?: string;
+    }
   /** A row of a product that another row introduces. */
   | { readonly variantOf: string }
   /** A product of its own, unless another row names it as its variant. */

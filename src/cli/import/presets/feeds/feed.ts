@@ -50,7 +50,8 @@ const noOptions: GroupOptions = { columns: [], options: [] };
 
 export function getFeedPlace(row: Row): Place {
   const [id, group] = [row.text('id'), row.text('group')];
-  if (group !== '') return { product: `group:${group}` };
+  // Some feeds have a row for the group as a whole, whose id is that of the group.
+  if (group !== '') return { product: `group:${group}`, absorbs: `id:${group}` };
   return { product: id === '' ? `line:${row.line}` : `id:${id}` };
 }
 
@@ -60,7 +61,7 @@ export function draftFeedProduct(all: readonly Row[], drafting: Drafting): Draft
   if (first === undefined) throw new Error('a product without rows');
   const product = foldRows(first, others);
   const attributes = createAttributeSet(drafting, decodePlainText);
-  const group = first.text('group');
+  const group = all.map(row => row.text('group')).find(text => text !== '') ?? '';
   const { columns, options } = group === '' ? noOptions : readGroupOptions(all, rows, drafting);
   const isGroup = group !== '' && (all.length > 1 || columns.length > 0);
   const variants = isGroup
@@ -82,7 +83,7 @@ export function draftFeedProduct(all: readonly Row[], drafting: Drafting): Draft
   return {
     fields: {
       ...{ ...own, image: undefined },
-      externalId: group === '' ? first.text('id') : group,
+      externalId: group || first.text('id'),
       name: isGroup ? nameGroup(all.map(readTitle), drafting) : readTitle(first),
       description: product.text('description'),
       brand: decodePlainText(product.text('brand')),
