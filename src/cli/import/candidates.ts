@@ -58,6 +58,8 @@ export interface Notices {
   unused: readonly string[];
   /** Records of the file so far. */
   rows: number;
+  /** Bytes that these have had; undefined: as many as have been read. */
+  bytesRead?: () => number;
 }
 
 /** @param again the same file from its beginning */
@@ -245,7 +247,9 @@ async function* readRowCandidates(
 
   let position = 0;
   let candidates: Candidate[] = [];
-  for await (const batch of (await again()).records) {
+  const second = await again();
+  notices.bytesRead = () => second.bytesRead();
+  for await (const batch of second.records) {
     for (const record of batch) {
       position += 1;
       notices.rows = position;
@@ -271,7 +275,7 @@ function addMapped(draft: Draft, rows: readonly Row[], mapper: Mapper): Record<s
     isObject(members.attributes) && isObject(attributes)
       ? { ...members.attributes, ...attributes }
       : attributes;
-  return { ...members, ...mapped, ...(all === undefined ? {} : { attributes: all }) };
+  return { ...members, ...mapped, ...(all === undefined ? {} : { attributes: all, attributesByKey: true }) };
 }
 
 function toProblem({ column, problem, value }: RowProblem) {

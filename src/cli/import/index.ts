@@ -160,12 +160,12 @@ async function importFile(
       formatSummary({ ...state, rejected: rejects.count }, performance.now() - started, given.dryRun),
     );
     if (complete) return rejects.count > 0 ? 2 : 0;
-    console.error(`catalog import: interrupted; ${formatResumeHint(Math.max(state.done, skip))}`);
+    console.error(`catalog import: interrupted; ${formatResumeHint(given, Math.max(state.done, skip))}`);
     return 130;
   } catch (error) {
     progress.end();
     if (state.done > given.skip)
-      console.error(`catalog import: stopped early; ${formatResumeHint(state.done)}`);
+      console.error(`catalog import: stopped early; ${formatResumeHint(given, state.done)}`);
     throw error;
   } finally {
     rejects.close();
@@ -176,8 +176,10 @@ async function importFile(
 const describeShortage = ({ file, skip }: ImportArguments, records: number): string =>
   `${file} has ${formatQuantity(records, 'record')}, and --skip leaves out the first ${formatCount(skip)}: nothing was imported`;
 
-function formatResumeHint(done: number): string {
-  return `${formatQuantity(done, 'record')} ${done === 1 ? 'is' : 'are'} done: run the same command again, with --skip ${done} if records have no sku`;
+/** With a preset, which reads all of the file first, nothing is skipped. */
+function formatResumeHint({ preset }: ImportArguments, done: number): string {
+  const skipping = preset === undefined ? `, with --skip ${done} if records have no sku` : '';
+  return `${formatQuantity(done, 'record')} ${done === 1 ? 'is' : 'are'} done: run the same command again${skipping}`;
 }
 
 function createStopRequest(): StopRequest {

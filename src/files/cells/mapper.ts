@@ -89,8 +89,6 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
       }
       // Read again for each record, which changes what it gets: copies of amounts would be none any more.
       for (const { field, text, read } of constants) place(mapped, field, toTyped(read(text, cells)));
-      // The rows of a preset say of attributes all there is to say.
-      if (only !== undefined) delete mapped.attributesByKey;
       return removeCurrencies(mapped);
     },
     unused(columns) {

@@ -24,7 +24,8 @@ interface Case {
 
 const disabled = 'variants that the shop has disabled were left out';
 const allDisabled = 'products were archived: the shop has disabled all of their variants';
-const withoutRow = 'variants that a product names and that have no row were left out';
+const withoutRow =
+  'variants that a product names were left out: they have no row, or an earlier product has them';
 const shared =
   'variants are sold without a limit: the shop counts the stock of all together, at their product';
 

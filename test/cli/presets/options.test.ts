@@ -57,7 +57,7 @@ const feeds: readonly Omit<Case, 'shop'>[] = [
     name: 'a column with empty cells is an option where nothing else distinguishes the rows',
     rows: [row('1', 'red', 'M', 'wool'), row('2', 'red'), row('3', 'red', 'L')],
     attributes: { color: 'red', material: 'wool' },
-    variants: [{ size: 'M' }, { size: 'None' }, { size: 'L' }],
+    variants: ['M', 'None', 'L'].map(size => ({ color: 'red', size })),
   },
   {
     name: 'where nothing distinguishes two rows their ids do, beside what distinguishes others',

@@ -174,7 +174,10 @@ const scenarios: readonly Scenario[] = [
         ...{
           category: 'Shoes > Running',
           categories: ['Sale'],
-          options: [{ name: 'Size', values: ['42', '43'] }],
+          options: [
+            { name: 'Color', values: ['Red'] },
+            { name: 'Size', values: ['42', '43'] },
+          ],
         },
         attributes: { link: 'https://shop.example/tr', condition: 'new', color: 'Red' },
       },
@@ -190,9 +193,12 @@ const scenarios: readonly Scenario[] = [
     variants: [
       {
         ...{ sku: 'TR-42-R', price: 79, compareAtPrice: 99, gtin: '4006381333931', stock: null },
-        ...{ options: { Size: '42' }, weight: { value: 0.6, unit: 'kg' } },
+        ...{ options: { Color: 'Red', Size: '42' }, weight: { value: 0.6, unit: 'kg' } },
       },
-      { sku: 'TR-43-R', price: 101, options: { Size: '43' }, stock: counted(0, true), available: true },
+      {
+        ...{ sku: 'TR-43-R', price: 101, options: { Color: 'Red', Size: '43' } },
+        ...{ stock: counted(0, true), available: true },
+      },
     ],
   },
   {

@@ -4,7 +4,7 @@ import { isAddress, splitAddresses, splitList, toPath } from '../../../files/cel
 import { readWeight, type Weight, type WeightUnit } from '../../../files/cells/weight.ts';
 import { isGtin } from '../../../resources/products/members/gtin.ts';
 import { decodeEntities } from '../../../storage/search/text/html.ts';
-import { type Drafting, type Row, RowProblem, type Stock } from './preset.ts';
+import { type Drafting, type Row, RowProblem, type Stock, type Uncounted } from './preset.ts';
 
 export const getColumn = (row: Row, name: string): string => row.columns.found.get(name) ?? name;
 
@@ -45,6 +45,7 @@ export function readPiecesCell(
 }
 
 export const outOfStock: Stock = { tracked: true, onHand: 0, backorder: false };
+export const uncounted: Uncounted = { tracked: false };
 
 /** A GTIN without separators between its digits; undefined, and noted, when the text is not a GTIN. */
 export function parseGtin(text: string, { note }: Drafting): string | undefined {
@@ -70,17 +71,49 @@ export function parseTags(texts: readonly string[], separator: string, { cells, 
 export const parsePath = (text: string, separator: string, { cells }: Drafting): string =>
   toPath(text, cells.categorySeparator ?? separator);
 
-/** `color=Red,material=Cotton, washed,size=M`: a comma ends a value where a name and `=` follow. */
-export function parsePairs(text: string): Record<string, string> {
+const [pairStart, loosePairStart] = [/,(?=[a-z_][a-z0-9_]{0,63}=)/iy, /,\s*(?=[a-z_][a-z0-9_]{0,63}=)/iy];
+/** An item of a value in quotation marks, which are doubled within it. */
+const quotedItem = /"(?:[^"]|"")*"(?=[,|]|$)/y;
+
+/**
+ * `color=Red,material=Cotton, washed,activity="Gym"|"Hiking"`: a comma ends a value where a name and `=` follow, unless
+ * it is within quotation marks.
+ * @param isLoose also with spaces before the name
+ */
+export function parsePairs(text: string, isLoose = false): Record<string, string> {
   const pairs: Record<string, string> = {};
-  for (const part of text.split(/,(?=[a-z_][a-z0-9_]{0,63}=)/i)) {
+  for (const part of splitPairs(text, isLoose ? loosePairStart : pairStart)) {
     const at = part.indexOf('=');
-    if (at <= 0) continue;
-    const value = part.slice(at + 1).trim();
-    const isQuoted = value.length > 1 && value.startsWith('"') && value.endsWith('"');
-    pairs[part.slice(0, at).trim()] = isQuoted ? value.slice(1, -1).replaceAll('""', '"') : value;
+    if (at > 0)
+      pairs[part.slice(0, at).trim()] = part
+        .slice(at + 1)
+        .split('|')
+        .map(unquote)
+        .join('|')
+        .trim();
   }
   return pairs;
+}
+
+function splitPairs(text: string, start: RegExp): string[] {
+  const parts: string[] = [];
+  let begin = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    start.lastIndex = at;
+    quotedItem.lastIndex = at + 1;
+    const sign = text[at];
+    if (sign === ',' && start.test(text)) {
+      parts.push(text.slice(begin, at));
+      begin = at + 1;
+    } else if ((sign === '=' || sign === '|') && quotedItem.test(text)) at = quotedItem.lastIndex - 1;
+  }
+  return [...parts, text.slice(begin)];
+}
+
+function unquote(item: string): string {
+  const text = item.trim();
+  const isQuoted = text.length > 1 && text.startsWith('"') && text.endsWith('"');
+  return isQuoted ? text.slice(1, -1).replaceAll('""', '"') : item;
 }
 
 const pathsLeftOut =
@@ -98,6 +131,9 @@ export function parseAddresses(text: string, { imageBase, note }: Drafting): str
   return found;
 }
 
-/** HTML and text in which a shop has written its line ends as \n. */
+/** HTML and text in which a shop has written its line ends as \\n, and what was \\n with one more backslash. */
 export const restoreLineEnds = (text: string): string =>
-  text.replaceAll('\\r\\n', '\n').replaceAll('\\n', '\n');
+  text
+    .split('\\\\n')
+    .map(part => part.replaceAll('\\r\\n', '\n').replaceAll('\\n', '\n'))
+    .join('\\n');

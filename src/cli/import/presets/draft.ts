@@ -107,16 +107,20 @@ export function collectImages(
   return [...byUrl].map(([url, alt]) => (alt === undefined ? { url } : { url, alt }));
 }
 
+/** Whether a cell, or a column that is not there, has nothing to say: what there is stays as it is. */
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
+
 /** The members of a product that the rest of an import takes, variants among them. @throws RowProblem */
 export function toMembers(draft: Draft): Record<string, unknown> {
   const { fields, variants, images, attributes, options } = draft;
   const members: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined && value !== '') members[name] = value;
+    if (!isEmpty(value)) members[name] = value;
   }
   const currency = requireOneCurrency([fields.currency, ...variants.map(variant => variant.currency)]);
   if (currency !== undefined) members.currency = currency.code;
-  members.attributes = attributes;
+  if (Object.keys(attributes).length > 0) Object.assign(members, { attributes, attributesByKey: true });
   if (images.length > 0) members.images = images;
   if (variants.length === 0) return members;
   members.options = collectOptions(variants, options);

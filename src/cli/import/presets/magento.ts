@@ -9,9 +9,18 @@ import {
   parsePath,
   readPiecesCell,
   readWeightCell,
+  uncounted,
 } from './cells.ts';
 import { bundleLeftOut, collectImages, groupedLeftOut, keepFewOptions, leaveOutDisabled } from './draft.ts';
-import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from './preset.ts';
+import {
+  type Drafting,
+  type Preset,
+  type Row,
+  RowProblem,
+  type Stock,
+  type Uncounted,
+  type Variant,
+} from './preset.ts';
 import { readSalePrices } from './prices.ts';
 import { foldRows, keepOthers, readDescription } from './rows.ts';
 
@@ -126,7 +135,7 @@ interface Variation {
 /** `sku=A-1,color=Red,size=M|sku=A-2,color=Blue,size=M`. */
 function readVariations(row: Row): Variation[] {
   return splitList(row.text('variations'), '|').map(text => {
-    const { sku, ...values } = parsePairs(text);
+    const { sku, ...values } = parsePairs(text, true);
     if (sku === undefined || sku === '') {
       throw new RowProblem(row, 'configurable_variations', 'must name the sku of each variant', text);
     }
@@ -178,6 +187,9 @@ function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet) 
   };
 }
 
+const withoutRow =
+  'variants that a product names were left out: they have no row, or an earlier product has them';
+
 /** Variations with the rows of their own: what is sold without one cannot be known. */
 function addRows(
   variations: readonly Variation[],
@@ -186,7 +198,7 @@ function addRows(
 ): (Variation & { readonly row: Row })[] {
   return variations.flatMap(variation => {
     const row = bySku.get(variation.sku);
-    if (row === undefined) note('variants that a product names and that have no row were left out');
+    if (row === undefined) note(withoutRow);
     return row === undefined ? [] : [{ ...variation, row }];
   });
 }
@@ -214,10 +226,11 @@ function readVariant(
 
 const withholdNotes = (drafting: Drafting): Drafting => ({ ...drafting, note: () => undefined });
 
-function readStock(row: Row, drafting: Drafting): Stock | undefined {
+function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {
   const isManaged = row.text('configManage') === '1' || row.text('manageStock') !== '0';
   const pieces = readPiecesCell(row, 'quantity', drafting, row.text('isInStock') === '0');
-  if (!isManaged || pieces === undefined) return undefined;
+  if (!isManaged) return uncounted;
+  if (pieces === undefined) return undefined;
   const backorder = row.text('configBackorders') !== '1' && Number(row.text('backorders')) > 0;
   return { tracked: true, onHand: pieces, backorder };
 }
@@ -226,7 +239,8 @@ function readStock(row: Row, drafting: Drafting): Stock | undefined {
 const isDisabled = (row: Row): boolean => /^[02]$/.test(row.text('online'));
 
 /** What the shop does not show by itself, and is not a variant, is not shown here either. */
-function readStatus(row: Row): string {
+function readStatus(row: Row): string | undefined {
+  if (row.text('online') === '' && row.text('visibility') === '') return undefined;
   const isHidden = /^not visible/i.test(row.text('visibility'));
   return isDisabled(row) || isHidden ? 'archived' : 'active';
 }

@@ -62,13 +62,19 @@ export interface Variant {
   readonly gtin?: string | undefined;
   readonly options: Readonly<Record<string, string>>;
   readonly price?: number | undefined;
-  readonly compareAtPrice?: number | undefined;
+  /** null: there is none, nor any more. */
+  readonly compareAtPrice?: number | null | undefined;
   /** Of its amounts. */
   readonly currency?: NamedCurrency | undefined;
   readonly weight?: { readonly value: number; readonly unit: string } | undefined;
-  readonly stock?: Stock | undefined;
+  readonly stock?: Stock | Uncounted | undefined;
   /** The address of one of the product's images. */
   readonly image?: string | undefined;
+}
+
+/** The shop sells without counting: what is counted here then is no longer, and keeps its pieces. */
+export interface Uncounted {
+  readonly tracked: false;
 }
 
 export interface Stock {

@@ -35,7 +35,7 @@ export function requireOneCurrency(all: readonly (NamedCurrency | undefined)[]):
 
 interface Prices {
   readonly price: number | undefined;
-  readonly compareAtPrice: number | undefined;
+  readonly compareAtPrice: number | null | undefined;
   readonly currency: NamedCurrency | undefined;
 }
 
@@ -61,5 +61,7 @@ export function readSalePrices(
   if (isLower && isSaleOn(dates, drafting))
     return { price: sale.value, compareAtPrice: regular?.value, currency };
   if (isLower) attributes.add(getColumn(row, saleName), row.text(saleName));
-  return { price: regular?.value, compareAtPrice: undefined, currency };
+  // After a sale there is no former price any more.
+  const compareAtPrice = row.columns.found.has(saleName) ? null : undefined;
+  return { price: regular?.value, compareAtPrice, currency };
 }

@@ -1,6 +1,14 @@
 /** Products as Shopify exports them: a row for each variant and each image, joined by their handle. */
 import { type AttributeSet, addRest, createAttributeSet } from './attributes.ts';
-import { parseAddresses, parseGtin, parsePath, parseTags, readPiecesCell, readWeightCell } from './cells.ts';
+import {
+  parseAddresses,
+  parseGtin,
+  parsePath,
+  parseTags,
+  readPiecesCell,
+  readWeightCell,
+  uncounted,
+} from './cells.ts';
 import { collectImages } from './draft.ts';
 import {
   type Draft,
@@ -9,6 +17,7 @@ import {
   type Row,
   RowProblem,
   type Stock,
+  type Uncounted,
   type Variant,
 } from './preset.ts';
 import { readAmountCell, requireOneCurrency } from './prices.ts';
@@ -190,7 +199,7 @@ function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet):
     sku: row.text('sku').replace(/^'/, ''),
     gtin,
     price: price?.value,
-    compareAtPrice: compareAt?.value,
+    compareAtPrice: compareAt?.value ?? (row.columns.found.has('compareAt') ? null : undefined),
     currency: requireOneCurrency([price?.currency, compareAt?.currency]),
     weight: readWeightCell(row, 'grams', 'g', drafting),
     stock: readStock(row, drafting),
@@ -212,11 +221,18 @@ function readVariant(
   return { ...readSoldFields(row, drafting, attributes), options };
 }
 
-/** Nothing where Shopify does not count, or counts at several places and gives no sum. */
-function readStock(row: Row, drafting: Drafting): Stock | undefined {
+const withoutPieces =
+  'variants are sold without a limit: the shop counts them, and the file does not say how many there are';
+
+/** Of what Shopify counts at several places it may give no sum. */
+function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {
   const pieces = readPiecesCell(row, 'quantity', drafting);
   const isTracked = row.columns.found.has('tracker') ? row.text('tracker') !== '' : pieces !== undefined;
-  if (!isTracked || pieces === undefined) return undefined;
+  if (!isTracked) return row.columns.found.has('tracker') ? uncounted : undefined;
+  if (pieces === undefined) {
+    drafting.note(withoutPieces);
+    return undefined;
+  }
   return { tracked: true, onHand: pieces, backorder: /^(?:continue|true)$/i.test(row.text('policy')) };
 }
 

@@ -67,7 +67,9 @@ function computeStockAfter(
   record: PreparedRecord,
   own: StockFields | null,
 ): StockFields | null {
-  if (before === null || own === null) return own;
+  if (before === null) return own;
+  // Said is either that there is no stock, or only that nothing is counted.
+  if (own === null) return isGiven(record, 'stock.tracked') ? { ...before, tracked: false } : null;
   return {
     tracked: isGiven(record, 'stock.tracked') ? own.tracked : before.tracked,
     onHand: isGiven(record, 'stock.onHand') ? own.onHand : before.onHand,

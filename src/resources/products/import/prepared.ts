@@ -6,7 +6,7 @@ import type { AttributeValues } from '../../../storage/attributes/values.ts';
 import { canBeMisspelt, isNoWord, splitDocument } from '../../../storage/search/text/words.ts';
 import { normalizeCategories } from '../categories.ts';
 import { mediaPath } from '../members/images.ts';
-import { completeStock, stockPart } from '../members/stock.ts';
+import { mergeStockPart, stockPart } from '../members/stock.ts';
 import { type ProductRow, toProductRow } from '../row.ts';
 import { completeFields, createProduct } from '../schema.ts';
 import { toSearchText } from '../search-text.ts';
@@ -160,7 +160,7 @@ export function createRecordPreparer(defaultCurrency: string): Preparer {
     prepare(record, at, line = 0) {
       // An explicit null is kept, also as the currency.
       const currency = record.currency === null ? null : defaultCurrency;
-      const stock = record.stock == null ? null : completeStock(record.stock, null);
+      const stock = record.stock == null ? null : mergeStockPart(record.stock, null);
       const fields = normalizeCategories(completeFields({ ...record, stock }, currency));
       const { text, words } = splitDocument(toSearchText(fields));
       addMisspelt(fields.status, words, had);

@@ -5,7 +5,7 @@ import { largestId } from '../../../storage/database.ts';
 import { type StoredVariant, toVariantFields, variantOf } from '../../variants/row.ts';
 import type { VariantFields } from '../../variants/schema.ts';
 import { mostValues, type Option } from '../members/options.ts';
-import { completeStock, type Stock, type StockFields, toKeptStock, toStock } from '../members/stock.ts';
+import { mergeStockPart, type Stock, type StockFields, toKeptStock, toStock } from '../members/stock.ts';
 import { refuseBelowReserved } from '../rules.ts';
 import type { ProductFields } from '../schema.ts';
 import { collectOptions, formatOptions, toCombination, type VariantRecord } from './variant-records.ts';
@@ -106,7 +106,7 @@ function mergeVariant(
 }
 
 const mergeStock = (before: StockFields | null, part: VariantRecord['stock']): StockFields | null =>
-  part === undefined ? before : part === null ? null : completeStock(part, before);
+  part === undefined ? before : part === null ? null : mergeStockPart(part, before);
 
 function resolveImageId(
   before: VariantFields | undefined,

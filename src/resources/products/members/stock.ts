@@ -83,6 +83,16 @@ export function completeStock(part: StockPart, before: StockFields | null): Stoc
   };
 }
 
+/**
+ * What a part in a record of an import comes to. One that says only that nothing is counted makes no stock where there is
+ * none, and leaves the pieces of one that there is.
+ */
+export function mergeStockPart(part: StockPart, before: StockFields | null): StockFields | null {
+  const { tracked, onHand, backorder } = part;
+  const isUncounted = tracked === false && onHand === undefined && backorder === undefined;
+  return isUncounted && before === null ? null : completeStock(part, before);
+}
+
 /** What the service keeps of a stock, whatever clients write. */
 export interface KeptStock {
   /** Pieces that orders have reserved. */

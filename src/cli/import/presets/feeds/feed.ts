@@ -8,10 +8,11 @@ import {
   parseTags,
   readPiecesCell,
   readWeightCell,
+  uncounted,
 } from '../cells.ts';
 import { splitPeriod } from '../dates.ts';
 import { collectImages, leaveOutDisabled } from '../draft.ts';
-import type { Draft, Drafting, Place, Row, Stock } from '../preset.ts';
+import type { Draft, Drafting, Place, Row, Stock, Uncounted } from '../preset.ts';
 import { readSalePrices } from '../prices.ts';
 import { foldRows, keepOthers, readAgreed } from '../rows.ts';
 import { readCategories } from './categories.ts';
@@ -76,7 +77,7 @@ export function draftFeedProduct(all: readonly Row[], drafting: Drafting): Draft
     attributes,
     { own: rows },
     drafting,
-    first.columns.rest.filter(column => !columns.includes(column)),
+    first.columns.rest.filter(column => !columns.includes(column) || isShared(rows, column)),
   );
   const [category, categories] = readCategories(product, drafting, attributes);
   keepOthers(attributes, rows, ofProduct);
@@ -98,6 +99,10 @@ export function draftFeedProduct(all: readonly Row[], drafting: Drafting): Draft
     attributes: attributes.all(),
   };
 }
+
+/** Whether the rows of a group have the same: then lists are to be filtered by it, too. */
+const isShared = (rows: readonly Row[], column: string): boolean =>
+  rows.length > 1 && rows.every(row => row.cell(column) === rows[0]?.cell(column));
 
 /** The rows of a group that are on sale; a product of one row may be hidden as a whole. */
 function leaveOutHidden(all: readonly Row[], drafting: Drafting) {
@@ -124,7 +129,7 @@ function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet) 
 }
 
 /** Feeds say whether a product is in stock, some also how many pieces: out of stock means none. */
-function readStock(row: Row, drafting: Drafting): Stock | undefined {
+function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {
   const availability = row
     .text('availability')
     .toLowerCase()
@@ -133,7 +138,8 @@ function readStock(row: Row, drafting: Drafting): Stock | undefined {
   const isOut = /^(?:out of stock|discontinued|sold out)$/.test(availability);
   const pieces = readPiecesCell(row, 'quantity', drafting, isOut);
   if (pieces !== undefined) return { tracked: true, onHand: pieces, backorder };
-  return backorder || isOut ? { ...outOfStock, backorder } : undefined;
+  if (backorder || isOut) return { ...outOfStock, backorder };
+  return availability === '' ? undefined : uncounted;
 }
 
 const readImages = (row: Row, drafting: Drafting): string[] => [

@@ -16,6 +16,9 @@ const optionColumns = [
   'size system',
 ];
 
+/** Options also where all rows of a group have the same: another day it may have others. */
+const usualColumns = ['color', 'colour', 'size'];
+
 const normalizeColumn = (column: string): string => column.toLowerCase().replace(/[\s_]+/g, ' ');
 
 /** Those of a file that may be options. */
@@ -71,7 +74,9 @@ function findOptionColumns(rows: readonly Row[]): string[] {
   const cells = rows.map(row => readCells(row, columns, ''));
   const isFilled = (column: string): boolean => rows.every(row => row.cell(column) !== '');
   const chosen = columns.filter(
-    column => isFilled(column) && (rows.length === 1 || countValues(rows, column) > 1),
+    column =>
+      isFilled(column) &&
+      (rows.length === 1 || usualColumns.includes(normalizeColumn(column)) || countValues(rows, column) > 1),
   );
   for (const column of columns) {
     if (rows.length === 1 || areDistinct(cells, chosen)) break;

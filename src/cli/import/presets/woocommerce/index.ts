@@ -13,9 +13,18 @@ import {
   readPiecesCell,
   readWeightCell,
   restoreLineEnds,
+  uncounted,
 } from '../cells.ts';
 import { collectImages, groupedLeftOut, keepFewOptions, leaveOutDisabled } from '../draft.ts';
-import { type Drafting, type Preset, type Row, RowProblem, type Stock, type Variant } from '../preset.ts';
+import {
+  type Drafting,
+  type Preset,
+  type Row,
+  RowProblem,
+  type Stock,
+  type Uncounted,
+  type Variant,
+} from '../preset.ts';
 import { readSalePrices } from '../prices.ts';
 import { foldRows, keepOthers, readDescription } from '../rows.ts';
 import { translateColumns } from './columns.ts';
@@ -209,7 +218,7 @@ function chooseWeightUnit(row: Row, { cells }: Drafting): WeightUnit {
 const sharedStock =
   'variants are sold without a limit: the shop counts the stock of all together, at their product';
 
-function readStock(row: Row, drafting: Drafting): Stock | undefined {
+function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {
   const backorder = /^(?:1|yes|notify)$/i.test(row.text('backorders'));
   // The pieces of all variations are counted together, which a variant cannot say.
   const isShared = row.text('stock') === 'parent';
@@ -220,7 +229,7 @@ function readStock(row: Row, drafting: Drafting): Stock | undefined {
   if (inStock === 'backorder') return { ...outOfStock, backorder: true };
   if (isOut) return outOfStock;
   if (isShared) drafting.note(sharedStock);
-  return undefined;
+  return inStock === '' ? undefined : uncounted;
 }
 
 /** A variation that is not enabled is exported as private; one of a draft as a draft, whether it is enabled or not. */

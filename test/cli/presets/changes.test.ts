@@ -1,0 +1,201 @@
+/** A file of a shop that comes again when the shop has changed: what it says now counts, and what it leaves out stays. */
+import { expect, test } from 'bun:test';
+import { createCatalog, productsOf, variantsOf } from '../program.ts';
+
+interface Change {
+  readonly name: string;
+  readonly shop: string;
+  /** Of each file the header and its rows. */
+  readonly files: readonly [readonly string[], readonly string[]];
+  readonly before: object;
+  readonly after: object;
+  readonly variants?: readonly object[];
+}
+
+const google = 'id,title,availability,price,item_group_id,color,size';
+const woo =
+  'ID,Type,SKU,Name,Published,In stock?,Stock,Sale price,Regular price,Parent,Categories,Tags,Custom';
+const magento =
+  'sku,product_type,name,product_online,visibility,price,qty,is_in_stock,manage_stock,use_config_manage_stock';
+const shopify =
+  'Handle,Title,Vendor,Body (HTML),Variant Price,Variant Compare At Price,Variant Inventory Tracker,Variant Inventory Qty';
+const uncounted = { stock: { tracked: false, onHand: 0 }, available: true };
+
+const changes: readonly Change[] = [
+  {
+    name: 'what was out of stock is in stock again',
+    shop: 'google',
+    files: [
+      [google, 'P,Plate,out_of_stock,10 USD,,,'],
+      [google, 'P,Plate,in_stock,10 USD,,,'],
+    ],
+    before: { stock: { tracked: true, onHand: 0 }, available: false },
+    after: uncounted,
+  },
+  {
+    name: 'what was out of stock is in stock again',
+    shop: 'woocommerce',
+    files: [
+      [woo, '1,simple,P,Plate,1,0,,,10,,,,'],
+      [woo, '1,simple,P,Plate,1,1,,,10,,,,'],
+    ],
+    before: { available: false },
+    after: uncounted,
+  },
+  {
+    name: 'the shop counts no more',
+    shop: 'shopify',
+    files: [
+      [shopify, 'p,Plate,N,x,10,,shopify,0'],
+      [shopify, 'p,Plate,N,x,10,,,0'],
+    ],
+    before: { available: false },
+    after: uncounted,
+  },
+  {
+    name: 'the shop counts no more',
+    shop: 'magento',
+    files: [
+      [magento, 'P,simple,Plate,1,"Catalog, Search",10,0,0,1,0'],
+      [magento, 'P,simple,Plate,1,"Catalog, Search",10,0,1,0,0'],
+    ],
+    before: { available: false },
+    after: uncounted,
+  },
+  {
+    name: 'a sale has ended, and the price has risen',
+    shop: 'woocommerce',
+    files: [
+      [woo, '1,simple,P,Plate,1,1,5,8,10,,,,'],
+      [woo, '1,simple,P,Plate,1,1,5,,12,,,,'],
+    ],
+    before: { price: 8, compareAtPrice: 10 },
+    after: { price: 12, compareAtPrice: null },
+  },
+  {
+    name: 'a former price is gone',
+    shop: 'shopify',
+    files: [
+      [shopify, 'p,Plate,N,x,10,12,,'],
+      [shopify, 'p,Plate,N,x,11,,,'],
+    ],
+    before: { price: 10, compareAtPrice: 12 },
+    after: { price: 11, compareAtPrice: null },
+  },
+  {
+    name: 'a list of prices',
+    shop: 'woocommerce',
+    files: [
+      [woo, '1,simple,P,Plate,0,1,5,8,10,,"Home, Sale","a, b",oak'],
+      ['ID,Type,SKU,Name,Regular price', '1,simple,P,Plate,11'],
+    ],
+    before: {
+      price: 8,
+      compareAtPrice: 10,
+      tags: ['a', 'b'],
+      categories: ['Sale'],
+      attributes: { custom: 'oak' },
+    },
+    after: {
+      ...{
+        price: 11,
+        compareAtPrice: 10,
+        tags: ['a', 'b'],
+        categories: ['Sale'],
+        attributes: { custom: 'oak' },
+      },
+      ...{ status: 'archived', stock: { onHand: 5 } },
+    },
+  },
+  {
+    name: 'a list of prices',
+    shop: 'magento',
+    files: [
+      [magento, 'P,simple,Plate,2,"Catalog, Search",10,4,1,1,1'],
+      ['sku,product_type,name,price', 'P,simple,Plate,11'],
+    ],
+    before: { price: 10, status: 'archived' },
+    after: { price: 11, status: 'archived', stock: { onHand: 4 } },
+  },
+  {
+    name: 'only one colour is left',
+    shop: 'google',
+    files: [
+      [google, 'R-S,Tee,in_stock,10 USD,T,Red,S', 'B-M,Tee,in_stock,10 USD,T,Blue,M'],
+      [google, 'R-S,Tee,in_stock,9 USD,T,Red,S', 'R-M,Tee,in_stock,9 USD,T,Red,M'],
+    ],
+    before: { price: 10 },
+    after: { price: 9 },
+    variants: [
+      { sku: 'R-S', price: 9 },
+      { sku: 'B-M', price: 10 },
+      { sku: 'R-M', price: 9, options: { Color: 'Red', Size: 'M' } },
+    ],
+  },
+];
+
+test.each(changes)('$shop: $name', async ({ shop, files, before, after, variants }) => {
+  const place = await createCatalog('sqlite');
+  for (const [index, lines] of files.entries()) {
+    const file = place.file(`${index}.csv`, [...lines, ''].join('\n'));
+    const command = ['import', file, '--preset', shop, '--currency', 'USD'];
+    const ended = await place.runHere(command);
+    expect([ended.status, ended.out]).toEqual([0, expect.stringContaining('0 rejected')]);
+    expect(await productsOf(place)).toMatchObject([index === 0 ? before : after]);
+    expect((await place.runHere(command)).out).toContain('0 created, 0 updated, 1 unchanged');
+  }
+  if (variants !== undefined) expect(await variantsOf(place)).toMatchObject([...variants]);
+  place.remove();
+});
+
+test('pairs of Magento may have quotation marks, lists in them, and spaces between the variations', async () => {
+  const place = await createCatalog('sqlite');
+  const header =
+    'sku,product_type,name,product_online,visibility,price,additional_attributes,configurable_variations';
+  const pairs =
+    'activity=""Gym""|""Trail, road"",url_x=""https://x.example/i?a=1,b=2"",size=27"",note=a, b=c';
+  const rows = [
+    `U-S,simple,U S,1,Not Visible Individually,10,"${pairs}",`,
+    'U-M,simple,U M,1,Not Visible Individually,10,,',
+    'U,configurable,U,1,"Catalog, Search",,,"sku=U-S, colour=Red, size=S | sku=U-M, colour=Red, size=M"',
+  ];
+  const ended = await place.runHere([
+    'import',
+    place.file('p.csv', [header, ...rows, ''].join('\n')),
+    '--preset',
+    'magento',
+  ]);
+  expect([ended.status, ended.err]).toEqual([0, expect.not.stringContaining('left out')]);
+  const [made] = await productsOf(place);
+  expect<unknown>(made?.attributes).toEqual({
+    ...{ activity: ['Gym', 'Trail, road'], url_x: 'https://x.example/i?a=1,b=2', note: 'a, b=c' },
+    ...{ product_type: 'configurable', visibility: 'Catalog, Search' },
+  });
+  expect(await variantsOf(place)).toMatchObject([
+    { sku: 'U-S', options: { colour: 'Red', size: 'S' } },
+    { sku: 'U-M', options: { colour: 'Red', size: 'M' } },
+  ]);
+  place.remove();
+});
+
+test('a backslash and an n that WooCommerce has not written for a line end stay', async () => {
+  const place = await createCatalog('sqlite');
+  const rows = [
+    'ID,Type,SKU,Name,Published,Regular price,Description',
+    '1,simple,P,P,1,5,a\\nb C:\\\\new',
+    '',
+  ];
+  expect(
+    (await place.runHere(['import', place.file('p.csv', rows.join('\n')), '--preset', 'woocommerce'])).status,
+  ).toBe(0);
+  expect(await productsOf(place)).toMatchObject([{ description: 'a\nb C:\\new' }]);
+  place.remove();
+});
+
+test('what Shopify counts without saying how many there are is counted', async () => {
+  const place = await createCatalog('sqlite');
+  const file = place.file('p.csv', `${shopify}\np,Plate,N,x,10,,shopify,\n`);
+  const ended = await place.runHere(['import', file, '--preset', 'shopify']);
+  expect(ended.out + ended.err).toContain('1 × variants are sold without a limit: the shop counts them, and');
+  place.remove();
+});
