@@ -34,7 +34,7 @@ const sizeParameter = (what: string) =>
     .refine(isSize, { error: `must be one of ${sizes.join(', ')}`, params: { rule: 'enum' } })
     .meta({ override: { type: 'integer', enum: sizes, minimum: 64, maximum: 2560 } })
     .optional()
-    .describe(`The ${what} in pixels. Nothing is enlarged.`);
+    .describe(`The ${what} in pixels. Nothing is enlarged, but by \`fill\`; no side has more than 2560.`);
 
 const query = z.object({
   w: sizeParameter('width'),

@@ -137,7 +137,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
   const { had } = createRepetitions();
   const { notices, said, last } = createNoticeBoard();
   const reopenFile = () => openFile(request);
-  const bytesRead = () => notices.bytesRead?.() ?? source.bytesRead();
+  const countBytes = () => notices.bytesRead?.() ?? source.bytesRead();
   const prepareRecords = (all: readonly Checked[]) => {
     const at = Date.now();
     return {
@@ -173,7 +173,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
         positions.push(position);
       }
     }
-    const counts = { repeated, end: position, bytes: bytesRead() };
+    const counts = { repeated, end: position, bytes: countBytes() };
     const now = { ...prepareRecords(taken), positions, rejects, passed };
     yield { ...now, ...counts, said: [...source.said(), ...said()] };
   }
@@ -182,7 +182,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
     throw new Error(`${file} has no records: ${describeEmptiness(source)}`);
   const left = rest();
   const now = { ...prepareRecords(left), positions: left.map(() => position), rejects: [], passed: [] };
-  const counts = { repeated: 0, end: notices.rows, bytes: bytesRead() };
+  const counts = { repeated: 0, end: notices.rows, bytes: countBytes() };
   yield { ...now, ...counts, said: said(), last: last() };
 }
 

@@ -25,6 +25,9 @@ const mappedBytes = 1_073_741_824;
  */
 const pageBytes = 2048;
 
+/** For another import that began at the same moment. */
+const waitAloneMs = 10_000;
+
 /** Prepared statements of a connection at most: those of the commonest requests are a few hundred. */
 const keptStatements = 1000;
 
@@ -46,8 +49,9 @@ function setUp(connection: Connection, file: string, alone: boolean): Connected 
   connection.run('PRAGMA foreign_keys = ON');
   connection.run('PRAGMA temp_store = MEMORY');
   connection.run('PRAGMA cache_size = -16000');
-  // Waiting for another process must not stop the event loop: BEGIN is retried instead (see group-commit.ts).
-  connection.run('PRAGMA busy_timeout = 0');
+  // Waiting for another process must not stop the event loop of a service: BEGIN is retried instead (see
+  // group-commit.ts). Without the log a reader waits for a writer as well, and no service runs.
+  connection.run(`PRAGMA busy_timeout = ${alone ? waitAloneMs : 0}`);
   // A log that grew during a burst is cut back when it is next reused.
   connection.run('PRAGMA journal_size_limit = 67108864');
   connection.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0);

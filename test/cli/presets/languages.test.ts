@@ -161,6 +161,22 @@ test.each(headers)('an export in $language', header =>
   }),
 );
 
+test.each([
+  'Download 1 ID,Download 1 Name,Download 1 URL',
+  'ID de descarga 1,Nombre de descarga 1,URL de descarga 1',
+])('columns of downloads, %s, are none of attributes', downloads =>
+  alone(async place => {
+    const header = headers[1]?.columns ?? '';
+    const attribute = headers[1]?.attribute.join() ?? '';
+    const row = ['1,simple,BOOK,Book,1', ...Array(20).fill(''), '12', ...Array(13).fill('')].join();
+    const cells = [...row.split(','), 'a-1', 'b.pdf', 'https://c.example/b.pdf', 'Pages', '120', '1', '1'];
+    const columns = `${header},${downloads},${attribute}`;
+    const file = place.file('p.csv', `${columns}\n${cells.join()}\n`);
+    expect((await place.runHere(['import', file, '--preset', 'woocommerce'])).out).toContain('1 created');
+    expect(await productsOf(place)).toMatchObject([{ attributes: { pages: 120 } }]);
+  }),
+);
+
 const refused = [
   {
     name: 'some columns only',

@@ -1,6 +1,6 @@
 /** What of a shop's file is not taken over as it is there, and that the import says so. */
 import { expect, test } from 'bun:test';
-import { type Ended, onCatalog, productsOf, variantsOf } from '../program.ts';
+import { onCatalog, productsOf, variantsOf } from '../program.ts';
 
 const wooHeader =
   'ID,Type,SKU,Name,Published,In stock?,Stock,Regular price,Parent,Attribute 1 name,Attribute 1 value(s),Images';
@@ -279,21 +279,19 @@ const cases: readonly Case[] = [
   },
 ];
 
-const said = ({ out, err }: Ended): string => out + err;
-
 test.each(cases)('$shop: $name', ({ shop, rows, says, not, product, variants }) =>
   onCatalog(async place => {
     const file = place.file('p.csv', [headers[shop], ...rows, ''].join('\n'));
     const ended = await place.runHere(['import', file, '--preset', shop]);
-    for (const text of says) expect(said(ended)).toContain(text);
-    if (not !== undefined) expect(said(ended)).not.toContain(not);
+    const said = ended.out + ended.err;
+    for (const text of says) expect(said).toContain(text);
+    if (not !== undefined) expect(said).not.toContain(not);
     expect(ended.status).toBe(0);
     const [made, ...others] = await productsOf(place);
     expect(others).toEqual([]);
     expect(made).toMatchObject(product);
     if ('attributes' in product) expect<unknown>(made?.attributes).toEqual(product.attributes);
-    const sold = await variantsOf(place);
-    expect(sold).toMatchObject([...variants]);
+    expect(await variantsOf(place)).toMatchObject([...variants]);
     expect((await place.runHere(['import', file, '--preset', shop])).out).toContain(
       '0 created, 0 updated, 1 unchanged',
     );

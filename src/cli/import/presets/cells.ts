@@ -88,7 +88,7 @@ export function parsePairs(text: string, isLoose = false): Record<string, string
       pairs[part.slice(0, at).trim()] = part
         .slice(at + 1)
         .split('|')
-        .map(unquote)
+        .map(removeQuotes)
         .join('|')
         .trim();
   }
@@ -110,7 +110,7 @@ function splitPairs(text: string, start: RegExp): string[] {
   return [...parts, text.slice(begin)];
 }
 
-function unquote(item: string): string {
+function removeQuotes(item: string): string {
   const text = item.trim();
   const isQuoted = text.length > 1 && text.startsWith('"') && text.endsWith('"');
   return isQuoted ? text.slice(1, -1).replaceAll('""', '"') : item;

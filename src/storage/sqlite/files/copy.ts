@@ -19,7 +19,7 @@ export function copySqlite(database: string, copy: string): number {
     renameSync(temporary, copy);
     return statSync(copy).size;
   } finally {
-    rmSync(temporary, { force: true });
+    for (const file of [temporary, `${temporary}-journal`]) rmSync(file, { force: true });
   }
 }
 

@@ -34,7 +34,8 @@ const lengthForm = /[(（](?:m|cm|mm|in|yd)[)）]$/i;
 const ofAttribute = ['name', 'value(s)', 'visible', 'global', 'default'];
 
 /** Brands are the column behind `Position` in later versions; plugins may have put theirs before it. */
-const brandForm = /^(?:marken?|marcas?|marques?|marche|marchi|merken|brands?|бренды|marki)$/i;
+const brandForm =
+  /^(?:marken?|marcas?|marques?|marche|marchi|merken|brands?|бренды|marki|ブランド|品牌|브랜드|varumärken|značky|markalar|mærker|merker)$/i;
 
 /**
  * @param columns of a file in any language
@@ -55,7 +56,7 @@ export function translateColumns(columns: readonly string[]): readonly string[] 
 
 /** An attribute's columns have its number in common: `Attribut 1 Name`, `Nombre del atributo 1`. */
 function translateFurtherColumns(columns: readonly string[]): readonly string[] {
-  const numbers = columns.map(findNumber);
+  const numbers = leaveOutDownloads(columns, columns.map(findNumber));
   const totals = new Map<number, number>();
   for (const number of numbers) if (number !== undefined) totals.set(number, (totals.get(number) ?? 0) + 1);
   const seen = new Map<number, number>();
@@ -69,6 +70,22 @@ function translateFurtherColumns(columns: readonly string[]): readonly string[] 
     const says = ofAttribute[nth];
     return says === undefined ? column : `Attribute ${number} ${says}`;
   });
+}
+
+/** Those of downloads stand before them, three for each: `Download 1 ID`, its name, `Download 1 URL`. */
+function leaveOutDownloads(columns: readonly string[], numbers: readonly (number | undefined)[]) {
+  const kept = [...numbers];
+  for (let at = 0; at + 2 < columns.length; at += 1) {
+    const number = numbers[at];
+    const isDownload =
+      number !== undefined &&
+      numbers[at + 1] === number &&
+      numbers[at + 2] === number &&
+      /\bID\b/i.test(columns[at] ?? '') &&
+      /\bURL\b/i.test(columns[at + 2] ?? '');
+    if (isDownload) kept.fill(undefined, at, at + 3);
+  }
+  return kept;
 }
 
 /** What metadata is called is the plugins' own, and stands behind a colon. */
