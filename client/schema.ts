@@ -19378,9 +19378,9 @@ export interface operations {
     getMedia: {
         parameters: {
             query?: {
-                /** @description The width in pixels. Nothing is enlarged. */
+                /** @description The width in pixels. Nothing is enlarged, but by `fill`; no side has more than 2560. */
                 w?: 64 | 100 | 128 | 150 | 200 | 256 | 300 | 320 | 400 | 480 | 500 | 512 | 600 | 640 | 800 | 960 | 1000 | 1024 | 1200 | 1280 | 1600 | 1920 | 2000 | 2560;
-                /** @description The height in pixels. Nothing is enlarged. */
+                /** @description The height in pixels. Nothing is enlarged, but by `fill`; no side has more than 2560. */
                 h?: 64 | 100 | 128 | 150 | 200 | 256 | 300 | 320 | 400 | 480 | 500 | 512 | 600 | 640 | 800 | 960 | 1000 | 1024 | 1200 | 1280 | 1600 | 1920 | 2000 | 2560;
                 /** @description Where both `w` and `h` are given: `contain` keeps all of the picture within them, `cover` cuts its middle out to fill them, `fill` distorts it. Otherwise `contain`. */
                 fit?: "contain" | "cover" | "fill";

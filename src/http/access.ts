@@ -84,7 +84,8 @@ interface Client {
 }
 
 /**
- * Finds out who calls. Wrong credentials do not fail here: public endpoints need none.
+ * Finds out who calls. Wrong credentials do not fail here: public endpoints need none. Authorization of another scheme,
+ * as a proxy may require, does not count.
  * @param client whose address stands for callers without credentials
  */
 export function identify(
@@ -94,9 +95,8 @@ export function identify(
   authenticator: Authenticator,
 ): Caller | Promise<Caller> {
   const authorization = headers.get('authorization');
-  if (authorization !== null) {
-    const token = parseBearerToken(authorization);
-    if (token === undefined) return createAnonymous(client.address, undefined);
+  const token = authorization === null ? undefined : parseBearerToken(authorization);
+  if (token !== undefined) {
     // A token that is known already is taken at once, without a turn of the event loop.
     return runWhenReady(authenticator.bearer(token), caller => toCaller(caller, 'token', client));
   }

@@ -112,12 +112,15 @@ describeOnDatabases('accounts on %s', kind => {
     const issued = await withDatabaseOf(place, database =>
       database.write(async session => {
         const users = createUserStore(database, createCommandOutbox(database));
-        const tokens = [];
+        const tokens: { email: string; purpose: 'password' | 'verification'; token: string; id: number }[] =
+          [];
         for (const email of emails) {
           const id = (await users.findByEmail(session, email))?.id ?? 0;
           for (const purpose of purposes) {
-            const token = await createMailTokens(database).issue(session, id, purpose, Date.now(), 60_000);
-            tokens.push({ email, purpose, token, id });
+            const to = { userId: id, purpose, now: Date.now(), lifetime: 60_000 };
+            await createMailTokens(database).issue(session, to, async token => {
+              tokens.push({ email, purpose, token, id });
+            });
           }
         }
         return tokens;

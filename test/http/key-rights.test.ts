@@ -15,6 +15,18 @@ describeOnDatabases('the rights of keys on %s', kind => {
   afterAll(() => service.stop());
   const statusOf = async (request: Call) => (await call(service, request)).status;
 
+  test('a key counts beside Authorization of a scheme that is not ours, as a proxy may require', async () => {
+    const key = await addKey(service, 'products:read');
+    for (const Authorization of ['Basic dXNlcjpwYXNz', 'Bearer', ''])
+      expect(await statusOf({ path: '/v1/products', headers: { Authorization, ...key } })).toBe(200);
+    expect(await statusOf({ path: '/v1/products', headers: { Authorization: 'Bearer x', ...key } })).toBe(
+      401,
+    );
+    expect(await statusOf({ path: '/v1/products', headers: { Authorization: 'Basic dXNlcjpwYXNz' } })).toBe(
+      401,
+    );
+  });
+
   test('who has moved stock, and why, is for staff and keys that write products', async () => {
     const { id } = await addProduct(service, { stock: { onHand: 5 } });
     const path = '/v1/stock/adjustments';

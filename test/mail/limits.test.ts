@@ -4,6 +4,7 @@ import { toMailbox } from '../../src/mail/limits.ts';
 import { invoiced } from '../support/data/invoices.ts';
 import { addKey, userIdOf } from '../support/data/people.ts';
 import { type Call, call } from '../support/http/http.ts';
+import { tokenIn } from '../support/peers/mails.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { emailOf, password, startTestService, type TestService } from '../support/service/service.ts';
 
@@ -42,6 +43,22 @@ describeOnDatabases('the limits of mail on %s', kind => {
     { database: { write, build } }: TestService,
     values: { name?: string; verified_at?: number | null },
   ) => write(session => session.run(build.updateTable('users').set(values).where('id', '=', id).compile()));
+
+  test('leave the link of the last mail that was sent as it is', async () => {
+    for (let times = 0; times < perHour + 3; times++) {
+      expect((await reset(service, { path: '', headers: key })).status).toBe(202);
+      await service.settle();
+    }
+    const mails = await mailsTo(email);
+    expect([mails.length, settingsIn(service)]).toEqual([perHour, ['MAIL_LIMIT']]);
+    const statuses: number[] = [];
+    for (const mail of mails) {
+      const body = { token: tokenIn(mail), password: 'another one that is long' };
+      statuses.push((await call(service, { method: 'POST', path: '/v1/auth/password-reset', body })).status);
+    }
+    // All others were withdrawn by the next one.
+    expect(statuses.sort()).toEqual([204, ...Array(perHour - 1).fill(400)]);
+  });
 
   test('are one for each recipient, no matter who asks for the mail, where and on which replica', async () => {
     const statuses: number[] = [];

@@ -64,11 +64,11 @@ export function createMailTemplates(
       purpose: Purpose,
       lifetime: number,
     ): Send =>
-    async (session, user, cause) => {
-      const token = await tokens.issue(session, user.id, purpose, cause.at, lifetime);
-      const link = linkTo(toAddress(), token);
-      return send(session, user, text({ shop, name: findName(user), link }), cause);
-    };
+    (session, user, cause) =>
+      tokens.issue(session, { userId: user.id, purpose, now: cause.at, lifetime }, token => {
+        const link = linkTo(toAddress(), token);
+        return send(session, user, text({ shop, name: findName(user), link }), cause);
+      });
 
   return {
     invite: createLinkSender(texts.composeInvitationMail, toPasswordPage, 'password', week),

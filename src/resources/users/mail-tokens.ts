@@ -10,11 +10,22 @@ export type Purpose = UserTokensTable['purpose'];
 
 export interface MailTokens {
   /**
-   * Makes a token that takes the place of the user's earlier ones for the same purpose.
+   * Issues a token and withdraws the user's others for this purpose, unless the mail with it is refused: then the token
+   * that an earlier mail has brought still counts.
    * @param lifetime milliseconds
-   * @returns the token, which is not kept
+   * @param send queues the mail with the token, which is not kept; gives why it is not sent, if so
+   * @returns what `send` gives
    */
-  issue(session: Session, userId: number, purpose: Purpose, now: number, lifetime: number): Promise<string>;
+  issue<Refusal>(
+    session: Session,
+    to: {
+      readonly userId: number;
+      readonly purpose: Purpose;
+      readonly now: number;
+      readonly lifetime: number;
+    },
+    send: (token: string) => Promise<Refusal | undefined>,
+  ): Promise<Refusal | undefined>;
   /** Whose token this is; undefined when it was never issued, has been used or has expired. */
   ownerOf(session: Session, token: string, purpose: Purpose, now: number): Promise<number | undefined>;
   /** Uses a token up. @returns whether it could still be used */
@@ -31,13 +42,15 @@ export function createMailTokens({ build }: Pick<Database, 'build'>): MailTokens
     await session.run((purpose === undefined ? all : all.where('purpose', '=', purpose)).compile());
   }
   return {
-    async issue(session, userId, purpose, now, lifetime) {
-      await withdraw(session, userId, purpose);
+    async issue(session, { userId, purpose, now, lifetime }, send) {
       const token = createRandomSecret();
+      const refused = await send(token);
+      if (refused !== undefined) return refused;
+      await withdraw(session, userId, purpose);
       const times = { created_at: now, expires_at: now + lifetime };
       const row = { token_hash: hashSecret(token), user_id: userId, purpose, ...times };
       await session.run(build.insertInto('user_tokens').values(row).compile());
-      return token;
+      return undefined;
     },
     async ownerOf(session, token, purpose, now) {
       // The hash is looked up, so how long the comparison takes says nothing about the token.

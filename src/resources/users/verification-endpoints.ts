@@ -62,7 +62,10 @@ export function createVerificationEndpoints(
             const moved =
               token === undefined ? undefined : await addresses.confirm(session, before, token, cause());
             if (moved !== undefined) return present.shown(view, moved);
-            if (before.verified_at !== null) return present.shown(view, before);
+            if (before.verified_at !== null) {
+              if (before.pending_email !== null && token) throw createInvalidTokenError();
+              return present.shown(view, before);
+            }
             if (token !== undefined) {
               if (token === '') throw createFieldError('token', 'required', 'is required');
               const owner = await mailTokens.ownerOf(session, token, purpose, clock.now());

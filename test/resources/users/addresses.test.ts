@@ -93,6 +93,11 @@ describeOnDatabases('addresses on %s', kind => {
     expect((await refreshWith(service, me.refreshToken)).status).toBe(200);
     const token = tokenIn(asked);
     expect((await contentsOf(service)).join()).not.toContain(token);
+    await play(service, {
+      name: 'another token, while the address waits for this one',
+      ...{ method: 'POST', path: `${me.path}/verify`, headers: me.headers, body: { token: 'x' } },
+      ...{ status: 400, error: 'INVALID_TOKEN' },
+    });
     const told = await mailsOf(service, async () => {
       const responses = await Promise.all([1, 2, 3].map(() => verify(service, token)));
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400]);

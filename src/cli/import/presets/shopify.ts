@@ -250,7 +250,8 @@ function readCategories(row: Row, drafting: Drafting): [main: string | undefined
 function readStatus(row: Row): string | undefined {
   const status = row.text('status').toLowerCase();
   if (status === 'draft' || status === 'archived' || status === 'unlisted') return 'archived';
-  if (/^(?:false|no|0)$/i.test(row.text('published'))) return 'archived';
+  // Spreadsheets write it in their own language.
+  if (/^(?:false|falsch|faux|falso|onwaar|no|0)$/i.test(row.text('published'))) return 'archived';
   return status === '' && row.text('published') === '' ? undefined : 'active';
 }
 
