@@ -1,5 +1,5 @@
 /**
- * Delivers what has been queued: at least once, in order for each key, by whichever replica takes it first
+ * Delivers what has been queued: at least once, in order for each key, by whichever replica takes it
  * first. A delivery that fails is tried again, later each time; those behind it in its key wait for it.
  */
 import { describeError, type Log } from '../operations/log.ts';
