@@ -73,7 +73,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
 
   const existingPath = (operation: Operation) => prepare(operation, walk => walk.existingPath(operation));
 
-  const wasSent = (operation: Operation, status: number) =>
+  const reportSent = (operation: Operation, status: number) =>
     prepare(operation, walk => walk.used(operation, status));
 
   /** Goes on with a fresh database in place of a damaged one, whose service stays for the requests that it still has. */
@@ -103,7 +103,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
         path ??= await existingPath(operation);
         const outcome = await send(operation.operationId, await requestOf(operation, path, draft, stage));
         const status = outcome.response?.status ?? 0;
-        await wasSent(operation, status);
+        await reportSent(operation, status);
         // What was there may be gone now.
         if (status === 404 || operation.method === 'DELETE' || draft.method === 'DELETE') path = undefined;
         if (outcome.problem === undefined) return;
@@ -122,7 +122,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
       const path = await existingPath(operation);
       const sent = await requestOf(operation, path, { ...plainDraft(operation), ...request }, stage);
       const outcome = await send(operation.operationId, sent, expect);
-      await wasSent(operation, outcome.response?.status ?? 0);
+      await reportSent(operation, outcome.response?.status ?? 0);
       if (outcome.problem !== undefined) failed(`${name}, ${operation.operationId}`, outcome);
     };
     for (let first = 0; first < cases.length; first += atOnce)

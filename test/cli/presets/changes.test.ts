@@ -1,6 +1,6 @@
 /** A file of a shop that comes again when the shop has changed: what it says now counts, and what it leaves out stays. */
 import { expect, test } from 'bun:test';
-import { createCatalog, productsOf, variantsOf } from '../program.ts';
+import { onCatalog, productsOf, variantsOf } from '../program.ts';
 
 interface Change {
   readonly name: string;
@@ -134,68 +134,68 @@ const changes: readonly Change[] = [
   },
 ];
 
-test.each(changes)('$shop: $name', async ({ shop, files, before, after, variants }) => {
-  const place = await createCatalog('sqlite');
-  for (const [index, lines] of files.entries()) {
-    const file = place.file(`${index}.csv`, [...lines, ''].join('\n'));
-    const command = ['import', file, '--preset', shop, '--currency', 'USD'];
-    const ended = await place.runHere(command);
-    expect([ended.status, ended.out]).toEqual([0, expect.stringContaining('0 rejected')]);
-    expect(await productsOf(place)).toMatchObject([index === 0 ? before : after]);
-    expect((await place.runHere(command)).out).toContain('0 created, 0 updated, 1 unchanged');
-  }
-  if (variants !== undefined) expect(await variantsOf(place)).toMatchObject([...variants]);
-  place.remove();
-});
+test.each(changes)('$shop: $name', ({ shop, files, before, after, variants }) =>
+  onCatalog(async place => {
+    for (const [index, lines] of files.entries()) {
+      const file = place.file(`${index}.csv`, [...lines, ''].join('\n'));
+      const command = ['import', file, '--preset', shop, '--currency', 'USD'];
+      const ended = await place.runHere(command);
+      expect([ended.status, ended.out]).toEqual([0, expect.stringContaining('0 rejected')]);
+      expect(await productsOf(place)).toMatchObject([index === 0 ? before : after]);
+      expect((await place.runHere(command)).out).toContain('0 created, 0 updated, 1 unchanged');
+    }
+    if (variants !== undefined) expect(await variantsOf(place)).toMatchObject([...variants]);
+  }),
+);
 
-test('pairs of Magento may have quotation marks, lists in them, and spaces between the variations', async () => {
-  const place = await createCatalog('sqlite');
-  const header =
-    'sku,product_type,name,product_online,visibility,price,additional_attributes,configurable_variations';
-  const pairs =
-    'activity=""Gym""|""Trail, road"",url_x=""https://x.example/i?a=1,b=2"",size=27"",note=a, b=c';
-  const rows = [
-    `U-S,simple,U S,1,Not Visible Individually,10,"${pairs}",`,
-    'U-M,simple,U M,1,Not Visible Individually,10,,',
-    'U,configurable,U,1,"Catalog, Search",,,"sku=U-S, colour=Red, size=S | sku=U-M, colour=Red, size=M"',
-  ];
-  const ended = await place.runHere([
-    'import',
-    place.file('p.csv', [header, ...rows, ''].join('\n')),
-    '--preset',
-    'magento',
-  ]);
-  expect([ended.status, ended.err]).toEqual([0, expect.not.stringContaining('left out')]);
-  const [made] = await productsOf(place);
-  expect<unknown>(made?.attributes).toEqual({
-    ...{ activity: ['Gym', 'Trail, road'], url_x: 'https://x.example/i?a=1,b=2', note: 'a, b=c' },
-    ...{ product_type: 'configurable', visibility: 'Catalog, Search' },
-  });
-  expect(await variantsOf(place)).toMatchObject([
-    { sku: 'U-S', options: { colour: 'Red', size: 'S' } },
-    { sku: 'U-M', options: { colour: 'Red', size: 'M' } },
-  ]);
-  place.remove();
-});
+test('pairs of Magento may have quotation marks, lists in them, and spaces between the variations', () =>
+  onCatalog(async place => {
+    const header =
+      'sku,product_type,name,product_online,visibility,price,additional_attributes,configurable_variations';
+    const pairs =
+      'activity=""Gym""|""Trail, road"",url_x=""https://x.example/i?a=1,b=2"",size=27"",note=a, b=c';
+    const rows = [
+      `U-S,simple,U S,1,Not Visible Individually,10,"${pairs}",`,
+      'U-M,simple,U M,1,Not Visible Individually,10,,',
+      'U,configurable,U,1,"Catalog, Search",,,"sku=U-S, colour=Red, size=S | sku=U-M, colour=Red, size=M"',
+    ];
+    const ended = await place.runHere([
+      'import',
+      place.file('p.csv', [header, ...rows, ''].join('\n')),
+      '--preset',
+      'magento',
+    ]);
+    expect([ended.status, ended.err]).toEqual([0, expect.not.stringContaining('left out')]);
+    const [made] = await productsOf(place);
+    expect<unknown>(made?.attributes).toEqual({
+      ...{ activity: ['Gym', 'Trail, road'], url_x: 'https://x.example/i?a=1,b=2', note: 'a, b=c' },
+      ...{ product_type: 'configurable', visibility: 'Catalog, Search' },
+    });
+    expect(await variantsOf(place)).toMatchObject([
+      { sku: 'U-S', options: { colour: 'Red', size: 'S' } },
+      { sku: 'U-M', options: { colour: 'Red', size: 'M' } },
+    ]);
+  }));
 
-test('a backslash and an n that WooCommerce has not written for a line end stay', async () => {
-  const place = await createCatalog('sqlite');
-  const rows = [
-    'ID,Type,SKU,Name,Published,Regular price,Description',
-    '1,simple,P,P,1,5,a\\nb C:\\\\new',
-    '',
-  ];
-  expect(
-    (await place.runHere(['import', place.file('p.csv', rows.join('\n')), '--preset', 'woocommerce'])).status,
-  ).toBe(0);
-  expect(await productsOf(place)).toMatchObject([{ description: 'a\nb C:\\new' }]);
-  place.remove();
-});
+test('a backslash and an n that WooCommerce has not written for a line end stay', () =>
+  onCatalog(async place => {
+    const rows = [
+      'ID,Type,SKU,Name,Published,Regular price,Description',
+      '1,simple,P,P,1,5,a\\nb C:\\\\new',
+      '',
+    ];
+    expect(
+      (await place.runHere(['import', place.file('p.csv', rows.join('\n')), '--preset', 'woocommerce']))
+        .status,
+    ).toBe(0);
+    expect(await productsOf(place)).toMatchObject([{ description: 'a\nb C:\\new' }]);
+  }));
 
-test('what Shopify counts without saying how many there are is counted', async () => {
-  const place = await createCatalog('sqlite');
-  const file = place.file('p.csv', `${shopify}\np,Plate,N,x,10,,shopify,\n`);
-  const ended = await place.runHere(['import', file, '--preset', 'shopify']);
-  expect(ended.out + ended.err).toContain('1 × variants are sold without a limit: the shop counts them, and');
-  place.remove();
-});
+test('what Shopify counts without saying how many there are is counted', () =>
+  onCatalog(async place => {
+    const file = place.file('p.csv', `${shopify}\np,Plate,N,x,10,,shopify,\n`);
+    const ended = await place.runHere(['import', file, '--preset', 'shopify']);
+    expect(ended.out + ended.err).toContain(
+      '1 × variants are sold without a limit: the shop counts them, and',
+    );
+  }));

@@ -1,12 +1,6 @@
 /** WooCommerce writes its header in the shop's language: what an export of all columns becomes in each. */
 import { expect, test } from 'bun:test';
-import { createCatalog, type Place, productsOf, variantsOf } from '../program.ts';
-
-const alone = async (work: (place: Place) => Promise<void>) => {
-  const place = await createCatalog('sqlite');
-  await work(place);
-  place.remove();
-};
+import { onCatalog, productsOf, variantsOf } from '../program.ts';
 
 interface Header {
   readonly language: string;
@@ -131,7 +125,7 @@ const units: Readonly<Record<string, string>> = {
 };
 
 test.each(headers)('an export in $language', header =>
-  alone(async place => {
+  onCatalog(async place => {
     const file = place.file('p.csv', fileOf(header));
     const proposal = await place.runHere(['import', file, '--dry-run']);
     expect(proposal.err).toContain('looks like a product export of WooCommerce: --preset woocommerce');
@@ -165,7 +159,7 @@ test.each([
   'Download 1 ID,Download 1 Name,Download 1 URL',
   'ID de descarga 1,Nombre de descarga 1,URL de descarga 1',
 ])('columns of downloads, %s, are none of attributes', downloads =>
-  alone(async place => {
+  onCatalog(async place => {
     const header = headers[1]?.columns ?? '';
     const attribute = headers[1]?.attribute.join() ?? '';
     const row = ['1,simple,BOOK,Book,1', ...Array(20).fill(''), '12', ...Array(13).fill('')].join();
@@ -175,6 +169,18 @@ test.each([
     expect((await place.runHere(['import', file, '--preset', 'woocommerce'])).out).toContain('1 created');
     expect(await productsOf(place)).toMatchObject([{ attributes: { pages: 120 } }]);
   }),
+);
+
+test.each(['ブランド', '品牌', '브랜드', 'Varumärken', 'Značky', 'Markalar', 'Mærker'])(
+  'the column of brands called %s',
+  brands =>
+    onCatalog(async place => {
+      const columns = `${headers[1]?.columns ?? ''},${brands}`;
+      const row = ['1,simple,MUG,Mug,1', ...Array(20).fill(''), '12', ...Array(13).fill(''), 'Fjord'].join();
+      const file = place.file('p.csv', `${columns}\n${row}\n`);
+      expect((await place.runHere(['import', file, '--preset', 'woocommerce'])).status).toBe(0);
+      expect(await productsOf(place)).toMatchObject([{ sku: 'MUG', brand: 'Fjord' }]);
+    }),
 );
 
 const refused = [
@@ -196,7 +202,7 @@ const refused = [
 ];
 
 test.each(refused)('an export of $name is refused in one line', ({ header, says }) =>
-  alone(async place => {
+  onCatalog(async place => {
     const file = place.file('p.csv', `${header}\n10${','.repeat(header.split(',').length - 1)}\n`);
     const ended = await place.runHere(['import', file, '--preset', 'woocommerce']);
     expect(ended.err).toEndWith(`${says}\n`);

@@ -238,3 +238,18 @@ test.each(dated.map(one => ({ ...one })))(
       expect(made[0]?.attributes).toMatchObject(attributes);
     }),
 );
+
+test('a bundle of Magento has a price of its own in any spelling but that of 0', () =>
+  onEuros(async place => {
+    const header = 'sku,product_type,name,product_online,visibility,price';
+    const rows = ['30,00', '12 EUR', '0,00', '', '0'].map(
+      (price, index) => `B-${index},bundle,Kit,1,"Catalog, Search","${price}"`,
+    );
+    const file = place.file('p.csv', [header, ...rows, ''].join('\n'));
+    const ended = await place.runHere(['import', file, '--preset', 'magento', '--decimal', 'comma']);
+    expect(ended.err).toContain('3 × bundles, which have no price of their own, were left out');
+    expect((await productsOf(place)).map(({ sku, price }) => [sku, price])).toEqual([
+      ['B-0', 30],
+      ['B-1', 12],
+    ]);
+  }));

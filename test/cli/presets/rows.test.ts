@@ -2,16 +2,10 @@
 import { expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { googleFile, magentoFile, metaFile, shopifyFile, wooFile } from '../../support/samples/shop-files.ts';
-import { createCatalog, type Place, productsOf, variantsOf } from '../program.ts';
-
-const alone = async (work: (place: Place) => Promise<void>) => {
-  const place = await createCatalog('sqlite');
-  await work(place);
-  place.remove();
-};
+import { onCatalog, productsOf, variantsOf } from '../program.ts';
 
 test('a file of a shop is recognized by its header, and the preset proposed', () =>
-  alone(async place => {
+  onCatalog(async place => {
     const files = {
       shopify: shopifyFile,
       woocommerce: wooFile,
@@ -28,7 +22,7 @@ test('a file of a shop is recognized by its header, and the preset proposed', ()
   }));
 
 test('a preset refuses a file that is something else in one line, and leaves the catalog as it was', () =>
-  alone(async place => {
+  onCatalog(async place => {
     const cases = [
       [
         'shopify',
@@ -150,7 +144,7 @@ const shopifyRows: readonly ShopifyRows[] = [
 ];
 
 test.each(shopifyRows)('rows of Shopify: $name', ({ header, rows, status = 0, says, leaves }) =>
-  alone(async place => {
+  onCatalog(async place => {
     const file = place.file('s.csv', `${[header, ...rows].join('\n')}\n`);
     const ended = await place.runHere(['import', file, '--preset', 'shopify']);
     for (const text of says) expect(ended.out + ended.err).toContain(text);
@@ -170,7 +164,7 @@ test.each(shopifyRows)('rows of Shopify: $name', ({ header, rows, status = 0, sa
 );
 
 test('images that are paths are requested with their base, and an XML feed as a table', () =>
-  alone(async place => {
+  onCatalog(async place => {
     const magento = place.file('m.csv', magentoFile);
     const without = await place.runHere(['import', magento, '--preset', 'magento']);
     expect(without.err).toContain(
@@ -188,7 +182,7 @@ test('images that are paths are requested with their base, and an XML feed as a 
   }));
 
 test('what has no place is left out on demand, and said', () =>
-  alone(async place => {
+  onCatalog(async place => {
     const file = place.file('w.csv.gz', gzipSync(wooFile));
     const options = ['--drop-unknown', '--set', 'brand=Acme', '--map', 'mpn=ID'];
     const ended = await place.runHere(['import', file, '--preset', 'woocommerce', ...options]);
@@ -199,7 +193,7 @@ test('what has no place is left out on demand, and said', () =>
   }));
 
 test('lines before the header that explain it are left out, and the prices are read as the option says', () =>
-  alone(async place => {
+  onCatalog(async place => {
     const explained = `# Required | A unique id,# Required | Its name,"# Required | As 9,99 EUR"\n`;
     const feed = 'id;title;price;image_link\nA;Lamp;1.019,90 EUR;https://a.example/l.jpg\n';
     const file = place.file('m.csv', explained + feed);
@@ -218,7 +212,7 @@ test.each([
   ['that differ', 'its name'],
   ['that are the same', 'a unique id'],
 ])('a template with explanations %s before its header is recognized, and its preset proposed', (_, second) =>
-  alone(async place => {
+  onCatalog(async place => {
     const explained = `# Required | a unique id,# Required | ${second},#,,`;
     const header = 'id,title,price,image_link,fb_product_category';
     const file = place.file('m.csv', `${explained}\n${header}\nA,Lamp,5 EUR,,\n`);
@@ -231,7 +225,7 @@ test.each([
 );
 
 test('what a product may not have of attributes and tags is left out and counted', () =>
-  alone(async place => {
+  onCatalog(async place => {
     const [long, tags] = ['x'.repeat(1001), Array.from({ length: 60 }, (_, n) => `t${n}`).join(', ')];
     const content = `Handle,Title,Vendor,Option1 Name,Option1 Value,Variant Price,Tags,SEO Description,Is New\nh,Lamp,V,Title,Default Title,5,"${tags}",${long},TRUE\n`;
     const ended = await place.runHere(['import', place.file('s.csv', content), '--preset', 'shopify']);
@@ -243,7 +237,7 @@ test('what a product may not have of attributes and tags is left out and counted
   }));
 
 test('standard input is read with a preset, too', () =>
-  alone(async place => {
+  onCatalog(async place => {
     const ended = await place.run(['import', '-', '--preset', 'google', '--dry-run'], googleFile);
     expect(ended).toMatchObject({ status: 0, out: expect.stringContaining('2 created') });
   }));
@@ -271,7 +265,7 @@ const usage: readonly (readonly [options: readonly string[], says: string])[] = 
 ];
 
 test.each(usage)('%p is refused', (options, says) =>
-  alone(async place => {
+  onCatalog(async place => {
     const ended = await place.runHere(['import', place.file('p.csv', 'name,price\nx,1\n'), ...options]);
     expect(ended.err).toContain(says);
     expect(ended.status).toBe(2);

@@ -131,3 +131,33 @@ test('attributes of different names have different keys throughout a file', () =
     expect(third).toMatchObject({ farbe_color_2: 'gelb' });
     expect((await place.runHere(['import', file, '--preset', 'woocommerce'])).out).toContain('3 unchanged');
   }));
+
+test.each([
+  ['"Gym"|"Trail, road"', ['Gym', 'Trail, road']],
+  ['"Gym | pool, a=b"', ['Gym', 'pool, a=b']],
+  ['"says ""yes"""', 'says "yes"'],
+  ['27"', '27"'],
+  ['"open, b', '"open, b'],
+])('Magento: of a pair the value %s', (value, expected) =>
+  onCatalog(async place => {
+    const content = csvOf([
+      ['sku', 'product_type', 'name', 'product_online', 'visibility', 'price', 'additional_attributes'],
+      ['M', 'simple', 'M', '1', 'Catalog, Search', '5', `made=${value},fit=slim`],
+    ]);
+    const ended = await place.runHere(['import', place.file('p.csv', content), '--preset', 'magento']);
+    expect(ended.status).toBe(0);
+    const [product] = await productsOf(place);
+    expect(product?.attributes).toMatchObject({ made: expected, fit: 'slim' });
+  }),
+);
+
+test.each(['FALSCH', 'FAUX', 'false'])(
+  'Shopify: a product whose publication a spreadsheet calls %s',
+  published =>
+    onCatalog(async place => {
+      const rows = [['Handle', 'Title', 'Vendor', 'Body (HTML)', 'Variant Price', 'Published']];
+      const content = csvOf([...rows, ['a', 'A', 'N', 'x', '5', published]]);
+      await place.runHere(['import', place.file('p.csv', content), '--preset', 'shopify']);
+      expect(await productsOf(place)).toMatchObject([{ status: 'archived' }]);
+    }),
+);

@@ -71,9 +71,10 @@ export function parseTags(texts: readonly string[], separator: string, { cells, 
 export const parsePath = (text: string, separator: string, { cells }: Drafting): string =>
   toPath(text, cells.categorySeparator ?? separator);
 
-const [pairStart, loosePairStart] = [/,(?=[a-z_][a-z0-9_]{0,63}=)/iy, /,\s*(?=[a-z_][a-z0-9_]{0,63}=)/iy];
-/** An item of a value in quotation marks, which are doubled within it. */
-const quotedItem = /"(?:[^"]|"")*"(?=[,|]|$)/y;
+/** What stands in quotation marks, which are doubled within it, as an item of a value; or the comma before a name. */
+const pairSigns = /(?<=[=|])"(?:[^"]|"")*"(?=[,|]|$)|,(?=[a-z_][a-z0-9_]{0,63}=)/gi;
+const loosePairSigns = /(?<=[=|])"(?:[^"]|"")*"(?=[,|]|$)|,\s*(?=[a-z_][a-z0-9_]{0,63}=)/gi;
+const quotedItem = /(?<=^|\|)"((?:[^"]|"")*)"(?=\||$)/g;
 
 /**
  * `color=Red,material=Cotton, washed,activity="Gym"|"Hiking"`: a comma ends a value where a name and `=` follow, unless
@@ -82,39 +83,21 @@ const quotedItem = /"(?:[^"]|"")*"(?=[,|]|$)/y;
  */
 export function parsePairs(text: string, isLoose = false): Record<string, string> {
   const pairs: Record<string, string> = {};
-  for (const part of splitPairs(text, isLoose ? loosePairStart : pairStart)) {
+  let begin = 0;
+  const take = (end: number): void => {
+    const part = text.slice(begin, end);
     const at = part.indexOf('=');
-    if (at > 0)
-      pairs[part.slice(0, at).trim()] = part
-        .slice(at + 1)
-        .split('|')
-        .map(removeQuotes)
-        .join('|')
-        .trim();
-  }
+    if (at > 0) pairs[part.slice(0, at).trim()] = removeQuotes(part.slice(at + 1).trim());
+    begin = end + 1;
+  };
+  for (const { 0: sign, index } of text.matchAll(isLoose ? loosePairSigns : pairSigns))
+    if (sign.startsWith(',')) take(index);
+  take(text.length);
   return pairs;
 }
 
-function splitPairs(text: string, start: RegExp): string[] {
-  const parts: string[] = [];
-  let begin = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    start.lastIndex = at;
-    quotedItem.lastIndex = at + 1;
-    const sign = text[at];
-    if (sign === ',' && start.test(text)) {
-      parts.push(text.slice(begin, at));
-      begin = at + 1;
-    } else if ((sign === '=' || sign === '|') && quotedItem.test(text)) at = quotedItem.lastIndex - 1;
-  }
-  return [...parts, text.slice(begin)];
-}
-
-function removeQuotes(item: string): string {
-  const text = item.trim();
-  const isQuoted = text.length > 1 && text.startsWith('"') && text.endsWith('"');
-  return isQuoted ? text.slice(1, -1).replaceAll('""', '"') : item;
-}
+const removeQuotes = (value: string): string =>
+  value.replaceAll(quotedItem, (_, item: string) => item.replaceAll('""', '"'));
 
 const pathsLeftOut =
   'images are paths and were left out: import again with --image-base and the address that stands before them, ' +

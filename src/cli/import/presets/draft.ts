@@ -108,7 +108,7 @@ export function collectImages(
 }
 
 /** Whether a cell, or a column that is not there, has nothing to say: what there is stays as it is. */
-const isEmpty = (value: unknown): boolean =>
+const isLeftOut = (value: unknown): boolean =>
   value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 
 /** The members of a product that the rest of an import takes, variants among them. @throws RowProblem */
@@ -116,7 +116,7 @@ export function toMembers(draft: Draft): Record<string, unknown> {
   const { fields, variants, images, attributes, options } = draft;
   const members: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    if (!isEmpty(value)) members[name] = value;
+    if (!isLeftOut(value)) members[name] = value;
   }
   const currency = requireOneCurrency([fields.currency, ...variants.map(variant => variant.currency)]);
   if (currency !== undefined) members.currency = currency.code;

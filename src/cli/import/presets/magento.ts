@@ -72,7 +72,7 @@ export const magento: Preset = {
     if (sku === '') throw new RowProblem(row, 'sku', 'is required');
     const type = row.text('type').toLowerCase();
     if (type === 'grouped' && row.text('price') === '') return { leftOut: groupedLeftOut };
-    if (type === 'bundle' && !(Number(row.text('price')) > 0)) return { leftOut: bundleLeftOut };
+    if (type === 'bundle' && /^[0.,]*$/.test(row.text('price'))) return { leftOut: bundleLeftOut };
     if (!isConfigurable(row)) return { named: sku };
     return { product: sku, variants: readVariations(row).map(variation => variation.sku) };
   },
