@@ -1,13 +1,13 @@
 /** The state of an SQLite database: another number after every commit of any process, and the same until then. */
 
 import { Database as Connection } from 'bun:sqlite';
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import type { Database } from '../../src/storage/database.ts';
+import type { Database, Session } from '../../src/storage/database.ts';
 import { createQueriedState } from '../../src/storage/sqlite/change-counter.ts';
 import { connectReader } from '../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
@@ -129,4 +129,32 @@ test('is another number after the log has begun again and another process has co
     expect(await count()).toBe(before + 1);
   }
   expect(numbers.size).toBe(6);
+});
+
+describe('is as new as what has been read in the same turn', () => {
+  const readCount = (session: Session) => session.all(run('select count(*) from numbers'));
+  /** @param read after a commit within a turn that has looked at the state already, as another process may commit */
+  async function expectNewState(read: () => Promise<unknown>): Promise<void> {
+    await turn();
+    const before = database.state();
+    other.run(insert);
+    await read();
+    expect(database.state() !== before).toBe(true);
+  }
+
+  test('itself', () => expectNewState(() => readCount(database.read)));
+
+  test('by a snapshot', () => expectNewState(() => database.snapshot(readCount)));
+
+  test('by the thread', () =>
+    database.snapshot(
+      session =>
+        expectNewState(() => {
+          const rows = readCount(session);
+          // A turn that lasts until the thread has sent them.
+          Bun.sleepSync(20);
+          return rows;
+        }),
+      { background: true },
+    ));
 });

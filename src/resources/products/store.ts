@@ -1,5 +1,5 @@
 /** The queries of products: how they are found, listed and locked. What writes them is in writes/. */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import {
@@ -85,15 +85,15 @@ export function createProductStore(database: Database, outbox: Outbox, columns?:
     sql<LockedProduct>`select ${locked} from products where id in (${sql.join(ids)})
       order by id ${dialect.forUpdate}`.compile(build);
 
-  const buildRowsQuery = <Row extends ReadProduct>(further: RawBuilder<unknown>) =>
-    prepareByKeys(size =>
-      sql<Row>`select products.id, ${buildReadColumns(dialect)}${further} from ${productsWithPaths}
-        where products.id in (${sql.join(new Array(size).fill(null))})`.compile(build),
-    );
-  const readOne = createReaderById(database, buildRowsQuery<ReadProduct>(sql``));
-  const versioned = buildRowsQuery<ReadProduct & { version: number }>(
-    sql`, ${buildVersion(dialect, products.name)} as version`,
+  const version = buildVersion(dialect, products.name);
+  const buildRowsQuery = prepareByKeys(size =>
+    sql<
+      ReadProduct & { version: number }
+    >`select products.id, ${buildReadColumns(dialect)}, ${version} as version
+      from ${productsWithPaths}
+      where products.id in (${sql.join(new Array(size).fill(null))})`.compile(build),
   );
+  const readOne = createReaderById(database, buildRowsQuery);
 
   const rows = createCachedRows<StoredProduct, Reply>(database, {
     collection: products,
@@ -102,7 +102,7 @@ export function createProductStore(database: Database, outbox: Outbox, columns?:
     textOf: productJson,
     read: async id => {
       const row = await readOne(id);
-      return row && toShownRow(row);
+      return row && { row: toShownRow(row), version: row.version };
     },
   });
 
@@ -122,7 +122,7 @@ export function createProductStore(database: Database, outbox: Outbox, columns?:
     list: createLister<StoredProduct>(database, {
       ...listed,
       columns: { ...buildShownProduct(dialect) },
-      rowsById: async (session, ids) => (await session.all(versioned(ids))).map(toShownRow),
+      rowsById: async (session, ids) => (await session.all(buildRowsQuery(ids))).map(toShownRow),
       collection: products,
       rows,
       keptTotal: totals.total,

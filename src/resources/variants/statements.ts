@@ -17,6 +17,11 @@ export function buildVariantStatements(database: Pick<Database, 'build' | 'diale
     byId: prepareQuery<{ id: number }, StoredVariant>(build, argument =>
       build.selectFrom('product_variants').select(storedColumns).where('id', '=', argument.id),
     ),
+    versioned: prepareQuery<{ id: number }, StoredVariant & { version: number }>(
+      build,
+      argument => sql`select id, document, updated_at, ${buildVersion(dialect, variants.name)} as version
+        from product_variants where id = ${argument.id}`,
+    ),
     bySku: prepareQuery<{ sku: string }, { product_id: number }>(build, argument =>
       build.selectFrom('product_variants').select('product_id').where('sku', '=', argument.sku),
     ),

@@ -99,7 +99,10 @@ export function createVariantStore(
     rowOf: storedVariantOf,
     shownRow: shownVariantRow,
     textOf: variantJson,
-    read: id => database.read.first(statements.byId({ id })),
+    async read(id) {
+      const row = await database.read.first(statements.versioned({ id }));
+      return row && { row, version: row.version };
+    },
   });
 
   /** Searches find products by the codes of their variants. */

@@ -9,6 +9,8 @@ import type { Collection } from './change.ts';
 /** A cached row, and what has been made of it to be shown. */
 export interface CachedRow<Row, Shown> {
   readonly row: Row;
+  /** The version of the collection in which it was read by itself; 0 for a row of the last check. */
+  readonly version: number;
   readonly bytes: number;
   shown: Shown | undefined;
 }
@@ -20,8 +22,10 @@ interface Announced {
 }
 
 export interface CachedRows<Row extends { readonly id: number }, Shown = unknown> {
-  /** The row as it was at the last check, if it is known. */
+  /** The row as it was at the last check or later, if it is known. */
   get(id: number): CachedRow<Row, Shown> | undefined;
+  /** The row as it was at the last check, whose version this is; undefined where only a later one is known. */
+  getAt(version: number, id: number): Row | undefined;
   /** Reads a row that is not known, as it is now; undefined when there is none. */
   read(id: number): Promise<CachedRow<Row, Shown> | undefined>;
   /**
@@ -43,7 +47,8 @@ export interface RowOptions<Row> {
   shownRow<Read extends Row>(row: Read, known?: Row): Read;
   /** The representation as JSON text. */
   textOf(row: Row): string;
-  read(id: number): Promise<Row | undefined>;
+  /** With the version of the collection, from one statement. */
+  read(id: number): Promise<{ readonly row: Row; readonly version: number } | undefined>;
 }
 
 /** Bytes of rows at most. */
@@ -65,8 +70,8 @@ export function createCachedRows<Row extends { readonly id: number }, Shown>(
   /** Rows that are being read: a change that comes meanwhile takes them out. */
   const reading = new Map<number, Promise<Cached | undefined>>();
 
-  function keep(row: Row): Cached {
-    const cached = { row, bytes: rowBytes + countBytes(textOf(row)), shown: undefined };
+  function keep(row: Row, version = 0): Cached {
+    const cached = { row, version, bytes: rowBytes + countBytes(textOf(row)), shown: undefined };
     rows.set(row.id, cached);
     return cached;
   }
@@ -79,8 +84,13 @@ export function createCachedRows<Row extends { readonly id: number }, Shown>(
   async function readOnce(id: number, isCurrent: () => boolean): Promise<Cached | undefined> {
     const found = await read(id);
     if (found === undefined) return undefined;
-    const row = shownRow(found);
-    return isCurrent() ? keep(row) : { row, bytes: 0, shown: undefined };
+    const [row, { version }] = [shownRow(found.row), found];
+    return isCurrent() ? keep(row, version) : { row, version, bytes: 0, shown: undefined };
+  }
+  function getAt(version: number, id: number): Row | undefined {
+    const known = get(id);
+    // Versions only grow; where one does not, all rows were dropped.
+    return known !== undefined && known.version <= version ? known.row : undefined;
   }
 
   changes.follow(collection, (changed, ids) => {
@@ -104,6 +114,7 @@ export function createCachedRows<Row extends { readonly id: number }, Shown>(
 
   return {
     get,
+    getAt,
     read(id) {
       // Not shared with later requests: what was committed between must be seen by those.
       const promise: Promise<Cached | undefined> = readOnce(id, () => reading.get(id) === promise).finally(
@@ -116,7 +127,7 @@ export function createCachedRows<Row extends { readonly id: number }, Shown>(
     },
     keep(version, row) {
       const isCurrent = version === changes.version(collection);
-      const known = isCurrent ? get(row.id)?.row : undefined;
+      const known = isCurrent ? getAt(version, row.id) : undefined;
       const shown = shownRow(row, known);
       if (isCurrent && known === undefined) keep(shown);
       return shown;

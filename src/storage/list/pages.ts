@@ -46,7 +46,7 @@ export async function readRowsByKeys<Row>(
   cached: ListOptions<Row>['rows'],
   queries: Pick<ListQueries<Row>, 'rows'>,
 ): Promise<(Row & Positioned)[] | undefined> {
-  const found = keys.map(({ id }) => cached?.get(id)?.row);
+  const found = keys.map(({ id }) => cached?.getAt(version, id));
   const missing = keys.flatMap(({ id }, index) => (found[index] === undefined ? [id] : []));
   const read = new Map<number, Row>();
   if (missing.length > 0) {

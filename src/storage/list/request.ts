@@ -159,7 +159,7 @@ export interface ListOptions<Row = unknown> {
   /** What says how the table has changed; without it nothing is cached. */
   readonly collection?: Collection;
   /** Rows that need not be read again where the list only says which they are. */
-  readonly rows?: Pick<CachedRows<Row & { readonly id: number }>, 'get' | 'keep'>;
+  readonly rows?: Pick<CachedRows<Row & { readonly id: number }>, 'getAt' | 'keep'>;
   /** Columns in memory, which decide conditions on attributes. */
   readonly inMemory?: Columns;
   /** A total that need not be counted, with the collection's version; undefined when these conditions have none. */

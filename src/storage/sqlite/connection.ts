@@ -134,6 +134,8 @@ export function createSharedReader(connected: Connected, file: string) {
     if (open) return;
     connected.execute('BEGIN');
     open = true;
+    // What is read may be newer: the next check asks again.
+    state = undefined;
     endSoon();
   };
   const { current } = createCommitState(connected, file, end);

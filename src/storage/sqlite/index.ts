@@ -79,7 +79,7 @@ export function openSqlite(
   if (alone) writer.execute('PRAGMA cache_size = -8000');
   const checkpoint = createCheckpoints(writer, file);
   const reader = createSharedReader(connectReader(file, alone), file);
-  const background = createBackgroundReader(file);
+  const background = createBackgroundReader(file, reader.end);
   const pool: Connected[] = [];
   const place = createPlace(writer, file, !alone, onMoved);
   const flusher = alone ? undefined : createLogFlusher(file, flush);
@@ -109,6 +109,8 @@ export function openSqlite(
         if (lent.connection.inTransaction) lent.execute('ROLLBACK');
         if (pool.length < idleReaders) pool.push(lent);
         else lent.close();
+        // What it has seen may be newer than what was read in this turn.
+        reader.end();
       }
     },
 

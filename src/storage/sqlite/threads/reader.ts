@@ -24,8 +24,11 @@ export interface BackgroundReader {
   close(): Promise<void>;
 }
 
-/** @param file the database; the thread starts when it is first needed */
-export function createBackgroundReader(file: string): BackgroundReader {
+/**
+ * @param file the database; the thread starts when it is first needed
+ * @param renew called before each result is given: it may be newer than what this thread has seen in its turn
+ */
+export function createBackgroundReader(file: string, renew?: () => void): BackgroundReader {
   let thread: Worker | undefined;
   /** Statements that the thread has yet to run, in order. */
   const pending: PromiseWithResolvers<unknown[]>[] = [];
@@ -36,6 +39,7 @@ export function createBackgroundReader(file: string): BackgroundReader {
     made.unref();
     made.on('message', (result: BackgroundResult) => {
       const first = pending.shift();
+      renew?.();
       if ('rows' in result) first?.resolve(result.rows);
       else first?.reject(toError(result));
     });
