@@ -102,7 +102,7 @@ export function createProductStore(database: Database, outbox: Outbox, columns?:
     textOf: productJson,
     read: async id => {
       const row = await readOne(id);
-      return row && { row: toShownRow(row), version: row.version };
+      return row && toShownRow(row);
     },
   });
 

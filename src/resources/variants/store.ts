@@ -99,10 +99,7 @@ export function createVariantStore(
     rowOf: storedVariantOf,
     shownRow: shownVariantRow,
     textOf: variantJson,
-    async read(id) {
-      const row = await database.read.first(statements.versioned({ id }));
-      return row && { row, version: row.version };
-    },
+    read: id => database.read.first(statements.versioned({ id })),
   });
 
   /** Searches find products by the codes of their variants. */

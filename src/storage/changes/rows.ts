@@ -48,7 +48,7 @@ export interface RowOptions<Row> {
   /** The representation as JSON text. */
   textOf(row: Row): string;
   /** With the version of the collection, from one statement. */
-  read(id: number): Promise<{ readonly row: Row; readonly version: number } | undefined>;
+  read(id: number): Promise<(Row & { readonly version: number }) | undefined>;
 }
 
 /** Bytes of rows at most. */
@@ -84,7 +84,7 @@ export function createCachedRows<Row extends { readonly id: number }, Shown>(
   async function readOnce(id: number, isCurrent: () => boolean): Promise<Cached | undefined> {
     const found = await read(id);
     if (found === undefined) return undefined;
-    const [row, { version }] = [shownRow(found.row), found];
+    const [row, { version }] = [shownRow(found), found];
     return isCurrent() ? keep(row, version) : { row, version, bytes: 0, shown: undefined };
   }
   function getAt(version: number, id: number): Row | undefined {
