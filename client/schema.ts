@@ -10293,7 +10293,7 @@ export interface components {
          *
          *     `INVALID_SIGNATURE`: The signature is missing, too old, or does not match this body and the shared secret.
          *
-         *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired; ask for a new mail.
+         *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired. A password reset sends a new mail, and confirms the address too.
          */
         PlainBadRequest: {
             headers: {
@@ -10374,7 +10374,7 @@ export interface components {
          *
          *     `INVALID_SIGNATURE`: The signature is missing, too old, or does not match this body and the shared secret.
          *
-         *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired; ask for a new mail.
+         *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired. A password reset sends a new mail, and confirms the address too.
          */
         BadRequest: {
             headers: {

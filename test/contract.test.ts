@@ -106,6 +106,8 @@ describeOnDatabases('the contract on %s', kind => {
           const refused = await unauthenticated(operation, path, headers);
           expect(refused.status).toBe(401);
           expect(refused.headers.get('WWW-Authenticate')?.includes('error="invalid_')).toBe(error);
+          const isKey = 'X-API-Key' in headers;
+          expect(refused.body.message.startsWith('The API key is wrong')).toBe(isKey);
         }
         const problem = await unauthenticated(operation, path, {
           Accept: 'application/json, application/problem+json',

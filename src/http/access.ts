@@ -137,7 +137,8 @@ export function admit(caller: Caller, access: Access): void {
   }
   const { problem } = caller;
   if (access.roles.length === 0) throw createKeyRequiredError(problem);
-  throw createUnauthorizedError(problem?.sent === 'token' ? problem.code : undefined);
+  if (problem?.sent === 'key') throw createUnauthorizedError(undefined, invalidKey);
+  throw createUnauthorizedError(problem?.code);
 }
 
 /**
@@ -170,11 +171,16 @@ export const createEndedSessionsError = () =>
     'The sessions of this account have ended since the token was issued: sign in again.',
   );
 
+const invalidKey = 'The API key is wrong, was revoked, or has expired.';
+
 /** A 401 where no token is accepted: its challenge has a scheme of its own, since none is registered for keys in a header. */
 function createKeyRequiredError(problem: Anonymous['problem']): HttpError {
   const challenge = 'ApiKey realm="catalog", header="X-API-Key"';
   return new HttpError(problem?.code ?? 'UNAUTHORIZED', {
-    message: 'This operation takes an API key. Send "X-API-Key: <key>", with a key that has its scope.',
+    message:
+      problem?.sent === 'key'
+        ? invalidKey
+        : 'This operation takes an API key. Send "X-API-Key: <key>", with a key that has its scope.',
     headers: {
       'WWW-Authenticate': problem?.sent === 'key' ? `${challenge}, error="invalid_key"` : challenge,
     },

@@ -16,7 +16,8 @@ const messages = {
     INVALID_IDEMPOTENCY_KEY: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
     INVALID_SIGNATURE:
       'The signature is missing, too old, or does not match this body and the shared secret.',
-    INVALID_TOKEN: 'The token is wrong, was used before, or has expired; ask for a new mail.',
+    INVALID_TOKEN:
+      'The token is wrong, was used before, or has expired. A password reset sends a new mail, and confirms the address too.',
   },
   401: {
     UNAUTHORIZED:

@@ -84,13 +84,20 @@ export const idFilter = (description: string) =>
 
 /** Turns the problems Zod found into the service's details: field, pointer, rule and a message for people. */
 export function toErrorDetails(error: z.ZodError, prefix: readonly string[] = []): ErrorDetail[] {
-  return error.issues.map(issue => {
-    const { code, message } = describeRule(issue);
-    return buildErrorDetail([...prefix, ...issue.path.map(String)], code, message);
-  });
+  const toBound = ({ code, path }: z.core.$ZodIssue) => `${code} ${path.map(String).join('/')}`;
+  const bounds = new Set(error.issues.filter(issue => !isSafeRange(issue)).map(toBound));
+  return error.issues
+    .filter(issue => !isSafeRange(issue) || !bounds.has(toBound(issue)))
+    .map(issue => {
+      const { code, message } = describeRule(issue);
+      return buildErrorDetail([...prefix, ...issue.path.map(String)], code, message);
+    });
 }
 
 /** A stable word for the broken rule (JSON Schema's where it has one) and what the rule requires. */
+/** Whether it says that an integer is beyond those that JavaScript counts with; a bound of the field's own says more. */
+const isSafeRange = (issue: z.core.$ZodIssue): boolean => 'note' in issue;
+
 function describeRule(issue: z.core.$ZodIssue): { code: string; message: string } {
   if (issue.message.endsWith(missing)) return { code: 'required', message: 'is required' };
   switch (issue.code) {

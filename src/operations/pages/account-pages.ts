@@ -80,11 +80,7 @@ export function createAccountPages(): readonly AccountPage[] {
 <input type="password" name="password" autocomplete="new-password" minlength="10" maxlength="200" required></label>
 <button>Set password</button>
 </form>
-<form data-action="v1/auth/forgot-password" data-done="If there is an account with this address, a mail with a link is on its way." hidden>
-<label>Your e-mail address, for a new link
-<input type="email" name="email" autocomplete="email" maxlength="254" required></label>
-<button>Send me a link</button>
-</form>`,
+${buildNewLinkForm('Your e-mail address, for a new link')}`,
       ),
     },
     {
@@ -95,7 +91,8 @@ export function createAccountPages(): readonly AccountPage[] {
         'Confirm your e-mail address',
         `<form data-action="v1/auth/verify" data-done="Thank you: your address is confirmed.">
 <button>Confirm</button>
-</form>`,
+</form>
+${buildNewLinkForm('Your e-mail address, for a link that sets a password and confirms the address')}`,
       ),
     },
     {
@@ -114,6 +111,14 @@ export function createAccountPages(): readonly AccountPage[] {
     },
   ];
 }
+
+/** Shown when the link of the mail is not good any more. */
+const buildNewLinkForm = (label: string): string =>
+  `<form data-action="v1/auth/forgot-password" data-done="If there is an account with this address, a mail with a link is on its way." hidden>
+<label>${label}
+<input type="email" name="email" autocomplete="email" maxlength="254" required></label>
+<button>Send me a link</button>
+</form>`;
 
 function buildPage(title: string, forms: string): Page {
   return buildHtmlPage({

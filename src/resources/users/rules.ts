@@ -59,9 +59,15 @@ export function requireCreation(caller: Caller, role: string): void {
     throw createForbiddenError('An API key may make users of the role user only.');
 }
 
-/** 400: the same for a token that is wrong, was used and has expired. */
-export const createInvalidTokenError = () =>
+/**
+ * 400: the same for a token that is wrong, was used and has expired.
+ * @param advice where a password reset does not help
+ */
+export const createInvalidTokenError = (advice?: string) =>
   new HttpError('INVALID_TOKEN', {
+    ...(advice === undefined
+      ? {}
+      : { message: `The token is wrong, was used before, or has expired. ${advice}` }),
     details: [buildErrorDetail(['token'], 'token', 'is not valid (any more)')],
   });
 

@@ -29,6 +29,9 @@ const tag = 'Users';
 const purpose = 'verification';
 const example = { token: schema.mailTokenExample };
 
+const setAgain = 'Set the e-mail address again for a new mail to it.';
+const askForHelp = 'An administrator can restore the address.';
+
 /** An administrator or API key vouches for an address; a user has to show the token. */
 const vouches = (caller: Caller) => may(caller, admins, undefined);
 
@@ -63,7 +66,7 @@ export function createVerificationEndpoints(
               token === undefined ? undefined : await addresses.confirm(session, before, token, cause());
             if (moved !== undefined) return present.shown(view, moved);
             if (before.verified_at !== null) {
-              if (before.pending_email !== null && token) throw createInvalidTokenError();
+              if (before.pending_email !== null && token) throw createInvalidTokenError(setAgain);
               return present.shown(view, before);
             }
             if (token !== undefined) {
@@ -131,7 +134,7 @@ export function createVerificationEndpoints(
       handle({ body: { token, password }, address, showQuota, write, cause }) {
         return guards.token({ showQuota, address }, token, async () => {
           const find = (session: Session) => addressTokens.find(session, token, 'restoration', clock.now());
-          if ((await find(database.read)) === undefined) throw createInvalidTokenError();
+          if ((await find(database.read)) === undefined) throw createInvalidTokenError(askForHelp);
           // Slow on purpose, so done before the transaction.
           const passwordHash = await hashPassword(password);
           return write(async session => {
@@ -141,7 +144,7 @@ export function createVerificationEndpoints(
               before === undefined
                 ? undefined
                 : await addresses.restore(session, before, token, passwordHash, cause());
-            if (restored === undefined) throw createInvalidTokenError();
+            if (restored === undefined) throw createInvalidTokenError(askForHelp);
             return replyNoContent();
           });
         });

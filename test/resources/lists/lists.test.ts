@@ -21,6 +21,7 @@ const refused: [query: string, field: string, rule: string][] = [
   ['page=abc', 'page', 'pattern'],
   ['page=', 'page', 'pattern'],
   ['page=1000000001', 'page', 'maximum'],
+  ['page=9007199254740993', 'page', 'maximum'],
   ['perPage=0', 'perPage', 'minimum'],
   ['perPage=101', 'perPage', 'maximum'],
   ['perPage=ten', 'perPage', 'pattern'],
