@@ -110,7 +110,7 @@ export interface ImportState {
   products: number;
   variants: number;
   images: number;
-  /** Images that are uploads to another catalog. */
+  /** Images that are uploads which the catalog does not have. */
   lostUploads: number;
   /** Products that got another sku. */
   renamed: number;
@@ -206,7 +206,9 @@ export function formatRemarks(state: ImportState, rejects: Pick<Rejects, 'reason
       : [`${formatQuantity(state.renamed, 'product')} got another sku, found by externalId`]),
     ...(state.lostUploads === 0
       ? []
-      : [`${formatCount(state.lostUploads)} × images are uploads to another catalog and were left out`]),
+      : [
+          `${formatCount(state.lostUploads)} × images are uploads that this catalog does not have and were left out`,
+        ]),
     ...state.notes.map(([text, count]) => `${formatCount(count)} × ${text}`),
     ...(unused.length > 0
       ? [

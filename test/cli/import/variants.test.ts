@@ -79,9 +79,9 @@ const scenarios: readonly Scenario[] = [
     products: [{ name: 'Mug', images: [{ url: images[0] }], variantCount: 2 }],
   },
   {
-    name: 'uploads to another catalog are left out',
+    name: 'uploads that the catalog does not have are left out',
     file: [shirt({ images: [...images, '/media/abc'] }, [{ ...small, image: '/media/abc' }])],
-    says: ['1 created', '1 × images are uploads to another catalog and were left out'],
+    says: ['1 created', '1 × images are uploads that this catalog does not have and were left out'],
     leaves: [both[0]],
     products: [{ images: images.map(url => ({ url })) }],
   },

@@ -1,12 +1,13 @@
 /** Files that are imported while a service runs on the same database, and what it shows of them. */
 import { createPlace, type Ended, type Place } from '../../cli/program.ts';
 import { call, type Received } from '../http/http.ts';
-import { type DatabaseKind, startTestService } from '../service/service.ts';
+import { type DatabaseKind, startTestService, type TestService } from '../service/service.ts';
 
 export type Records = readonly Readonly<Record<string, unknown>>[];
 
 export interface Imports extends AsyncDisposable {
   readonly place: Place;
+  readonly service: TestService;
   /** Imports records as NDJSON, or the text of a CSV. */
   run(content: Records | string, ...options: readonly string[]): Promise<Ended>;
   /** The same where all records have to go in. */
@@ -34,6 +35,7 @@ export async function startImports(kind: DatabaseKind): Promise<Imports> {
   };
   return {
     place,
+    service,
     run,
     async take(content, ...options) {
       const { status, out, err } = await run(content, ...options);

@@ -6,11 +6,12 @@ import type { StoredVariant } from '../../variants/row.ts';
 import type { VariantFields } from '../../variants/schema.ts';
 import { type Image, mediaPath, mergeImages } from '../members/images.ts';
 import { completeStock, type Stock, toKeptStock, toStock } from '../members/stock.ts';
+import { addUploads, type Uploads } from '../members/uploads.ts';
 import { type LockedProduct, productOf, toProductFields } from '../row.ts';
 import { refuseBelowReserved, refuseOwnStock } from '../rules.ts';
 import type { Product, ProductFields } from '../schema.ts';
 import { computeFieldsAfter } from './fields.ts';
-import { isGiven, type PreparedRecord } from './prepared.ts';
+import { isGiven, type PreparedRecord, toPreparedFields } from './prepared.ts';
 import type { VariantRecord } from './variant-records.ts';
 import {
   completeOptions,
@@ -75,11 +76,17 @@ export const createEntry = (): Entry => ({
 /** @throws HttpError for attributes that do not fit what is defined */
 export type RequireFit = (after: Attributed, before?: Attributed) => void;
 
+/** What records are merged with besides the products that there are. */
+export interface Surrounding {
+  readonly requireFit: RequireFit;
+  readonly uploads: Uploads;
+}
+
 /** What an entry is once a record is in; undefined when that changes nothing. @throws HttpError */
 export function mergeRecord(
   entry: Entry,
   record: PreparedRecord,
-  requireFit: RequireFit,
+  { requireFit, uploads }: Surrounding,
 ): Pick<Entry, 'prepared' | 'fields' | 'slots'> | undefined {
   const isNew = isNewEntry(entry);
   const given = record.variants === '' ? undefined : parseVariants(record);
@@ -88,7 +95,7 @@ export function mergeRecord(
     return { prepared: record, fields: undefined, slots: undefined };
   }
   const before = isNew ? undefined : getFields(entry);
-  const fields = mergeFields(entry, before, record);
+  const fields = mergeFields(entry, before, record, uploads);
   const { own, variants } = moveSku(fields, computeStock(entry, before), record, given);
   const { slots, options } = mergeVariants(entry, before, own, variants);
   const price = computeOwnPrice(entry, before, record, { price: own.price, slots });
@@ -193,23 +200,31 @@ function getFields({ fields, prepared }: Entry): ProductFields {
   return toPreparedFields(prepared);
 }
 
-const toPreparedFields = ({ row }: PreparedRecord): ProductFields =>
-  toProductFields(productOf({ id: 0, document: row.document }), null);
-
 const isHere = (url: string | null | undefined, had: readonly Image[]): boolean =>
   url?.startsWith(mediaPath) !== true || had.some(image => image.url === url);
 
-/** How many images of a record are uploads to another catalog. */
-export function countLostUploads(entry: Entry, record: PreparedRecord): number {
+/** How many images of a record are uploads that the catalog does not have. */
+export function countLostUploads(entry: Entry, record: PreparedRecord, uploads: Uploads): number {
+  const { images } = toPreparedFields(record);
   const had = computeImages(entry, isNewEntry(entry) ? undefined : getFields(entry));
-  return toPreparedFields(record).images.filter(({ url }) => !isHere(url, had)).length;
+  const here = addUploads(had, images, uploads);
+  return images.filter(({ url }) => !isHere(url, here)).length;
 }
 
 /** The fields of a product once a record is in, but for what its variants decide. @param before undefined for a new one */
-function mergeFields(entry: Entry, before: ProductFields | undefined, record: PreparedRecord): ProductFields {
+function mergeFields(
+  entry: Entry,
+  before: ProductFields | undefined,
+  record: PreparedRecord,
+  uploads: Uploads,
+): ProductFields {
   const own = toPreparedFields(record);
-  const had = computeImages(entry, before);
-  // Uploads to another catalog are not here. A text that is left out stays.
+  const had = addUploads(
+    computeImages(entry, before),
+    own.images.map(({ url, alt }) => ({ url, alt })),
+    uploads,
+  );
+  // Other uploads are not here. A text that is left out stays.
   const sent = own.images
     .filter(({ url }) => isHere(url, had))
     .map(({ url, alt }) => ({ url, alt: alt ?? undefined }));

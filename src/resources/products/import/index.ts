@@ -25,7 +25,13 @@ import { createCategoryImageRemover } from '../../categories/images.ts';
 import { createVariantInserter, type NewVariants } from '../../variants/bulk.ts';
 import { createVariantStore } from '../../variants/store.ts';
 import { mergeImages } from '../members/images.ts';
-import { createUploadUseWriter } from '../members/uploads.ts';
+import {
+  addUploads,
+  createUploadReader,
+  createUploadUseWriter,
+  type ImageChange,
+  type Uploads,
+} from '../members/uploads.ts';
 import {
   createKeptProduct,
   type LockedProduct,
@@ -45,7 +51,7 @@ import { createCreationEventWriter } from './events.ts';
 import { createKnownProductsReader } from './known.ts';
 import type { MeantProducts } from './owned.ts';
 import { type ImportPlan, type Known, planAgainst } from './plan.ts';
-import type { PreparedRecord } from './prepared.ts';
+import { type PreparedRecord, toPreparedFields } from './prepared.ts';
 import { createReleaser } from './release.ts';
 import { summarizeVariants } from './variants.ts';
 
@@ -98,6 +104,7 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
   const variants = createVariantStore(database, outbox, products);
   const insertVariants = createVariantInserter(database, outbox);
   const known = createKnownProductsReader(database, variants);
+  const readUploads = createUploadReader(database);
   /** @param product as it is now */
   async function changeVariants(
     session: Transaction,
@@ -127,10 +134,13 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
       const requireFit: Known['requireFit'] = (after, before) => requireAttributes(defined, after, before);
       if (mode === 'lock') await categories.share(session);
       const wasMeant: Known['wasMeant'] = id => meant?.has(id) === true;
-      return planAgainst({ ...(await known.read(session, records, mode)), requireFit, wasMeant }, records);
+      const owned = await known.read(session, records, mode);
+      const images = records.flatMap(one => (one.hasUploads ? toPreparedFields(one).images : []));
+      const uploads = await readUploads(session, images, mode);
+      return planAgainst({ ...owned, requireFit, uploads, wasMeant }, records);
     },
 
-    async apply(session, { creates, updates, counts, refused }, words, cause) {
+    async apply(session, { creates, updates, counts, refused, uploads }, words, cause) {
       if (creates.length === 0 && updates.length === 0) return [];
       search.keep(session, words);
       // Of records that no product is made of, words may be in no document.
@@ -143,7 +153,7 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
       ];
       const known = await categories.find(session, named, cause);
       const rows = creates.map((create, index) => ({
-        ...toNewRow(create, now),
+        ...toNewRow(create, now, uploads),
         ...toCategoryColumns(named[index] ?? uncategorized, known),
       }));
       const totalled = rows.map(({ status, category_id }) => ({ status, category: category_id, change: 1 }));
@@ -152,6 +162,7 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
       await categories.write(session, collectCategoryChanges(ids, named, updates), known);
       await created(session, ids, cause);
       await insertVariants(session, collectVariants(creates, ids), cause);
+      await writeUses(session, collectUses(creates, ids), now);
       const documents = creates.map((create, index) => {
         const id = ids[index] ?? 0;
         return 'prepared' in create
@@ -183,11 +194,13 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
         updates.map(async update => {
           const { stored, before, after, product } = update;
           const { id } = stored;
-          const next = await summarize(session, stored, product, after, product.variantCount, after.price);
+          const images = addUploads(product.images, after.images, uploads);
+          const own = { ...product, images };
+          const next = await summarize(session, stored, own, after, product.variantCount, after.price);
           await search.change(session, 'product', toSearchText(before), { id, ...toSearchText(after) });
           const row = toProductRow(next.fields, computeChangeMoment(now, stored.updated_at), next.kept);
           await session.run(updateRow({ id, ...row, ...toCategoryColumns(after, known) }));
-          const shown = mergeImages(product.images, after.images);
+          const shown = mergeImages(images, after.images);
           await writeUses(session, [{ id, before: product.images, after: shown }], now);
           await takeOffCategories(session, id, { before: product.images, after: shown }, cause);
           const documents = {
@@ -219,15 +232,27 @@ const collectCategoryChanges = (
 ];
 
 /** The row of a new product, with what its variants come to. */
-function toNewRow(create: ImportPlan['creates'][number], now: number): ProductRow {
+function toNewRow(create: ImportPlan['creates'][number], now: number, uploads: Uploads): ProductRow {
   if ('prepared' in create) return create.prepared.row;
   const { fields, variants } = create;
-  if (variants.length === 0) return toProductRow(fields, now);
-  return toProductRow(fields, now, {
-    ...createKeptProduct(now),
-    variants: summarizeVariants(variants, fields.price),
-  });
+  const kept = { ...createKeptProduct(now), images: addUploads([], fields.images, uploads) };
+  if (variants.length === 0) return toProductRow(fields, now, kept);
+  return toProductRow(fields, now, { ...kept, variants: summarizeVariants(variants, fields.price) });
 }
+
+/** Which images that are kept here new products show. */
+const collectUses = (creates: ImportPlan['creates'], ids: readonly number[]): ImageChange[] =>
+  creates.flatMap((create, index) =>
+    'prepared' in create
+      ? []
+      : [
+          {
+            id: ids[index] ?? 0,
+            before: [],
+            after: create.fields.images.map(({ url }) => ({ url: url ?? '' })),
+          },
+        ],
+  );
 
 const collectVariants = (creates: ImportPlan['creates'], ids: readonly number[]): NewVariants[] =>
   creates.flatMap((create, index) =>

@@ -1,6 +1,7 @@
 /** What a batch of an import will change: which records are new products, and which update one that is there. */
 
 import { HttpError } from '../../../http/errors.ts';
+import type { Uploads } from '../members/uploads.ts';
 import {
   countLostUploads,
   createEntry,
@@ -9,6 +10,7 @@ import {
   type ImportUpdate,
   mergeRecord,
   type RequireFit,
+  type Surrounding,
   toCreate,
   toUpdate,
 } from './entry.ts';
@@ -26,8 +28,10 @@ export interface ImportPlan {
   readonly updates: readonly ImportUpdate[];
   readonly counts: ImportCounts;
   readonly refused: readonly RefusedRecord[];
-  /** Images that are uploads to another catalog, and not here. */
+  /** Images that are uploads, and not here. */
   readonly lostUploads: number;
+  /** Those that are here. */
+  readonly uploads: Uploads;
   /** Products that get another sku. */
   readonly renamed: number;
   /** Ids of products that records mean by their sku; those that are created have none yet. */
@@ -41,8 +45,7 @@ interface RefusedRecord {
 }
 
 /** What a plan is made against. */
-export interface Known extends Owned {
-  readonly requireFit: RequireFit;
+export interface Known extends Owned, Surrounding {
   /** Whether a record of an earlier batch has meant the product of this id by its sku. */
   wasMeant(id: number): boolean;
 }
@@ -53,7 +56,7 @@ export interface Known extends Owned {
  * variants' skus.
  */
 export function planAgainst(
-  { requireFit, wasMeant, ...known }: Known,
+  { requireFit, uploads, wasMeant, ...known }: Known,
   records: readonly PreparedRecord[],
 ): ImportPlan {
   const created: Entry[] = [];
@@ -65,10 +68,10 @@ export function planAgainst(
     try {
       const found = owned.find(prepared);
       const entry = found ?? createEntry();
-      const next = mergeRecord(entry, prepared, requireFit);
+      const next = mergeRecord(entry, prepared, { requireFit, uploads });
       if (next !== undefined) owned.take(entry, next, prepared);
       owned.meet(entry, prepared);
-      if (prepared.hasUploads) lostUploads += countLostUploads(entry, prepared);
+      if (prepared.hasUploads) lostUploads += countLostUploads(entry, prepared, uploads);
       if (next === undefined) {
         unchanged += 1;
         continue;
@@ -97,7 +100,8 @@ export function planAgainst(
   }
   const counts = { created: created.length, updated: changes, unchanged };
   const [renamed, meant] = [owned.getRenamed(), owned.getMeant()];
-  return { creates: created.map(toCreate), updates, counts, refused, lostUploads, renamed, meant };
+  const creates = created.map(toCreate);
+  return { creates, updates, counts, refused, lostUploads, uploads, renamed, meant };
 }
 
 /** A plan for records that meet no product at all: what a batch does to an empty catalog. */
@@ -105,6 +109,6 @@ export const planWithout = (
   records: readonly PreparedRecord[],
   requireFit: RequireFit = () => undefined,
 ): ImportPlan => {
-  const known = { byKey: new Map(), skuOwners: new Map(), wasMeant: () => false };
+  const known = { byKey: new Map(), skuOwners: new Map(), uploads: new Map(), wasMeant: () => false };
   return planAgainst({ ...known, requireFit }, records);
 };

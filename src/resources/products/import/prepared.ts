@@ -7,8 +7,8 @@ import { canBeMisspelt, isNoWord, splitDocument } from '../../../storage/search/
 import { normalizeCategories } from '../categories.ts';
 import { mediaPath } from '../members/images.ts';
 import { mergeStockPart, stockPart } from '../members/stock.ts';
-import { type ProductRow, toProductRow } from '../row.ts';
-import { completeFields, createProduct } from '../schema.ts';
+import { type ProductRow, productOf, toProductFields, toProductRow } from '../row.ts';
+import { completeFields, createProduct, type ProductFields } from '../schema.ts';
 import { toSearchText } from '../search-text.ts';
 import { type ImportRecord, isPlainRecord } from './plain.ts';
 import { checkOptions, checkVariants, collectOptions, isVariantDetails } from './variant-records.ts';
@@ -185,3 +185,7 @@ export function createRecordPreparer(defaultCurrency: string): Preparer {
     },
   };
 }
+
+/** The fields of a product that a record alone makes. */
+export const toPreparedFields = ({ row }: PreparedRecord): ProductFields =>
+  toProductFields(productOf({ id: 0, document: row.document }), null);

@@ -1,7 +1,7 @@
-/** Which products show which images that are kept here: written with every change of a product's images. */
+/** Images that are kept here: which products show them, written with every change of a product's images; and which there are. */
 import { sql } from 'kysely';
-import type { Database, Transaction } from '../../../storage/database.ts';
-import { type Image, mediaPath } from './images.ts';
+import type { Database, Session, Transaction } from '../../../storage/database.ts';
+import { computeImageId, type Image, mediaPath, type SentImage } from './images.ts';
 
 /** A product's images before and after a change; none after it is deleted. */
 export interface ImageChange {
@@ -47,4 +47,50 @@ export function createUploadUseWriter({ build }: Pick<Database, 'build'>) {
       }
     }
   };
+}
+
+/** What the catalog knows of uploads, by their addresses. */
+export type Uploads = ReadonlyMap<string, Pick<Image, 'width' | 'height' | 'colour' | 'type'>>;
+
+interface MediaRow {
+  readonly hash: string;
+  readonly width: number;
+  readonly height: number;
+  readonly colour: string;
+  readonly type: string;
+}
+
+/** Addresses in one statement. */
+const mostAtOnce = 500;
+
+/**
+ * @returns a function that reads which of these images are uploads that are here: an export names an upload by its
+ * address, which is made of its content. Those that it locks are not removed until the transaction ends.
+ */
+export function createUploadReader({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
+  return async (session: Session, images: readonly SentImage[], mode: 'lock' | 'read'): Promise<Uploads> => {
+    const hashes = [...new Set(images.flatMap(({ url }) => findHash(url ?? '') ?? []))].sort();
+    const found = new Map<string, Omit<MediaRow, 'hash'>>();
+    for (let start = 0; start < hashes.length; start += mostAtOnce) {
+      const some = hashes.slice(start, start + mostAtOnce);
+      const query = sql<MediaRow>`select hash, width, height, colour, type from media
+        where hash in (${sql.join(some)}) order by hash ${mode === 'lock' ? dialect.forKeyShare : sql``}`;
+      for (const { hash, ...row } of await session.all(query.compile(build)))
+        found.set(mediaPath + hash, row);
+    }
+    return found;
+  };
+}
+
+/** The images that a product has, and those of the ones sent that are kept here. */
+export function addUploads(before: readonly Image[], sent: readonly SentImage[], uploads: Uploads): Image[] {
+  const images = [...before];
+  if (uploads.size === 0) return images;
+  for (const { id, url, alt } of sent) {
+    const upload = url == null ? undefined : uploads.get(url);
+    if (url == null || upload === undefined || images.some(image => image.url === url)) continue;
+    const taken = new Set(images.map(image => image.id));
+    images.push({ id: id ?? computeImageId(url, taken), url, alt: alt ?? null, ...upload });
+  }
+  return images;
 }
