@@ -9851,6 +9851,9 @@ export interface components {
          *         "product": {
          *           "href": "https://shop.example/v1/products/1"
          *         },
+         *         "image": {
+         *           "href": "https://shop.example/v1/orders/1"
+         *         },
          *         "edit": {
          *           "href": "https://shop.example/v1/products/1/variants/1",
          *           "method": "PATCH"
@@ -9870,6 +9873,8 @@ export interface components {
                 self: components["schemas"]["Link"];
                 /** @description The product it is about. */
                 product: components["schemas"]["Link"];
+                /** @description Its image. */
+                image?: components["schemas"]["Link"];
                 /** @description Changes it; there for those who may. */
                 edit?: components["schemas"]["Link"];
                 /** @description Deletes it; there for those who may. */
@@ -9981,6 +9986,9 @@ export interface components {
          *               },
          *               "product": {
          *                 "href": "https://shop.example/v1/products/1"
+         *               },
+         *               "image": {
+         *                 "href": "https://shop.example/v1/orders/1"
          *               },
          *               "edit": {
          *                 "href": "https://shop.example/v1/products/1/variants/1",

@@ -11,6 +11,7 @@ import {
 } from '../src/resources/products/row.ts';
 import { createProductReader } from '../src/resources/search/reader.ts';
 import { createSearchStore } from '../src/resources/search/store.ts';
+import { noSynonyms } from '../src/resources/synonyms/store.ts';
 import { createColumns } from '../src/storage/columns/index.ts';
 import type { Database } from '../src/storage/database.ts';
 import { migrate } from '../src/storage/migrations/migrate.ts';
@@ -25,7 +26,7 @@ const searchIn = (database: Database) =>
     database,
     createColumns(database, products),
     createStems(['en', 'de']),
-    { current: async () => new Map() },
+    { current: async () => noSynonyms },
     createProductReader(database),
   );
 

@@ -13,6 +13,7 @@ import { completeFields, createProduct } from '../../src/resources/products/sche
 import { toSearchText } from '../../src/resources/products/search-text.ts';
 import { createProductReader } from '../../src/resources/search/reader.ts';
 import { createSearchStore } from '../../src/resources/search/store.ts';
+import { noSynonyms } from '../../src/resources/synonyms/store.ts';
 import { createColumns } from '../../src/storage/columns/index.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
@@ -110,9 +111,7 @@ async function oursOn(name: string, database: Database, products: readonly Produ
     database,
     createColumns(database, productRows),
     createStems(['en', 'de']),
-    {
-      current: async () => new Map(),
-    },
+    { current: async () => noSynonyms },
     createProductReader(database),
   );
   return {

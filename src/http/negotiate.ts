@@ -134,7 +134,8 @@ export function requireBodyType(headers: Headers, method: string, accepted: read
   const isAccepted = accepted.some(
     one => one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))),
   );
-  if (!isAccepted) throw refuse(`Content-Type is ${type}; send one of ${accepted.join(', ')}.`);
+  if (!isAccepted)
+    throw refuse(`Content-Type is ${type === '' ? 'empty' : type}; send one of ${accepted.join(', ')}.`);
   if (!type.endsWith('json')) return type;
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset))

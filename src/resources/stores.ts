@@ -96,9 +96,9 @@ export function createStores(services: Dependencies, secrets: Secrets, createQuo
   const images = createImageStore(database);
   const guards = createGuards(database, known, delays, clock);
   const sales = createSales(services);
-  const synonyms = createSynonymStore(database, outbox);
-  const reader = createProductReader(database);
   const stems = createStems(config.SEARCH_LANGUAGES);
+  const synonyms = createSynonymStore(database, outbox, stems);
+  const reader = createProductReader(database);
   const search = createSearchStore(database, sales.columns, stems, synonyms, reader);
   return {
     ...sales,

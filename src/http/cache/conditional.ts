@@ -57,7 +57,8 @@ export function evaluate(headers: Headers, method: string, current: Validators):
   const codings = reading ? 'this' : 'any';
   const ifMatch = headers.get('if-match');
   if (ifMatch !== null) {
-    if (!matches(ifMatch, current.etag, 'strong', codings)) throw new HttpError('PRECONDITION_FAILED');
+    if (!matches(ifMatch, current.etag, 'strong', codings))
+      throw createMismatchError(ifMatch, current, codings);
   } else {
     const since = parseHttpDate(headers.get('if-unmodified-since'));
     if (since !== undefined) requireUnchanged(since, current.lastModified, reading);
@@ -66,11 +67,28 @@ export function evaluate(headers: Headers, method: string, current: Validators):
   if (ifNoneMatch !== null) {
     if (!matches(ifNoneMatch, current.etag, 'weak', codings)) return false;
     if (reading) return true;
-    throw new HttpError('PRECONDITION_FAILED');
+    throw new HttpError('PRECONDITION_FAILED', { message: stillThere });
   }
   if (!reading || current.lastModified === undefined) return false;
   const since = parseHttpDate(headers.get('if-modified-since'));
   return since !== undefined && toLastModifiedSecond(current.lastModified) <= since;
+}
+
+const stillThere =
+  'The resource is there, in the version that If-None-Match names or refuses (* is any). Nothing was done.';
+
+/** Why If-Match does not hold. */
+function createMismatchError(header: string, { etag }: Validators, codings: 'this' | 'any'): HttpError {
+  if (!header.includes('"'))
+    return new HttpError('PRECONDITION_FAILED', {
+      message: 'If-Match names no entity tag: send the ETag of the resource, with its quotation marks.',
+    });
+  if (matches(header, etag, 'weak', codings))
+    return new HttpError('PRECONDITION_FAILED', {
+      message:
+        'If-Match has a weak entity tag (W/"…"), which never matches (RFC 9110 section 13.1.1): send the ETag without W/.',
+    });
+  return new HttpError('PRECONDITION_FAILED');
 }
 
 /** @param since seconds since the epoch; @throws HttpError 412 */

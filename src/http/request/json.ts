@@ -8,11 +8,14 @@ const mostMembers = 20_000;
 /** Commas between members and between elements. */
 const mostCommas = 50_000;
 
-/** @throws HttpError 400 MALFORMED_JSON: not UTF-8, not JSON, nested too deep, or of too many parts */
+/**
+ * A byte order mark before it is left out (RFC 8259 §8.1).
+ * @throws HttpError 400 MALFORMED_JSON: not UTF-8, not JSON, nested too deep, or of too many parts
+ */
 export function parseJson(bytes: Uint8Array): unknown {
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw createMalformedJsonError('is not valid UTF-8');
   }

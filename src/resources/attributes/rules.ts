@@ -39,10 +39,9 @@ function findAttributeProblems(
   }
   for (const definition of definitions.values()) {
     const { key } = definition;
-    if (Object.hasOwn(after.attributes, key) || !isRequired(definition, after)) continue;
+    if (hasValue(after, key) || !isRequired(definition, after)) continue;
     // One that has lacked it since before it was required may go on to.
-    const lackedIt =
-      before !== undefined && !Object.hasOwn(before.attributes, key) && isRequired(definition, before);
+    const lackedIt = before !== undefined && !hasValue(before, key) && isRequired(definition, before);
     if (!lackedIt) refuse(key, 'required', `is required ${describePlace(definition, after)}`);
   }
   return problems;
@@ -62,6 +61,13 @@ const isWithin = (category: string, path: string): boolean =>
 
 const isIn = ({ category, categories }: Attributed, path: string): boolean =>
   (category !== null && isWithin(category, path)) || categories.some(other => isWithin(other, path));
+
+/** An empty text or list says nothing. */
+function hasValue({ attributes }: Attributed, key: string): boolean {
+  const value = Object.hasOwn(attributes, key) ? attributes[key] : undefined;
+  const texts = Array.isArray(value) ? value : [value];
+  return texts.some(text => text !== undefined && (typeof text !== 'string' || text.trim() !== ''));
+}
 
 function isRequired({ required, requiredIn }: Definition, product: Attributed): boolean {
   return required || requiredIn.some(path => isIn(product, path));

@@ -3,11 +3,18 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database, Session } from '../../storage/database.ts';
 import type { StoredCategory } from './row.ts';
 
+/** What is in a category. */
+export interface CategoryContent {
+  /** The products in it and in all below it, each counted once. */
+  readonly products: number;
+  readonly hasChildren: boolean;
+}
+
 export interface CategoryCounts {
-  /** By the ids of the categories: the products in each and in all below it, each counted once; none where it is 0. */
-  below(session: Session, rows: readonly Pick<StoredCategory, 'id'>[]): Promise<ReadonlyMap<number, number>>;
-  /** The same as they are now, without keeping others waiting. */
-  read(rows: readonly Pick<StoredCategory, 'id'>[]): Promise<ReadonlyMap<number, number>>;
+  /** In the order of the categories. */
+  below(session: Session, rows: readonly Pick<StoredCategory, 'id'>[]): Promise<readonly CategoryContent[]>;
+  /** The same as it is now, without keeping others waiting. */
+  read(rows: readonly Pick<StoredCategory, 'id'>[]): Promise<readonly CategoryContent[]>;
   /** Those in the category itself. */
   direct(session: Session, id: number): Promise<number>;
 }
@@ -48,9 +55,15 @@ export function createCategoryCounts(database: Database): CategoryCounts {
     (select count(*) from (select 1 from product_categories limit ${sql.lit(shortlyCounted)}) as others)
     as total`.compile(build);
 
-  async function countBelow(session: Session, rows: readonly Pick<StoredCategory, 'id'>[]) {
+  const buildParentsQuery = (ids: RawBuilder<unknown>) =>
+    sql<{ id: number }>`select distinct parent_id as id from categories where parent_id in (${ids})`;
+
+  async function countBelow(
+    session: Session,
+    rows: readonly Pick<StoredCategory, 'id'>[],
+  ): Promise<CategoryContent[]> {
     const totals = new Map<number, number>();
-    if (rows.length === 0) return totals;
+    if (rows.length === 0) return [];
     const ids = sql.join(rows.map(({ id }) => id));
     const parts = [buildOwnQuery(ids)];
     if ((await session.first(anyBesides)) !== undefined) parts.push(buildBesidesQuery(ids));
@@ -58,7 +71,8 @@ export function createCategoryCounts(database: Database): CategoryCounts {
       for (const { id, total } of await session.all(part.compile(build)))
         totals.set(id, (totals.get(id) ?? 0) + total);
     }
-    return totals;
+    const parents = new Set((await session.all(buildParentsQuery(ids).compile(build))).map(({ id }) => id));
+    return rows.map(({ id }) => ({ products: totals.get(id) ?? 0, hasChildren: parents.has(id) }));
   }
 
   return {

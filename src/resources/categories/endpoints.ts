@@ -14,6 +14,7 @@ import { createListEndpoint } from '../crud/list.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
 import type { Dependencies } from '../dependencies.ts';
+import type { CategoryContent } from './counts.ts';
 import type { SoughtImage } from './images.ts';
 import { type StoredCategory, toCategoryRepresentation } from './row.ts';
 import * as schema from './schema.ts';
@@ -24,8 +25,8 @@ const path = '/categories';
 const moving =
   'A new name or parent changes the paths of all categories below it, and the category of all their products, at once.';
 
-/** A category with the number of products in it and below it. */
-type Counted = StoredCategory & { readonly products: number };
+/** A category with what is in it. */
+type Counted = StoredCategory & CategoryContent;
 
 export function createCategoryEndpoints(
   { database, paginator }: Dependencies,
@@ -72,7 +73,8 @@ export function createCategoryEndpoints(
       },
       async textsOf(context, rows) {
         const counts = await store.counts.read(rows);
-        return row => present.body(context, { ...row, products: counts.get(row.id) ?? 0 });
+        const byId = new Map(rows.map(({ id }, index) => [id, counts[index]]));
+        return row => present.body(context, { ...row, ...(byId.get(row.id) ?? nothing) });
       },
     }),
     crud.create({
@@ -83,7 +85,7 @@ export function createCategoryEndpoints(
       async insert(session, { body, cause }, sought) {
         await store.tree.own(session);
         const fields = schema.replaceCategory.parse(body);
-        return { ...(await store.insert(session, fields, cause(), sought)), products: 0 };
+        return { ...(await store.insert(session, fields, cause(), sought)), ...nothing };
       },
     }),
     crud.get(),
@@ -99,26 +101,28 @@ export function createCategoryEndpoints(
   ];
 }
 
+const nothing: CategoryContent = { products: 0, hasChildren: false };
+
 /** Categories, each read with what is counted of it; changed by a transaction that owns the tree. */
 function createCountedRows(
   store: CategoryStore,
 ): Rows<{ id: number }, Counted, Counted, schema.CategoryFields, SoughtImage | undefined> {
-  async function addProductCount(session: Session, row: StoredCategory): Promise<Counted> {
-    const counts = await store.counts.below(session, [row]);
-    return { ...row, products: counts.get(row.id) ?? 0 };
+  async function addContent(session: Session, row: StoredCategory): Promise<Counted> {
+    const [content = nothing] = await store.counts.below(session, [row]);
+    return { ...row, ...content };
   }
   return {
     async find(session, { id }) {
       const row = requireFound('category', id, await store.find(session, id));
-      const counts = await store.counts.read([row]);
-      return { ...row, products: counts.get(id) ?? 0 };
+      const [content = nothing] = await store.counts.read([row]);
+      return { ...row, ...content };
     },
     async lock(session, { id }) {
       await store.tree.own(session);
-      return addProductCount(session, requireFound('category', id, await store.find(session, id)));
+      return addContent(session, requireFound('category', id, await store.find(session, id)));
     },
     update: async (session, before, fields, cause, sought) =>
-      addProductCount(session, await store.update(session, before, fields, cause, sought)),
+      addContent(session, await store.update(session, before, fields, cause, sought)),
     remove: (session, before, cause) => store.remove(session, before, cause),
   };
 }
@@ -136,6 +140,8 @@ function findImageId(body: PatchBody<object>): unknown {
 
 function buildLinks({ url, caller }: RequestContext, row: Counted, self: string): Links {
   const collection = buildAddress(url, 'categories');
+  const { edit, delete: remove } = changeLinks(self, may(caller, staff, 'products:write'));
+  const isEmpty = row.products === 0 && !row.hasChildren;
   return {
     ...(row.parent_id === null ? {} : { parent: { href: `${collection}/${row.parent_id}` } }),
     children: { href: `${collection}?parentId=${row.id}` },
@@ -143,7 +149,8 @@ function buildLinks({ url, caller }: RequestContext, row: Counted, self: string)
       ? {}
       : { image: { href: buildAddress(url, 'products', row.image_product_id, 'images', row.image_id) } }),
     products: { href: `${buildAddress(url, 'products')}?category=${encodeURIComponent(row.path)}` },
-    ...changeLinks(self, may(caller, staff, 'products:write')),
+    ...(edit === undefined ? {} : { edit }),
+    ...(remove === undefined || !isEmpty ? {} : { delete: remove }),
   };
 }
 

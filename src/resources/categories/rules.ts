@@ -54,7 +54,9 @@ export function createNotEmptyError(content: {
     ['products', content.products, content.products === 1 ? 'product' : 'products', 'in it'],
   ] as const;
   const details = found.flatMap(([field, count, what, where]) =>
-    count === 0 ? [] : [buildErrorDetail([field], 'empty', `there are ${count} ${what} ${where}`)],
+    count === 0
+      ? []
+      : [buildErrorDetail([field], 'empty', `there ${count === 1 ? 'is' : 'are'} ${count} ${what} ${where}`)],
   );
   const reasons = details.map(({ message }) => message).join(' and ');
   return new HttpError('CATEGORY_NOT_EMPTY', {

@@ -122,7 +122,7 @@ export function createSuggester(
     // What is one piece with digits may be the code of a variant.
     if (first === undefined || (second === undefined && /\d/.test(first.word))) return [];
     const all = await synonyms.current();
-    if (pieces.some((_, at) => findSynonyms(pieces, at, all, stems).length > 0)) return [];
+    if (pieces.some((_, at) => findSynonyms(pieces, at, all).length > 0)) return [];
     const wanted = pieces.map(({ word }) => word);
     const hits = await names.find(wanted, mostProducts);
     if (hits === undefined) return 'unread';

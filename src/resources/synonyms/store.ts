@@ -5,6 +5,8 @@ import { createFollowedValue } from '../../storage/changes/value.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database } from '../../storage/database.ts';
 import { splitWords } from '../../storage/search/text/split.ts';
+import type { Stems } from '../../storage/search/text/stems.ts';
+import { mapInSlices } from '../../turns/slices.ts';
 import {
   createDocumentRows,
   type DocumentRows,
@@ -13,8 +15,21 @@ import {
 } from '../crud/documents.ts';
 import type { Synonym, SynonymFields } from './schema.ts';
 
-/** What stands for a word or for several together, which are its key with spaces between: lists of words. */
-export type Synonyms = ReadonlyMap<string, readonly (readonly string[])[]>;
+/** What stands for some words: lists of words. */
+type Others = readonly (readonly string[])[];
+
+export interface Synonyms {
+  readonly size: number;
+  /** What stands for these words together. */
+  get(words: readonly string[]): Others;
+  /** What stands for words of which these are other forms. */
+  getByForms(words: readonly string[]): Others;
+}
+
+export const noSynonyms: Synonyms = { size: 0, get: () => [], getByForms: () => [] };
+
+/** What stands for the same words, at most. */
+export const mostSynonyms = 20;
 
 export interface SynonymStore extends Omit<DocumentRows<SynonymFields>, 'all'> {
   /** All of them as they were at the last check for changes. */
@@ -26,21 +41,35 @@ export const synonymCollection: Collection = { name: 'synonyms' };
 
 export const toSynonym = (row: StoredDocument): Synonym => parseStored<Synonym>(toDocumentJson(row));
 
-/** Each member of a group with the others of all groups that it is in. */
-function indexByWord(groups: readonly Synonym[]): Synonyms {
-  const synonyms = new Map<string, string[][]>();
-  for (const { words } of groups) {
+/** Each member of a group with the others of all groups that it is in, as it is written and by its stems: in slices. */
+async function indexByWords(groups: readonly Synonym[], stems: Pick<Stems, 'keysOf'>): Promise<Synonyms> {
+  const [byWords, byForms] = [new Map<string, string[][]>(), new Map<string, string[][]>()];
+  const add = (index: Map<string, string[][]>, key: string, others: readonly string[][]) => {
+    const known = index.get(key) ?? [];
+    index.set(key, known);
+    for (const other of others) if (known.length < mostSynonyms) known.push(other);
+  };
+  await mapInSlices(groups, ({ words }) => {
     const members = words.map(word => splitWords(word)).filter(member => member.length > 0);
     for (const member of members) {
       const key = member.join(' ');
       const others = members.filter(other => other.join(' ') !== key);
-      synonyms.set(key, [...(synonyms.get(key) ?? []), ...others]);
+      add(byWords, key, others);
+      for (const form of stems.keysOf(member)) add(byForms, form, others);
     }
-  }
-  return synonyms;
+  });
+  return {
+    size: byWords.size,
+    get: words => byWords.get(words.join(' ')) ?? [],
+    getByForms: words => [...new Set(stems.keysOf(words).flatMap(key => byForms.get(key) ?? []))],
+  };
 }
 
-export function createSynonymStore(database: Database, outbox: Outbox): SynonymStore {
+export function createSynonymStore(
+  database: Database,
+  outbox: Outbox,
+  stems: Pick<Stems, 'keysOf'>,
+): SynonymStore {
   const { all, ...rows } = createDocumentRows<SynonymFields>(database, outbox, {
     table: 'search_synonyms',
     collection: synonymCollection,
@@ -49,7 +78,7 @@ export function createSynonymStore(database: Database, outbox: Outbox): SynonymS
     columnsOf: () => ({}),
   });
   const value = createFollowedValue(database.changes, synonymCollection, async () =>
-    indexByWord((await all(database.read)).map(toSynonym)),
+    indexByWords((await all(database.read)).map(toSynonym), stems),
   );
 
   return { ...rows, current: async () => value.peek() ?? value.current() };

@@ -161,8 +161,13 @@ export function createVariantEndpoints(
 }
 
 function buildLinks({ url, caller }: RequestContext, row: StoredVariant, self: string): Links {
-  const product = { href: buildAddress(url, 'products', variantOf(row).productId) };
-  return { product, ...changeLinks(self, may(caller, staff, 'products:write')) };
+  const { productId, imageId } = variantOf(row);
+  const product = buildAddress(url, 'products', productId);
+  return {
+    product: { href: product },
+    ...(imageId === null ? {} : { image: { href: `${product}/images/${imageId}` } }),
+    ...changeLinks(self, may(caller, staff, 'products:write')),
+  };
 }
 
 function buildConditions(

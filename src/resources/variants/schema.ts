@@ -74,7 +74,7 @@ export const variant = z
 export const variantHal = buildHalSchema(
   variant,
   'VariantHal',
-  buildLinksSchema(['self', 'product'], ['edit', 'delete']),
+  buildLinksSchema(['self', 'product'], ['image', 'edit', 'delete']),
 );
 
 export const createVariant = z

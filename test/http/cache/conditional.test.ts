@@ -122,6 +122,25 @@ describeOnDatabases('conditional requests on %s', kind => {
     await play(service, { name, method: 'DELETE', ...(await fresh()), as: 'editor', status });
   });
 
+  test.each([
+    ['If-Match', 'W/E', 'weak entity tag'],
+    ['If-Match', 'bare', 'names no entity tag'],
+    ['If-Match', '', 'names no entity tag'],
+    ['If-Match', '"other"', 'has changed since'],
+    ['If-None-Match', '*', 'The resource is there'],
+  ])('%s: %s is refused with its reason', async (header, value, reason) => {
+    const product = await addProduct(service);
+    const { headers } = await read(service, product);
+    const sent = headersFor({ [header]: value }, headers.get('ETag') ?? '', '');
+    const refused = await call(service, {
+      method: 'DELETE',
+      path: pathOf(product),
+      as: 'editor',
+      headers: sent,
+    });
+    expect([refused.status, refused.body.message]).toEqual([412, expect.stringContaining(reason)]);
+  });
+
   test('a condition on what does not exist is 404, not 412', async () => {
     const path = '/v1/products/2147483647';
     const headers = { 'If-Match': '*' };

@@ -23,7 +23,7 @@ const bodies: [name: string, body: string | Uint8Array, error: string][] = [
   ['Infinity', '{"name":"Lamp","price":Infinity}', 'MALFORMED_JSON'],
   ['a number too large', '{"name":"Lamp","price":1e400}', 'VALIDATION_FAILED'],
   ['a number too small', '{"name":"Lamp","price":-1e400}', 'VALIDATION_FAILED'],
-  ['a byte order mark', `\ufeff${lampWith('"x":1')}`, 'MALFORMED_JSON'],
+  ['a byte order mark within', `{\ufeff${lampWith('"x":1').slice(1)}`, 'MALFORMED_JSON'],
   ['UTF-16', Buffer.from(lampWith('"x":1'), 'utf16le'), 'MALFORMED_JSON'],
   ['a lone continuation byte', bytes(0x22, 0x80, 0x22), 'MALFORMED_JSON'],
   ['an overlong encoding', bytes(0x22, 0xc0, 0xaf, 0x22), 'MALFORMED_JSON'],
@@ -86,6 +86,27 @@ describeOnDatabases('hostile input on %s', kind => {
     const malformed = error === 'MALFORMED_JSON';
     await play(service, { ...request, method: 'PATCH', path: pathOf(product) });
     if (malformed) await play(service, { ...request, method: 'POST', path: '/v1/auth/login' });
+  });
+
+  test('a byte order mark before a body is left out', async () => {
+    const { status, body } = await create(`\ufeff${lampWith('"x":1')}`);
+    expect([status, body.name]).toEqual([201, 'Lamp']);
+  });
+
+  test('an empty media type is named as such', async () => {
+    const headers = { 'Content-Type': '' };
+    const body = lampWith('"x":1');
+    const refused = await call(service, {
+      method: 'POST',
+      path: '/v1/products',
+      as: 'editor',
+      headers,
+      body,
+    });
+    expect([refused.status, refused.body.message]).toEqual([
+      415,
+      'Content-Type is empty; send one of application/json.',
+    ]);
   });
 
   test('a body of 64 levels is taken', async () => {

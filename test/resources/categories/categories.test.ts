@@ -248,21 +248,6 @@ describeOnDatabases('categories on %s', kind => {
     expect([readOnly.status, readOnly.body.error]).toEqual([422, 'PATCH_RESULT_INVALID']);
   });
 
-  test('as HAL it links to its parent, its children and its products', async () => {
-    const [parent, child] = await chain(2);
-    const headers = { Accept: 'application/hal+json' };
-    const hal = async (as: 'user' | 'editor') =>
-      (await call(service, { path: `${path}/${child?.id}`, as, headers })).body._links;
-    const links = await hal('user');
-    expect(links).toEqual({
-      self: { href: `${service.url}${path}/${child?.id}` },
-      parent: { href: `${service.url}${path}/${parent?.id}` },
-      children: { href: `${service.url}${path}?parentId=${child?.id}` },
-      products: { href: `${service.url}/v1/products?category=${encodeURIComponent(child?.path ?? '')}` },
-    });
-    expect(Object.keys(await hal('editor'))).toEqual([...Object.keys(links), 'edit', 'delete']);
-  });
-
   test('many at once make one tree: of equal names one is made, and no move makes a cycle', async () => {
     const [a, b] = [await add(fresh()), await add(fresh())];
     const body = { name: 'Once', parentId: a.id };

@@ -218,6 +218,10 @@ describeOnDatabases('attributes of products on %s', kind => {
     const missing = [['attributes.d.code', 'required']] as const;
     const within = { ...base, category: 'checked > deep' };
     await play(service, { ...post, name: '', body: within, status: 400, problems: missing });
+    for (const empty of ['', ' ', [], ['']]) {
+      const body = { ...within, attributes: { 'd.code': empty } };
+      await play(service, { ...post, name: 'empty', body, status: 400, problems: missing });
+    }
     const further = { ...base, category: 'elsewhere', categories: ['other', 'checked > deep'] };
     await play(service, { ...post, name: '', body: further, status: 400, problems: missing });
     const listedIn = await add({}, { category: 'elsewhere' });

@@ -64,6 +64,10 @@ describeOnDatabases('variants on %s', kind => {
     const found = await call(service, { path, as: 'user' });
     expect([found.text, found.headers.get('ETag')]).toEqual([made.text, made.headers.get('ETag')]);
     expect(await listed(product)).toEqual([made.body]);
+    const hal = await call(service, { path, as: 'user', headers: { Accept: 'application/hal+json' } });
+    const image = { href: `${service.url}${pathOf(product)}/images/${imageId}` };
+    expect(hal.body._links.image).toEqual(image);
+    expect((await call(service, { path: new URL(image.href).pathname, as: 'user' })).body.id).toBe(imageId);
     service.clock.advance(1000);
     const put = await send(
       'PUT',

@@ -77,7 +77,7 @@ export async function understand(
         index >= first && index <= last ? [{ choice, factor: factors.together }] : [],
       ),
     ];
-    const others = findSynonyms(pieces, index, synonyms, tools.stems);
+    const others = findSynonyms(pieces, index, synonyms);
     const isLast = index === pieces.length - 1 && piece.isMark !== true;
     const longer = isLast ? completions : undefined;
     const context = { tools, session, types, isTyped: completions !== undefined };

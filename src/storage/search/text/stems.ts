@@ -62,6 +62,8 @@ export interface Stems {
   /** Forms of the word that begin otherwise. */
   others(word: string): readonly string[];
   isSame(one: string, other: string): boolean;
+  /** Keys of words together, one for each language: words with one in common are forms of each other. */
+  keysOf(words: readonly string[]): readonly string[];
   /** Whether it is a function word, which says nothing of what is searched for. */
   isFiller(word: string): boolean;
 }
@@ -109,6 +111,13 @@ export function createStems(chosen: readonly Language[]): Stems {
       if (one.length < shortest || other.length < shortest) return false;
       const mine = getStems(one);
       return getStems(other).some((stem, index) => stem === mine[index]);
+    },
+    keysOf(words) {
+      const stems = words.map(word => (word.length < shortest ? undefined : getStems(word)));
+      const keys = active.map((_, index) =>
+        stems.map((own, place) => own?.[index] ?? words[place]).join(' '),
+      );
+      return [...new Set(keys.map((key, index) => `${active[index]?.language} ${key}`))];
     },
     isFiller: word => fillers.has(word),
   };
