@@ -42,14 +42,18 @@ export const synonymCollection: Collection = { name: 'synonyms' };
 export const toSynonym = (row: StoredDocument): Synonym => parseStored<Synonym>(toDocumentJson(row));
 
 /** Each member of a group with the others of all groups that it is in, as it is written and by its stems: in slices. */
-async function indexByWords(groups: readonly Synonym[], stems: Pick<Stems, 'keysOf'>): Promise<Synonyms> {
+async function indexByWords(
+  groups: readonly StoredDocument[],
+  stems: Pick<Stems, 'keysOf'>,
+): Promise<Synonyms> {
   const [byWords, byForms] = [new Map<string, string[][]>(), new Map<string, string[][]>()];
   const add = (index: Map<string, string[][]>, key: string, others: readonly string[][]) => {
     const known = index.get(key) ?? [];
     index.set(key, known);
     for (const other of others) if (known.length < mostSynonyms) known.push(other);
   };
-  await mapInSlices(groups, ({ words }) => {
+  await mapInSlices(groups, group => {
+    const { words } = toSynonym(group);
     const members = words.map(word => splitWords(word)).filter(member => member.length > 0);
     for (const member of members) {
       const key = member.join(' ');
@@ -78,7 +82,7 @@ export function createSynonymStore(
     columnsOf: () => ({}),
   });
   const value = createFollowedValue(database.changes, synonymCollection, async () =>
-    indexByWords((await all(database.read)).map(toSynonym), stems),
+    indexByWords(await all(database.read), stems),
   );
 
   return { ...rows, current: async () => value.peek() ?? value.current() };
