@@ -1,4 +1,4 @@
-/** The ends of compounds are found by other forms than they have. */
+/** Compounds are found by their parts, in other forms than they have, and find what is written in several words. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -13,10 +13,15 @@ const shop = [
   'Teekanne',
   'Wanduhren',
   'Wandfarbe',
+  'Lederjacke schwarz',
+  'Jacke aus Leder',
+  'Schurwollpullover',
+  'Pullover rot',
+  'Hose aus Schurwolle',
 ];
 const gloves = ['Lederhandschuhe Herren', 'Lederhandschuhe Damen'];
 
-describeOnDatabases('the ends of compounds on %s', kind => {
+describeOnDatabases('compounds on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(kind);
@@ -33,6 +38,11 @@ describeOnDatabases('the ends of compounds on %s', kind => {
     // Forms that no product has as a word of its own.
     ['kannen', ['Teekanne']],
     ['uhr', ['Wanduhren']],
+    // What is said in one word and in several, the one word first.
+    ['lederjacke', ['Lederjacke schwarz', 'Jacke aus Leder']],
+    ['lederjacken', ['Lederjacke schwarz', 'Jacke aus Leder']],
+    // The first part has lost its last letter.
+    ['pullover', ['Pullover rot', 'Schurwollpullover']],
   ])('%j finds %j', async (query, names) => {
     const { data } = await search(query);
     expect(data.map(({ title }: { title: string }) => title)).toEqual(names);
@@ -42,5 +52,10 @@ describeOnDatabases('the ends of compounds on %s', kind => {
     const { data, meta } = await search(query);
     expect(data.slice(0, 2).map(({ title }: { title: string }) => title)).toEqual(gloves);
     expect(meta.relaxed).toBeUndefined();
+  });
+
+  test('two words are the compound that they make when the first loses its last letter', async () => {
+    const { data, meta } = await search('schurwolle pullover');
+    expect([data[0].title, data[0].missing, meta.relaxed]).toEqual(['Schurwollpullover', [], undefined]);
   });
 });

@@ -11,18 +11,22 @@ import type { Piece } from './pieces.ts';
 import { inflect } from './unknown.ts';
 
 const shortestPart = 3;
+/** Of a part that has lost its last letter. */
+const shortestStem = 4;
 /** `drmartens`, `tvstand`: documents have to have both parts. */
 const shortestFirst = 2;
 const plurals = ['s', 'es', 'n', 'en'] as const;
 /** Shorter words are made of no others. */
 const shortestCompound = 6;
 const longestCompound = 40;
-/** What German puts between the parts of a compound, and takes away. */
+/** What German puts between the parts of a compound. */
 const links = ['s', 'es', 'n', 'en', 'er', 'e'] as const;
+/** What it takes away: `Schurwolle`, `Schurwollpullover`. */
+const dropped = 'e';
 
-/** A first part as it stands, and without the letters that link it to the next. */
+/** A first part as it stands, without the letters that link it to the next, and with the one that it may have lost. */
 export function listPartForms(part: string): string[] {
-  const parts = [part];
+  const parts = [part, ...(part.length >= shortestStem ? [part + dropped] : [])];
   for (const link of links) {
     if (part.endsWith(link) && part.length - link.length >= shortestPart)
       parts.push(part.slice(0, -link.length));
@@ -104,7 +108,10 @@ export async function findJoinedNeighbours(
       const irregular = stems.others(end).map(form => word + form);
       word += end;
       const isCode = pieces.slice(first, last + 1).some(piece => hasDigit(piece.word));
-      const forms = isCode ? [] : [word, ...inflect(word, stems), ...irregular];
+      const shortened =
+        start.length > shortestStem && start.endsWith(dropped) ? start.slice(0, -1) + end : '';
+      const joins = shortened === '' ? [word] : [word, shortened];
+      const forms = isCode ? [] : [...joins.flatMap(join => [join, ...inflect(join, stems)]), ...irregular];
       if (isCode || last === first + 1) candidates.push({ word, forms, isCode, first, last });
     }
   }

@@ -243,7 +243,7 @@ async function findCompounds(
     .map(([compound]) => ({ choice: toChoice(compound), factor: factors.compound }));
 }
 
-/** The words that this one is made of, where more documents have them than it. */
+/** The words that this one is made of: as good as it where more documents have them, else what it is about. */
 async function findWordsApart(
   context: QueryContext,
   word: string,
@@ -258,8 +258,9 @@ async function findWordsApart(
   const possible = splits.filter(parts => parts.every(part => part.length < shortestKept || known.has(part)));
   const found: Alternative[] = [];
   for (const parts of possible) {
-    const alternative = toSeveralWords(parts, factors.apart);
-    if ((await readFrequency(context, alternative.choice)) > frequency) found.push(alternative);
+    const { choice } = toSeveralWords(parts, factors.apart);
+    const total = await readFrequency(context, choice);
+    if (total > 0) found.push({ choice, factor: total > frequency ? factors.apart : factors.compound });
   }
   return found;
 }
