@@ -1,5 +1,6 @@
 /** Rows of a table, read and written one at a time by their ids; each statement is compiled once. */
 import { type RawBuilder, sql } from 'kysely';
+import { takeTurn } from '../turns/index.ts';
 import type { Database, Session, Transaction } from './database.ts';
 import { type Arguments, type Placeholders, prepareByShape, prepareQuery } from './prepared.ts';
 import type { Tables } from './tables.ts';
@@ -18,9 +19,12 @@ interface TableRows<Row extends { readonly id: number }> {
   update(session: Session, id: number, changes: Partial<Omit<Row, 'id'>>): Promise<void>;
   remove(session: Session, id: number): Promise<void>;
   count(session: Session): Promise<number>;
-  /** All of them, in order of id. */
+  /** All of them, in order of id: in parts, which are of one state in a session that sees one. */
   all(session: Session): Promise<Row[]>;
 }
+
+/** Rows that one statement reads of all. */
+const rowsAtOnce = 20;
 
 /** @param columns all that are read and written, but for the id */
 export function createTableRows<Row extends Arguments & { readonly id: number }>(
@@ -57,7 +61,11 @@ export function createTableRows<Row extends Arguments & { readonly id: number }>
     build,
     () => sql`select cast(count(*) as integer) as total from ${table}`,
   );
-  const all = prepareQuery<Arguments, Row>(build, () => sql`select id, ${names} from ${table} order by id`);
+  const someAfter = prepareQuery<{ after: number }, Row>(
+    build,
+    ({ after }) =>
+      sql`select id, ${names} from ${table} where id > ${after} order by id limit ${sql.lit(rowsAtOnce)}`,
+  );
 
   return {
     find: prepareById(sql``),
@@ -77,6 +85,14 @@ export function createTableRows<Row extends Arguments & { readonly id: number }>
       await session.run(remove({ id }));
     },
     count: async session => (await session.first(count({})))?.total ?? 0,
-    all: session => session.all(all({})),
+    async all(session) {
+      const rows: Row[] = [];
+      for (;;) {
+        const part = await session.all(someAfter({ after: rows.at(-1)?.id ?? 0 }));
+        rows.push(...part);
+        if (part.length < rowsAtOnce) return rows;
+        await takeTurn();
+      }
+    },
   };
 }

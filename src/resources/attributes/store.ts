@@ -7,6 +7,9 @@ import { createFollowedValue } from '../../storage/changes/value.ts';
 import { buildVersion } from '../../storage/changes/versions.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { prepareQuery } from '../../storage/prepared.ts';
+import { takeTurn } from '../../turns/index.ts';
+import { mapInSlices } from '../../turns/slices.ts';
 import {
   createDocumentRows,
   type DocumentRows,
@@ -30,6 +33,9 @@ export interface DefinitionStore extends Omit<DocumentRows<DefinitionFields>, 'a
 /** Any change of one ends all that is cached: they are few, and seldom changed. */
 export const attributeDefinitions: Collection = { name: 'attributes' };
 
+/** Definitions that one statement reads to give them other paths. */
+const lockedAtOnce = 20;
+
 export const toDefinition = (row: StoredDocument): Definition => parseStored<Definition>(toDocumentJson(row));
 
 export function createDefinitionStore(database: Database, outbox: Outbox): DefinitionStore {
@@ -45,10 +51,16 @@ export function createDefinitionStore(database: Database, outbox: Outbox): Defin
     version: number;
   }>`select ${buildVersion(dialect, attributeDefinitions.name)} as version`;
   const version = versionQuery.compile(build);
+  const lockedAfter = prepareQuery<{ after: number }, StoredDocument>(
+    build,
+    ({ after }) => sql`select id, document, updated_at from attributes
+      where id > ${after} order by id limit ${sql.lit(lockedAtOnce)} ${dialect.forUpdate}`,
+  );
   async function readAll(session: Session): Promise<Definitions> {
-    return new Map((await allRows(session)).map(toDefinition).map(found => [found.key, found]));
+    const found = await mapInSlices(await allRows(session), toDefinition);
+    return new Map(found.map(one => [one.key, one]));
   }
-  const value = createFollowedValue(changes, attributeDefinitions, () => readAll(database.read));
+  const value = createFollowedValue(changes, attributeDefinitions, () => database.snapshot(readAll));
 
   return {
     ...rows,
@@ -60,12 +72,17 @@ export function createDefinitionStore(database: Database, outbox: Outbox): Defin
     },
     current: value.current,
     async renameCategory(session, former, path, cause) {
-      const all = build.selectFrom('attributes').select(['id', 'document', 'updated_at']).orderBy('id');
-      for (const before of await session.all(all.modifyEnd(dialect.forUpdate).compile())) {
-        const { id: _id, createdAt: _created, updatedAt: _updated, ...fields } = toDefinition(before);
-        const requiredIn = fields.requiredIn.map(one => renamePath(one, former, path));
-        if (requiredIn.some((one, index) => one !== fields.requiredIn[index]))
-          await rows.update(session, before, { ...fields, requiredIn }, cause);
+      for (let after = 0; ; ) {
+        const part = await session.all(lockedAfter({ after }));
+        for (const before of part) {
+          await takeTurn();
+          const { id: _id, createdAt: _created, updatedAt: _updated, ...fields } = toDefinition(before);
+          const requiredIn = fields.requiredIn.map(one => renamePath(one, former, path));
+          if (requiredIn.some((one, index) => one !== fields.requiredIn[index]))
+            await rows.update(session, before, { ...fields, requiredIn }, cause);
+          after = before.id;
+        }
+        if (part.length < lockedAtOnce) return;
       }
     },
   };

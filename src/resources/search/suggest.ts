@@ -10,6 +10,7 @@ import { splitWords } from '../../storage/search/text/split.ts';
 import type { Stems } from '../../storage/search/text/stems.ts';
 import { createVocabulary } from '../../storage/search/vocabulary.ts';
 import { takeTurn } from '../../turns/index.ts';
+import { mapInSlices } from '../../turns/slices.ts';
 import type { SynonymStore } from '../synonyms/store.ts';
 import { createCachedWords } from './cached.ts';
 import { createProductNames } from './names/index.ts';
@@ -75,7 +76,7 @@ export function createSuggester(
     database.changes,
     categoryCollection,
     async (): Promise<readonly KnownCategory[]> =>
-      (await database.read.all(categoriesQuery)).map(row => ({ row, words: splitWords(row.name) })),
+      mapInSlices(await database.read.all(categoriesQuery), row => ({ row, words: splitWords(row.name) })),
   );
 
   /** What the last of these words may become beside the last before it: what most documents have first. */

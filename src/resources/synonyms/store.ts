@@ -82,7 +82,7 @@ export function createSynonymStore(
     columnsOf: () => ({}),
   });
   const value = createFollowedValue(database.changes, synonymCollection, async () =>
-    indexByWords(await all(database.read), stems),
+    indexByWords(await database.snapshot(all), stems),
   );
 
   return { ...rows, current: async () => value.peek() ?? value.current() };

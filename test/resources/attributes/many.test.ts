@@ -1,0 +1,48 @@
+/** More definitions and synonyms than one statement reads: all of them count. */
+import { expect, test } from 'bun:test';
+import { addProduct, pathOf } from '../../support/data/catalog.ts';
+import { call } from '../../support/http/http.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+/** Twice what is read at once, and a few. */
+const many = 45;
+const numbers = Array.from({ length: many }, (_, index) => index);
+
+const post = (service: TestService, path: string, body: object) =>
+  call(service, { method: 'POST', path, as: 'admin', body });
+
+describeOnDatabases('very many definitions on %s', kind => {
+  test('all follow a category that gets another name, and all are kept', async () => {
+    await using service = await startTestService(kind);
+    await addProduct(service, { category: 'Parts > Small' });
+    for (const index of numbers) {
+      const body = { key: `k${index}`, type: 'number', requiredIn: [index % 2 === 0 ? 'Parts' : 'Others'] };
+      expect((await post(service, '/v1/attributes', body)).status).toBe(201);
+    }
+    const [category] = (await call(service, { path: '/v1/categories?path=Parts', as: 'admin' })).body.data;
+    const path = `/v1/categories/${category.id}`;
+    expect(
+      (await call(service, { method: 'PATCH', path, as: 'admin', body: { name: 'Pieces' } })).status,
+    ).toBe(200);
+    const { body } = await call(service, { path: '/v1/attributes?perPage=100', as: 'admin' });
+    expect(body.data.map(({ requiredIn }: { requiredIn: string[] }) => requiredIn)).toEqual(
+      numbers.map(index => [index % 2 === 0 ? 'Pieces' : 'Others']),
+    );
+    const refused = await post(service, '/v1/products', { name: 'A', price: 1, category: 'Pieces' });
+    expect(refused.body.details.map(({ field }: { field: string }) => field)).toEqual(
+      numbers.filter(index => index % 2 === 0).map(index => `attributes.k${index}`),
+    );
+  });
+
+  test('all groups of synonyms are searched with', async () => {
+    await using service = await startTestService(kind);
+    const product = await addProduct(service, { name: 'Lamp' });
+    for (const index of numbers)
+      await post(service, '/v1/search/synonyms', { words: ['lamp', `light${index} thing`] });
+    for (const index of [0, 19, 20, 21, 44]) {
+      const { body } = await call(service, { path: `/v1/search?q=light${index}%20things`, as: 'user' });
+      expect([index, body.data[0]?.url]).toEqual([index, `${service.url}${pathOf(product)}`]);
+    }
+  });
+});
