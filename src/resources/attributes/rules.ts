@@ -3,6 +3,7 @@ import { quoteValue } from '../../http/credentials.ts';
 import { buildErrorDetail, type ErrorDetail } from '../../http/errors.ts';
 import { createValidationError } from '../../http/request/index.ts';
 import { type AttributeValues, parseMoment } from '../../storage/attributes/values.ts';
+import { getPathsAbove } from '../../storage/categories/names.ts';
 import type { Definition } from './schema.ts';
 import type { Definitions } from './store.ts';
 
@@ -14,7 +15,6 @@ export interface Attributed {
   readonly attributes: AttributeValues;
 }
 
-const separator = ' > ';
 /** Characters of a value that a message quotes. */
 const quotedLength = 100;
 
@@ -37,12 +37,13 @@ function findAttributeProblems(
     const rule = findBrokenRule(definition, value);
     if (rule !== undefined) refuse(key, rule.code, `${rule.message}, not ${quoteValue(value, quotedLength)}`);
   }
+  const [places, former] = [collectPlaces(after), collectPlaces(before)];
   for (const definition of definitions.values()) {
     const { key } = definition;
-    if (hasValue(after, key) || !isRequired(definition, after)) continue;
+    if (hasValue(after, key) || !isRequired(definition, places)) continue;
     // One that has lacked it since before it was required may go on to.
-    const lackedIt = before !== undefined && !hasValue(before, key) && isRequired(definition, before);
-    if (!lackedIt) refuse(key, 'required', `is required ${describePlace(definition, after)}`);
+    const lackedIt = before !== undefined && !hasValue(before, key) && isRequired(definition, former);
+    if (!lackedIt) refuse(key, 'required', `is required ${describePlace(definition, places)}`);
   }
   return problems;
 }
@@ -56,11 +57,11 @@ export function requireAttributes(definitions: Definitions, after: Attributed, b
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 
-const isWithin = (category: string, path: string): boolean =>
-  category === path || category.startsWith(`${path}${separator}`);
+type Places = ReadonlySet<string>;
 
-const isIn = ({ category, categories }: Attributed, path: string): boolean =>
-  (category !== null && isWithin(category, path)) || categories.some(other => isWithin(other, path));
+/** The paths of the categories that a product is in, and of all above them. */
+const collectPlaces = (product: Attributed | undefined): Places =>
+  new Set([product?.category ?? [], product?.categories ?? []].flat().flatMap(getPathsAbove));
 
 /** An empty text or list says nothing. */
 function hasValue({ attributes }: Attributed, key: string): boolean {
@@ -69,12 +70,12 @@ function hasValue({ attributes }: Attributed, key: string): boolean {
   return texts.some(text => text !== undefined && (typeof text !== 'string' || text.trim() !== ''));
 }
 
-function isRequired({ required, requiredIn }: Definition, product: Attributed): boolean {
-  return required || requiredIn.some(path => isIn(product, path));
+function isRequired({ required, requiredIn }: Definition, places: Places): boolean {
+  return required || requiredIn.some(path => places.has(path));
 }
 
-function describePlace({ required, requiredIn }: Definition, product: Attributed): string {
-  const path = requiredIn.find(path => isIn(product, path));
+function describePlace({ required, requiredIn }: Definition, places: Places): string {
+  const path = requiredIn.find(path => places.has(path));
   return required || path === undefined ? 'of every product' : `in the category ${path}`;
 }
 
