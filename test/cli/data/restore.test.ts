@@ -60,6 +60,12 @@ describe('catalog restore', () => {
   });
   afterEach(() => place.remove());
 
+  test('two within a second keep both former databases', async () => {
+    for (let count = 1; count <= 3; count++) expect(await restore(copy)).toMatchObject({ status: 0 });
+    expect(await names()).toEqual(['Kept']);
+    expect(former().filter(name => /before-restore-[^-]*(-\d)?$|Z(-\d)?$/.test(name)).length).toBe(3);
+  });
+
   const copyOf = (name: string, change: (file: string) => void): string => {
     const file = place.file(name, readFileSync(copy));
     change(file);

@@ -51,7 +51,7 @@ export function restoreSqlite(
     sync(temporary);
     // Copying may have taken long.
     refuseUsed(database);
-    const former = moveAway(database, `${database}.before-restore-${stamp}`);
+    const former = moveAway(database, chooseFreeName(`${database}.before-restore-${stamp}`));
     renameSync(temporary, database);
     flushFolder(dirname(resolve(database)));
     return { products, former };
@@ -123,6 +123,13 @@ function readTarget(link: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Two restores may come within the second that a stamp names. */
+function chooseFreeName(name: string): string {
+  let free = name;
+  for (let number = 2; existsSync(free); number++) free = `${name}-${number}`;
+  return free;
 }
 
 /** By a second name first: there is no moment at which a start would find no database, and make an empty one. */
