@@ -136,7 +136,7 @@ export function createSuggester(
     const types = visible.filter(type => type !== 'order' && type !== 'user');
     const wanted = splitWords(query);
     const last = wanted.at(-1) ?? '';
-    const { text: before, isComplete } = parseBeginning(query);
+    const { text: before, isComplete } = parseBeginning(query, names.spell);
     const session = { ...database.read, seen: reader.seen() };
     const named = visible.includes('product') ? await findByName(query) : [];
     const isWord = last !== '' && !hasDigit(last) && !isComplete;
@@ -149,7 +149,7 @@ export function createSuggester(
         ? (common ?? [])
         : await completed(session.seen, key, () => findCompletions(session, wanted, types));
     const categories = visible.includes('product') ? await findCategories(wanted) : [];
-    const words = longer.map(word => before + word);
+    const words = longer.map(word => before + names.spell(word));
     if (named !== 'unread' && named.length > 0) return { words, categories, products: named, isProvisional };
     const products = visible.filter(type => type === 'product');
     const page = { kind: 'offset', page: 1, perPage: mostProducts } as const;

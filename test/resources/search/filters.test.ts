@@ -164,6 +164,14 @@ describeOnDatabases('searches with filters on %s', kind => {
       'Steel lamp',
     ]);
     expect((await suggest('oak%20la')).words[0]).toBe('oak lamp');
+    await addProduct(service, { name: 'Müller Straßenlampe grün' });
+    for (const [typed, words] of [
+      ['müll', 'müller'],
+      ['MUL', 'müller'],
+      ['muller stra', 'müller straßenlampe'],
+      ['Straßenlampe g', 'straßenlampe grün'],
+    ] as const)
+      expect([typed, (await suggest(encodeURIComponent(typed))).words]).toEqual([typed, [words]]);
     expect(await suggest('xyz')).toEqual({ words: [], categories: [], products: [] });
     const own = await call(service, { path: new URL(lamps.categories[0].url).pathname, as: 'user' });
     expect(own.body.name).toBe('Lamps');

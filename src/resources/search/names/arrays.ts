@@ -8,10 +8,15 @@ import { takeTurn } from '../../../turns/index.ts';
 import { sortInSlices } from '../../../turns/slices.ts';
 
 /** A product as it is found by its name. */
+/** A word as it is searched for, and in the small letters of a name. */
+export type Spelling = readonly [word: string, spelling: string];
+
 export interface Named {
   readonly id: number;
   readonly name: readonly string[];
   readonly brand: readonly string[];
+  /** Words that the name or brand writes otherwise: `grun`, `grün`. */
+  readonly spellings: readonly Spelling[];
   /** From 0 to `mostQuality`: what puts names that are as good in order. */
   readonly quality: number;
 }

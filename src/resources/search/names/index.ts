@@ -5,6 +5,7 @@
  * bounded in bytes; a catalog with more names is searched without them (docs/decisions/0036).
  */
 
+import { createBoundedMap } from '../../../bounded-map.ts';
 import type { Change, Collection } from '../../../storage/changes/change.ts';
 import { createLoads } from '../../../storage/changes/loads.ts';
 import type { Database } from '../../../storage/database.ts';
@@ -37,6 +38,8 @@ const mostWaiting = 2000;
 const rowsAtOnce = 2000;
 /** Milliseconds that a search waits for names which have begun to be read: those of most shops are read in less. */
 const longestWait = 500;
+/** Words whose spelling is kept. */
+const mostSpellings = 50_000;
 const formsLookedAt = 300;
 const mostForms = 8;
 
@@ -62,6 +65,8 @@ export interface ProductNames {
    * undefined while names are not in memory.
    */
   completions(words: readonly string[], most: number): Promise<readonly string[] | undefined>;
+  /** A word as a name writes it that has been read: with its accents. */
+  spell(word: string): string;
 }
 
 export function createProductNames<Row extends { readonly id: number }>(
@@ -76,6 +81,8 @@ export function createProductNames<Row extends { readonly id: number }>(
   let lateVersion = 0;
   /** What has changed and is not in the above yet. */
   const waiting = new Map<number, string | null>();
+  /** By words; what names wrote that are gone stays right. */
+  const spellings = createBoundedMap<string, string>(mostSpellings);
   let isRefused = false;
   let reading: Promise<unknown> = Promise.resolve();
   /** Until when the names that are being read are waited for. */
@@ -87,6 +94,10 @@ export function createProductNames<Row extends { readonly id: number }>(
     lateArrays = undefined;
     lateVersion += 1;
     waiting.clear();
+  }
+  function noteSpellings(named: Named | undefined): Named | undefined {
+    for (const [word, spelling] of named?.spellings ?? []) spellings.set(word, spelling);
+    return named;
   }
   const addWaiting = (committed: readonly Change[]): void => {
     for (const { id, document } of committed) waiting.set(id, document);
@@ -113,7 +124,9 @@ export function createProductNames<Row extends { readonly id: number }>(
     for await (const read of pages) {
       if (isGivenUp()) break;
       for (const row of read) {
-        made.add(namedRow(row));
+        const named = namedRow(row);
+        noteSpellings(named);
+        made.add(named);
         await takeTurn();
       }
       isRefused = made.bytes() > mostBytes || (read.at(-1)?.id ?? 0) > largestId;
@@ -169,7 +182,7 @@ export function createProductNames<Row extends { readonly id: number }>(
     for (const [id, document] of waiting) {
       if (main === undefined) break;
       waiting.delete(id);
-      change(main, id, document === null ? undefined : namedIn(id, document));
+      change(main, id, document === null ? undefined : noteSpellings(namedIn(id, document)));
       await takeTurn();
     }
     if (main === undefined || Math.max(late.size, main.lost.products) > mostLate) requestLoad();
@@ -203,6 +216,7 @@ export function createProductNames<Row extends { readonly id: number }>(
 
   return {
     areTooMany: () => isRefused,
+    spell: word => spellings.get(word) ?? word,
 
     async find(words, limit) {
       const layers = await readLayers(words);

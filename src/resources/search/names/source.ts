@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import type { Database } from '../../../storage/database.ts';
 import { prepareQuery } from '../../../storage/prepared.ts';
-import { splitWords } from '../../../storage/search/text/split.ts';
+import { splitRuns, splitWords } from '../../../storage/search/text/split.ts';
 import { productOf, products } from '../../products/row.ts';
 import { computeRating } from '../sources.ts';
-import { mostQuality, type Named } from './arrays.ts';
+import { mostQuality, type Named, type Spelling } from './arrays.ts';
 import type { NameSource } from './index.ts';
 
 /** Words of names that count. */
@@ -27,10 +27,26 @@ interface NameFacts extends Pick<NameRow, 'id' | 'name' | 'brand'> {
   readonly available: boolean;
 }
 
+/** The first words of a text, of those that it writes otherwise than they are searched for. */
+function findSpellings(text: string, most: number): Spelling[] {
+  if (!/[^ -~]/.test(text)) return [];
+  const found: Spelling[] = [];
+  let count = 0;
+  for (const { start, end, words } of splitRuns(text)) {
+    if (++count > most) break;
+    const [word, ...more] = words;
+    const spelling = text.slice(start, end).toLowerCase().normalize();
+    if (word !== undefined && more.length === 0 && spelling !== word && !/[^\p{L}\p{M}]/u.test(spelling))
+      found.push([word, spelling]);
+  }
+  return found;
+}
+
 const toNamed = ({ id, name, brand, rating, available }: NameFacts): Named => ({
   id,
   name: splitWords(name).slice(0, mostNameWords),
   brand: brand === null ? [] : splitWords(brand).slice(0, mostBrandWords),
+  spellings: [...findSpellings(name, mostNameWords), ...findSpellings(brand ?? '', mostBrandWords)],
   // As in ranking/score.ts, where a rating counts twice as much.
   quality: Math.round((mostQuality * (2 * rating + Number(available))) / 3),
 });

@@ -67,11 +67,12 @@ export interface Beginning {
   readonly isComplete: boolean;
 }
 
-export function parseBeginning(query: string): Beginning {
+/** @param spell a word as it is shown */
+export function parseBeginning(query: string, spell: (word: string) => string): Beginning {
   let text = '';
   let last: Written | undefined;
   for (const written of parseWrittenWords(query)) {
-    if (last !== undefined) text += last.word + (written.between === '' ? ' ' : written.between);
+    if (last !== undefined) text += spell(last.word) + (written.between === '' ? ' ' : written.between);
     last = written;
   }
   return { text, isComplete: last !== undefined && (last.isMark || isOwned(last)) };
