@@ -94,10 +94,10 @@ export function toErrorDetails(error: z.ZodError, prefix: readonly string[] = []
     });
 }
 
-/** A stable word for the broken rule (JSON Schema's where it has one) and what the rule requires. */
 /** Whether it says that an integer is beyond those that JavaScript counts with; a bound of the field's own says more. */
 const isSafeRange = (issue: z.core.$ZodIssue): boolean => 'note' in issue;
 
+/** A stable word for the broken rule (JSON Schema's where it has one) and what the rule requires. */
 function describeRule(issue: z.core.$ZodIssue): { code: string; message: string } {
   if (issue.message.endsWith(missing)) return { code: 'required', message: 'is required' };
   switch (issue.code) {

@@ -75,7 +75,7 @@ export function evaluate(headers: Headers, method: string, current: Validators):
 }
 
 const stillThere =
-  'The resource is there, in the version that If-None-Match names or refuses (* is any). Nothing was done.';
+  'If-None-Match names the version that the resource has (* names any version); nothing was done.';
 
 /** Why If-Match does not hold. */
 function createMismatchError(header: string, { etag }: Validators, codings: 'this' | 'any'): HttpError {

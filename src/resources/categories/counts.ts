@@ -56,7 +56,8 @@ export function createCategoryCounts(database: Database): CategoryCounts {
     as total`.compile(build);
 
   const buildParentsQuery = (ids: RawBuilder<unknown>) =>
-    sql<{ id: number }>`select distinct parent_id as id from categories where parent_id in (${ids})`;
+    sql<{ id: number }>`select id from categories as roots where id in (${ids})
+      and exists (select 1 from categories as below where below.parent_id = roots.id)`;
 
   async function countBelow(
     session: Session,

@@ -77,7 +77,7 @@ export const createEntry = (): Entry => ({
 export type RequireFit = (after: Attributed, before?: Attributed) => void;
 
 /** What records are merged with besides the products that there are. */
-export interface Surrounding {
+export interface MergeContext {
   readonly requireFit: RequireFit;
   readonly uploads: Uploads;
 }
@@ -86,7 +86,7 @@ export interface Surrounding {
 export function mergeRecord(
   entry: Entry,
   record: PreparedRecord,
-  { requireFit, uploads }: Surrounding,
+  { requireFit, uploads }: MergeContext,
 ): Pick<Entry, 'prepared' | 'fields' | 'slots'> | undefined {
   const isNew = isNewEntry(entry);
   const given = record.variants === '' ? undefined : parseVariants(record);

@@ -8,9 +8,9 @@ import {
   type Entry,
   type ImportCreate,
   type ImportUpdate,
+  type MergeContext,
   mergeRecord,
   type RequireFit,
-  type Surrounding,
   toCreate,
   toUpdate,
 } from './entry.ts';
@@ -45,7 +45,7 @@ interface RefusedRecord {
 }
 
 /** What a plan is made against. */
-export interface Known extends Owned, Surrounding {
+export interface Known extends Owned, MergeContext {
   /** Whether a record of an earlier batch has meant the product of this id by its sku. */
   wasMeant(id: number): boolean;
 }
