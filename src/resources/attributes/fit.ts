@@ -1,5 +1,6 @@
 /** Products' attributes checked in the transaction that writes them, against what is defined then. */
 import type { Session } from '../../storage/database.ts';
+import { takeTurn } from '../../turns/index.ts';
 import { type Attributed, requireAttributes } from './rules.ts';
 import type { DefinitionStore, Definitions } from './store.ts';
 
@@ -18,6 +19,9 @@ export function createAttributeFits(
     return async (after, before) => {
       if (before !== undefined && isSame(before, after)) return;
       defined ??= await definitions.seenBy(session);
+      // A product is compared with all definitions: very many products with very many definitions take long.
+      const due = takeTurn();
+      if (due !== undefined) await due;
       requireAttributes(defined, after, before);
     };
   };
