@@ -10,11 +10,13 @@ export interface CategoryContent {
   readonly hasChildren: boolean;
 }
 
+type Contents = ReadonlyMap<number, CategoryContent>;
+
 export interface CategoryCounts {
-  /** In the order of the categories. */
-  below(session: Session, rows: readonly Pick<StoredCategory, 'id'>[]): Promise<readonly CategoryContent[]>;
-  /** The same as it is now, without keeping others waiting. */
-  read(rows: readonly Pick<StoredCategory, 'id'>[]): Promise<readonly CategoryContent[]>;
+  /** By the ids of the categories. */
+  below(session: Session, rows: readonly Pick<StoredCategory, 'id'>[]): Promise<Contents>;
+  /** The same as they are now, without keeping others waiting. */
+  read(rows: readonly Pick<StoredCategory, 'id'>[]): Promise<Contents>;
   /** Those in the category itself. */
   direct(session: Session, id: number): Promise<number>;
 }
@@ -62,9 +64,9 @@ export function createCategoryCounts(database: Database): CategoryCounts {
   async function countBelow(
     session: Session,
     rows: readonly Pick<StoredCategory, 'id'>[],
-  ): Promise<CategoryContent[]> {
+  ): Promise<Contents> {
     const totals = new Map<number, number>();
-    if (rows.length === 0) return [];
+    if (rows.length === 0) return new Map();
     const ids = sql.join(rows.map(({ id }) => id));
     const parts = [buildOwnQuery(ids)];
     if ((await session.first(anyBesides)) !== undefined) parts.push(buildBesidesQuery(ids));
@@ -73,7 +75,9 @@ export function createCategoryCounts(database: Database): CategoryCounts {
         totals.set(id, (totals.get(id) ?? 0) + total);
     }
     const parents = new Set((await session.all(buildParentsQuery(ids).compile(build))).map(({ id }) => id));
-    return rows.map(({ id }) => ({ products: totals.get(id) ?? 0, hasChildren: parents.has(id) }));
+    return new Map(
+      rows.map(({ id }) => [id, { products: totals.get(id) ?? 0, hasChildren: parents.has(id) }]),
+    );
   }
 
   return {

@@ -73,8 +73,7 @@ export function createCategoryEndpoints(
       },
       async textsOf(context, rows) {
         const counts = await store.counts.read(rows);
-        const byId = new Map(rows.map(({ id }, index) => [id, counts[index]]));
-        return row => present.body(context, { ...row, ...(byId.get(row.id) ?? nothing) });
+        return row => present.body(context, { ...row, ...(counts.get(row.id) ?? noContent) });
       },
     }),
     crud.create({
@@ -85,7 +84,7 @@ export function createCategoryEndpoints(
       async insert(session, { body, cause }, sought) {
         await store.tree.own(session);
         const fields = schema.replaceCategory.parse(body);
-        return { ...(await store.insert(session, fields, cause(), sought)), ...nothing };
+        return { ...(await store.insert(session, fields, cause(), sought)), ...noContent };
       },
     }),
     crud.get(),
@@ -101,21 +100,21 @@ export function createCategoryEndpoints(
   ];
 }
 
-const nothing: CategoryContent = { products: 0, hasChildren: false };
+const noContent: CategoryContent = { products: 0, hasChildren: false };
 
 /** Categories, each read with what is counted of it; changed by a transaction that owns the tree. */
 function createCountedRows(
   store: CategoryStore,
 ): Rows<{ id: number }, Counted, Counted, schema.CategoryFields, SoughtImage | undefined> {
   async function addContent(session: Session, row: StoredCategory): Promise<Counted> {
-    const [content = nothing] = await store.counts.below(session, [row]);
-    return { ...row, ...content };
+    const counts = await store.counts.below(session, [row]);
+    return { ...row, ...(counts.get(row.id) ?? noContent) };
   }
   return {
     async find(session, { id }) {
       const row = requireFound('category', id, await store.find(session, id));
-      const [content = nothing] = await store.counts.read([row]);
-      return { ...row, ...content };
+      const counts = await store.counts.read([row]);
+      return { ...row, ...(counts.get(id) ?? noContent) };
     },
     async lock(session, { id }) {
       await store.tree.own(session);
@@ -140,7 +139,8 @@ function findImageId(body: PatchBody<object>): unknown {
 
 function buildLinks({ url, caller }: RequestContext, row: Counted, self: string): Links {
   const collection = buildAddress(url, 'categories');
-  const { edit, delete: remove } = changeLinks(self, may(caller, staff, 'products:write'));
+  const actions = changeLinks(self, may(caller, staff, 'products:write'));
+  const { delete: _delete, ...others } = actions;
   const isEmpty = row.products === 0 && !row.hasChildren;
   return {
     ...(row.parent_id === null ? {} : { parent: { href: `${collection}/${row.parent_id}` } }),
@@ -149,8 +149,7 @@ function buildLinks({ url, caller }: RequestContext, row: Counted, self: string)
       ? {}
       : { image: { href: buildAddress(url, 'products', row.image_product_id, 'images', row.image_id) } }),
     products: { href: `${buildAddress(url, 'products')}?category=${encodeURIComponent(row.path)}` },
-    ...(edit === undefined ? {} : { edit }),
-    ...(remove === undefined || !isEmpty ? {} : { delete: remove }),
+    ...(isEmpty ? actions : others),
   };
 }
 

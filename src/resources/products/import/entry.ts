@@ -219,11 +219,7 @@ function mergeFields(
   uploads: Uploads,
 ): ProductFields {
   const own = toPreparedFields(record);
-  const had = addUploads(
-    computeImages(entry, before),
-    own.images.map(({ url, alt }) => ({ url, alt })),
-    uploads,
-  );
+  const had = addUploads(computeImages(entry, before), own.images, uploads);
   // Other uploads are not here. A text that is left out stays.
   const sent = own.images
     .filter(({ url }) => isHere(url, had))

@@ -83,14 +83,15 @@ export function createUploadReader({ build, dialect }: Pick<Database, 'build' | 
 }
 
 /** The images that a product has, and those of the ones sent that are kept here. */
-export function addUploads(before: readonly Image[], sent: readonly SentImage[], uploads: Uploads): Image[] {
+export function addUploads(before: Image[], sent: readonly SentImage[], uploads: Uploads): Image[] {
+  if (uploads.size === 0) return before;
   const images = [...before];
-  if (uploads.size === 0) return images;
   for (const { id, url, alt } of sent) {
     const upload = url == null ? undefined : uploads.get(url);
     if (url == null || upload === undefined || images.some(image => image.url === url)) continue;
     const taken = new Set(images.map(image => image.id));
-    images.push({ id: id ?? computeImageId(url, taken), url, alt: alt ?? null, ...upload });
+    const own = id == null || taken.has(id) ? computeImageId(url, taken) : id;
+    images.push({ id: own, url, alt: alt ?? null, ...upload });
   }
   return images;
 }

@@ -65,7 +65,7 @@ export interface ProductNames {
    * undefined while names are not in memory.
    */
   completions(words: readonly string[], most: number): Promise<readonly string[] | undefined>;
-  /** A word as a name writes it that has been read: with its accents. */
+  /** A word with the accents that a name writes it with; as it is where no name that was read has it otherwise. */
   spell(word: string): string;
 }
 
@@ -81,7 +81,7 @@ export function createProductNames<Row extends { readonly id: number }>(
   let lateVersion = 0;
   /** What has changed and is not in the above yet. */
   const waiting = new Map<number, string | null>();
-  /** By words; what names wrote that are gone stays right. */
+  /** By words. Those of names that are gone stay: they are still spelled so. */
   const spellings = createBoundedMap<string, string>(mostSpellings);
   let isRefused = false;
   let reading: Promise<unknown> = Promise.resolve();

@@ -243,7 +243,7 @@ async function findCompounds(
     .map(([compound]) => ({ choice: toChoice(compound), factor: factors.compound }));
 }
 
-/** The words that this one is made of: as good as it where more documents have them, else what it is about. */
+/** The words that this one is made of: they count nearly as much as it where more documents have them, else less. */
 async function findWordsApart(
   context: QueryContext,
   word: string,
