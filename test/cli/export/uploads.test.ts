@@ -1,9 +1,11 @@
 /** Images that were uploaded: an export names them, and an import gives them back where the catalog has them. */
 import { expect, test } from 'bun:test';
+import { createImageStore } from '../../../src/resources/images/store.ts';
 import { plainPng, sendImage } from '../../support/data/images.ts';
 import { call } from '../../support/http/http.ts';
 import { startImports } from '../../support/samples/imports.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
+import type { TestService } from '../../support/service/service.ts';
 
 const shirt = {
   ...{ sku: 'SHIRT', externalId: 'shirt', name: 'Shirt', price: 10, currency: 'EUR' },
@@ -11,6 +13,12 @@ const shirt = {
   options: [{ name: 'Size', values: ['S', 'M'] }],
   variants: [{ sku: 'S', options: { Size: 'S' } }],
 };
+
+/** As the service does every ten minutes, a day later. @returns the hashes of the images whose files are removed then */
+const forgetUnused = ({ database, clock }: TestService): Promise<string[]> =>
+  database.write(session =>
+    createImageStore(database).forgetUnused(session, clock.now() + 25 * 60 * 60 * 1000),
+  );
 
 describeOnDatabases('uploads and the command line on %s', kind => {
   test.each(['csv', 'ndjson', 'json'])('an import of an export as %s gives them back', async format => {
@@ -44,11 +52,32 @@ describeOnDatabases('uploads and the command line on %s', kind => {
     expect(await load()).toContain('1 created, 0 updated, 1 unchanged, 0 rejected');
     const created = await shown('SHIRT');
     expect([created.images, created.variants.S.imageId]).toEqual([before.images, body.id]);
-    // What no product has shown for a day is removed; this one is shown.
-    service.clock.advance(2 * 86_400_000);
-    await service.settle();
+    // What no product has shown for a day is forgotten; this one is shown.
+    expect(await forgetUnused(service)).toEqual([]);
     await expectFile();
     expect(await place.runHere(['media', 'check'])).toMatchObject({ status: 0 });
     expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
+  });
+
+  test('an image is given back, or left out and forgotten, when an import comes just as it is to be removed', async () => {
+    await using imports = await startImports(kind);
+    const { service, send, shown, place } = imports;
+    await imports.take([{ sku: 'MUG', name: 'Mug', price: 5, currency: 'EUR' }]);
+    const product = await shown('MUG');
+    const path = `/v1/products/${product.id}/images`;
+    for (let round = 0; round < 6; round++) {
+      const { body } = await sendImage(service, product, plainPng(30, 30, round, 1, 1));
+      const file = await imports.exported(`out-${round}.ndjson`);
+      expect((await send('DELETE', `${path}/${body.id}`)).status).toBe(204);
+      const load = async () => expect(await place.runHere(['import', file])).toMatchObject({ status: 0 });
+      const forget = async () => forgetUnused(service);
+      await Promise.all(round % 2 === 0 ? [load(), forget()] : [forget(), load()]);
+      const { images } = await shown('MUG');
+      const hash = body.url.slice('/media/'.length);
+      expect(await createImageStore(service.database).has(service.database.read, hash)).toBe(
+        images.length === 1,
+      );
+      if (images.length === 1) expect((await send('DELETE', `${path}/${body.id}`)).status).toBe(204);
+    }
   });
 });
