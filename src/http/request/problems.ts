@@ -61,6 +61,9 @@ export class Problems {
 function describeKnown(name: string, { known, prefixes = [] }: UnknownName): string {
   const nearest = findNearest(name, known, prefixes);
   if (nearest !== undefined) return `; the nearest known name is ${nearest}`;
+  const [prefix] = prefixes;
+  // Left out most likely: a filter by an attribute, with the attribute's own name.
+  if (prefix !== undefined && /^[a-z][\w.-]{0,99}$/.test(name)) return `; ${prefix}${name} would be`;
   const names = [...known, ...prefixes.map(prefix => `${prefix}{name}`)];
   const last = names.at(-1);
   if (last === undefined) return '; there are none';

@@ -7,8 +7,15 @@ import { identifier, text, timestamp } from '../../http/schema.ts';
 /** Groups at most: all of them are kept in memory. */
 export const synonymsLimit = 5000;
 
+/** Of anything else no search is made. */
+const searchable = /[\p{L}\p{N}]/u;
+const word = text(100).refine(value => searchable.test(value), {
+  error: 'must have a letter or a digit',
+  params: { rule: 'pattern' },
+});
+
 const words = z
-  .array(text(100))
+  .array(word)
   .min(2)
   .max(20)
   .refine(values => new Set(values.map(value => value.toLowerCase())).size === values.length, {

@@ -11,7 +11,8 @@ export type Purpose = UserTokensTable['purpose'];
 export interface MailTokens {
   /**
    * Issues a token and withdraws the user's others for this purpose, unless the mail with it is refused: then the token
-   * that an earlier mail has brought still counts.
+   * that an earlier mail has brought still counts. One that is valid for longer stays as well: anyone may request a link
+   * for a forgotten password, and it must not end an invitation.
    * @param lifetime milliseconds
    * @param send queues the mail with the token, which is not kept; gives why it is not sent, if so
    * @returns what `send` gives
@@ -46,8 +47,13 @@ export function createMailTokens({ build }: Pick<Database, 'build'>): MailTokens
       const token = createRandomSecret();
       const refused = await send(token);
       if (refused !== undefined) return refused;
-      await withdraw(session, userId, purpose);
-      const times = { created_at: now, expires_at: now + lifetime };
+      const expiresAt = now + lifetime;
+      const others = build
+        .deleteFrom('user_tokens')
+        .where('user_id', '=', userId)
+        .where('purpose', '=', purpose);
+      await session.run(others.where('expires_at', '<=', expiresAt).compile());
+      const times = { created_at: now, expires_at: expiresAt };
       const row = { token_hash: hashSecret(token), user_id: userId, purpose, ...times };
       await session.run(build.insertInto('user_tokens').values(row).compile());
       return undefined;

@@ -65,7 +65,13 @@ const refusals: readonly Refusal[] = [
     name: 'the name that the document has for all parameters with a prefix',
     request: { path: '/v1/products?attributes=x' },
     problems: [['attributes', 'unknown']],
-    message: 'attributes: is not known',
+    message: 'attributes: is not known; attr.attributes would be',
+  },
+  {
+    name: 'an attribute without the prefix of filters by attributes',
+    request: { path: '/v1/products?colour=red' },
+    problems: [['colour', 'unknown']],
+    message: 'colour: is not known; attr.colour would be',
   },
   {
     name: 'a member',
@@ -282,8 +288,7 @@ describeOnDatabases('strict handling on %s', kind => {
       applies ? 400 : 200,
       applies,
     ]);
-    // Near to none of many names.
-    if (applies) expect(response.body.message).toBe('colour: is not known');
+    if (applies) expect(response.body.message).toBe('colour: is not known; attr.colour would be');
   });
 
   test('a body of very many unknown members names a hundred of them', async () => {

@@ -76,6 +76,7 @@ describeOnDatabases('synonyms on %s', kind => {
     ['one word', { words: ['sofa'] }, 'words', 'minItems'],
     ['a word twice', { words: ['sofa', 'Sofa'] }, 'words', 'uniqueItems'],
     ['a blank word', { words: ['sofa', ' '] }, 'words.1', 'blank'],
+    ['a word that no text has', { words: ['sofa', '+++'] }, 'words.1', 'pattern'],
     ['no words', {}, 'words', 'required'],
   ];
   test.each([...refused])('refuses %s', async (name, body, field, rule) => {
