@@ -7,9 +7,11 @@ import { dropEachLetter, toBackwards } from './spelling.ts';
 import { countTypos } from './text/distance.ts';
 import { canBeMisspelt } from './text/words.ts';
 
-/** In letters. Shorter words are other words with any typo, or with two. */
+/** In letters. Shorter words are other words with any typo, or with two; a shorter one may have its letters swapped. */
 const shortestWithTypo = 4;
 const shortestWithTwo = 6;
+/** Of a longer word two typos are looked for by its beginning and its end only: it has too many forms to look up. */
+const longestWithForms = 16;
 const mostCandidates = 20;
 /** Letters that are right at the beginning or the end of a word with two typos. */
 const sureLetters = [2, 3] as const;
@@ -24,7 +26,10 @@ export interface Vocabulary {
   beginning(session: Session, beginning: string, length: number, limit: number): Promise<string[]>;
   /** Words that end so and are longer. */
   ending(session: Session, ending: string, limit: number): Promise<string[]>;
-  /** Words with exactly one typo between them and this one, in order; none for words too short or with digits. */
+  /**
+   * Words with exactly one typo between them and this one, in order; none for words with digits. Of three letters two are
+   * swapped: with any other typo they are other words.
+   */
   near(session: Session, word: string): Promise<string[]>;
   /** The same for two typos, neither of which is the first letter. */
   further(session: Session, word: string): Promise<string[]>;
@@ -74,10 +79,15 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>):
     ending: readEnding,
 
     async near(session, word) {
-      if (!canBeMisspelt(word) || [...word].length < shortestWithTypo) return [];
-      const found = await readWordsUnder(session, [word, ...dropEachLetter(word)]);
+      if (!canBeMisspelt(word)) return [];
+      const isShort = [...word].length < shortestWithTypo;
+      const found = await readWordsUnder(
+        session,
+        isShort ? swapLetters(word) : [word, ...dropEachLetter(word)],
+      );
       return found
-        .filter(other => other !== word && countTypos(word, other, 1) === 1)
+        .filter(other => countTypos(word, other, 1) === 1)
+        .filter(other => !isShort || other.length === word.length)
         .sort()
         .slice(0, mostCandidates);
     },
@@ -85,7 +95,10 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>):
     async further(session, word) {
       const points = [...word];
       if (!canBeMisspelt(word) || points.length < shortestWithTwo) return [];
-      const found = new Set<string>();
+      // One of them is a letter too many, or two that are swapped: without it the other is one that is looked up.
+      const forms = points.length > longestWithForms ? [] : [...dropEachLetter(word), ...swapLetters(word)];
+      const spelt = new Set(forms.flatMap(form => [form, ...dropEachLetter(form)]));
+      const found = new Set(await readWordsUnder(session, [...spelt]));
       // Of very many words that share two letters only some are read; with three they are fewer.
       for (const sure of sureLetters) {
         const start = points.slice(0, sure).join('');
@@ -101,4 +114,13 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>):
         .slice(0, mostCandidates);
     },
   };
+}
+
+/** The word with two neighbouring letters swapped, for all that are not the same. */
+function swapLetters(word: string): string[] {
+  const points = [...word];
+  return points.flatMap((point, index) => {
+    const next = points[index + 1];
+    return next === undefined || next === point ? [] : [points.toSpliced(index, 2, next, point).join('')];
+  });
 }

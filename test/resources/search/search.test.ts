@@ -58,9 +58,15 @@ const table: readonly (readonly [query: string, hits: readonly string[]])[] = [
   ['stret map', ['Straßenkarte']],
   ['walnt dekk', ['Walnut desk lamp']],
   ['lammp', ['Walnut desk lamp', 'Oak shelf']],
-  // Not: two typos, short words, numbers, a word that is found.
+  // Two typos in a long word, at its beginning and its end: letters swapped, and another, too many, or swapped again.
+  ['wlanutt', ['Walnut desk lamp']],
+  ['wwalnot', ['Walnut desk lamp']],
+  ['dmimalbe', ['Walnut desk lamp']],
+  // Of a short word only letters that are swapped.
+  ['oka', ['Oak shelf']],
+  ['oek', []],
+  // Not: two typos in a word of five letters, numbers, a word that is found.
   ['wlant', []],
-  ['oka', []],
   ['301', []],
   ['0002', []],
   // Marks of punctuation and the words of query languages mean nothing.
