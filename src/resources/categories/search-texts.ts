@@ -141,25 +141,31 @@ function createNextProductsReader({ build }: Pick<Database, 'build'>) {
       : sql<{ id: number }>`select id from products
           where category_id = ${category} and id > ${product} order by id limit ${limit}`;
   };
-  const nextCategory = prepareByPaths(
+  const nextCategories = prepareByPaths(
     build,
-    (ids, _, { after }) =>
-      sql<{ id: number }>`select id from (${ids}) as below where id > ${after} order by id limit 1`,
+    (ids, _, { after }) => sql<{ id: number }>`select id from (${ids}) as below where id > ${after}
+      order by id limit ${sql.lit(categoriesAtOnce)}`,
   );
+  /** Adds the next products of the category that the progress is at. @returns whether there may be more of them */
+  const addProducts = async (session: Session, progress: Progress, ids: number[]) => {
+    const limit = productsAtOnce - ids.length;
+    const found = await session.all(buildProductsQuery(progress, limit).compile(build));
+    ids.push(...found.map(({ id }) => id));
+    progress.product = found.at(-1)?.id ?? progress.product;
+    return found.length === limit;
+  };
   return async (session: Session, path: string, progress: Progress) => {
     const ids: number[] = [];
-    for (let looked = 0; looked < categoriesAtOnce && ids.length < productsAtOnce; looked++) {
-      const limit = productsAtOnce - ids.length;
-      const found = await session.all(buildProductsQuery(progress, limit).compile(build));
-      ids.push(...found.map(({ id }) => id));
-      progress.product = found.at(-1)?.id ?? progress.product;
-      if (found.length === limit) break;
-      const category = await session.first(nextCategory([path], '', { after: progress.category }));
-      if (category === undefined && progress.besides) return { ids, isLast: true };
-      if (category === undefined) progress.besides = true;
-      progress.category = category?.id ?? 0;
+    if (await addProducts(session, progress, ids)) return { ids, isLast: false };
+    const categories = await session.all(nextCategories([path], '', { after: progress.category }));
+    for (const { id } of categories) {
+      progress.category = id;
       progress.product = 0;
+      if (await addProducts(session, progress, ids)) return { ids, isLast: false };
     }
+    if (categories.length === categoriesAtOnce) return { ids, isLast: false };
+    if (progress.besides) return { ids, isLast: true };
+    Object.assign(progress, { besides: true, category: 0, product: 0 });
     return { ids, isLast: false };
   };
 }

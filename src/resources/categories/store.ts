@@ -89,7 +89,7 @@ export function createCategoryStore(
 
   /** Whatever shows a path is made again, the products' too: the version of their caches changes without an event. */
   async function rename(session: Transaction, before: StoredCategory, after: StoredCategory, cause: Cause) {
-    await session.run(writer.move(before, after));
+    await writer.move(session, before, after);
     versions.advance(session, 'products');
     await queueSearchTexts({ build, queue }, session, before, cause.at);
     await definitions.renameCategory(session, before.path, after.path, cause);

@@ -4,8 +4,12 @@ import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbo
 import { findFreeSlug, getPathsBelow, separator, toSlug } from '../../storage/categories/names.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { type Arguments, prepareQuery } from '../../storage/prepared.ts';
+import { takeTurn } from '../../turns/index.ts';
 import { type CategoryImage, categoryColumns, type StoredCategory, toCategory } from './row.ts';
 import { type CategoryFields, lastPosition } from './schema.ts';
+
+/** Categories that one statement moves: some milliseconds of work. */
+const movedAtOnce = 250;
 
 /** Writes categories and their events; where they may be is decided before. */
 export function createCategoryWriter(database: Database, outbox: Outbox) {
@@ -87,14 +91,16 @@ function buildCategoryStatements({ build }: Pick<Database, 'build'>) {
         set ${sql.join(categoryColumns.map(name => sql`${sql.ref(name)} = ${argument[name]}`))}
         where id = ${argument.id}`,
     ),
-    /** Gives everything below a category, and itself, the paths that follow from its new one. */
-    move(before: StoredCategory, after: StoredCategory) {
+    /** Gives everything below a category the paths that follow from its new one, which is none of these. */
+    async move(session: Transaction, before: StoredCategory, after: StoredCategory) {
       const { low, high } = getPathsBelow(before.path);
       // Characters as both databases count them.
       const kept = [...before.path].length + 1;
-      return sql`update categories set path = ${after.path} || substr(path, ${sql.lit(kept)}),
+      const next = sql`select id from categories where path >= ${low} and path < ${high} limit ${sql.lit(movedAtOnce)}`;
+      const move = sql`update categories set path = ${after.path} || substr(path, ${sql.lit(kept)}),
         depth = depth + ${sql.lit(after.depth - before.depth)}, path_at = ${after.path_at}
-        where path >= ${low} and path < ${high}`.compile(build);
+        where id in (${next})`.compile(build);
+      while ((await session.run(move)) === movedAtOnce) await takeTurn();
     },
     /** How many levels a category and all below it have. */
     async levels(session: Session, { path, depth }: StoredCategory) {
