@@ -133,22 +133,27 @@ async function understandWord(
     frequency >= fewDocuments
       ? []
       : [
-          ...(isLast ? await findBeginnings(context, word, longer) : []),
+          ...(isLast && together.length === 0 ? await findBeginnings(context, word, longer) : []),
           ...(await findCompounds(context, [word, ...forms])),
           ...(await findWordsApart(context, word, frequency)),
         ];
   // Each is tested by itself, so that two common words that stand together raise LongRead here.
   const found = await addFound(context, alternatives, [...several, ...more]);
   const total = Math.max(frequency, found.together);
-  if (frequency >= fewDocuments) return { text: word, alternatives, frequency: total };
+  const meaning = { text: word, alternatives, frequency: total, certain: total };
+  if (frequency >= fewDocuments) return meaning;
   // What is one word with its neighbour is no typo of another.
   const isMeant = together.length > 0 || (frequency === 0 && found.isAny);
+  if (tools.stems.isFiller(word)) return meaning;
   // Of what is still being typed some hits are shown: none of them should be of another word.
-  if (frequency > (context.isTyped ? 0 : rareDocuments) || isMeant)
-    return { text: word, alternatives, frequency: total };
+  if (frequency > (context.isTyped ? 0 : rareDocuments) || isMeant) return meaning;
   const corrected = await findCorrections(context, word, frequency);
   alternatives.push(...corrected.alternatives);
-  return { text: word, alternatives, frequency: Math.max(total, corrected.frequency) };
+  return {
+    ...meaning,
+    frequency: Math.max(total, corrected.frequency),
+    certain: Math.max(total, corrected.certain),
+  };
 }
 
 const toSeveralWords = (words: readonly string[], factor: number): Alternative => ({

@@ -5,10 +5,16 @@
 import type { Session } from '../../../storage/database.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
+import { factors } from './word.ts';
 
 /** Letters of a word that stands for the whole, and of what is left of it. */
 const shortestPart = 4;
 const shortestRest = 2;
+/** Letters of a word that stands for the whole at its beginning: no less than half of them. */
+const shortestStart = 5;
+/** Of a word that ends others, and of what stands before it there. */
+const shortestHead = 4;
+const shortestModifier = 3;
 /** Of a word that stands before another, which has a typo. */
 const shortestBeginning = 3;
 /** Words that are this one's end, of at least so many letters: `zange` finds a `wasserpumpenzange`. */
@@ -35,37 +41,64 @@ const removeUmlauts = (word: string): string => word.replace(/(?<=[aou])e/g, '')
 
 export interface Likeness {
   readonly words: readonly string[];
-  /** Whether they are the word itself, written in another way. */
-  readonly isSame: boolean;
+  readonly factor: number;
+  /** Whether they have only a part in common with the word. */
+  readonly isGuess: boolean;
+}
+
+interface Tools {
+  readonly vocabulary: Vocabulary;
+  readonly stems: Stems;
+}
+
+/** Words that end with this one, or a shorter form of it, behind something longer than a typo. */
+export async function findCompoundsOf(
+  { vocabulary, stems }: Tools,
+  session: Session,
+  word: string,
+): Promise<readonly string[]> {
+  const shorter = inflect(word, stems).filter(form => form.length < word.length);
+  for (const form of [word, ...shorter]) {
+    if ([...form].length < shortestHead) continue;
+    const found = await vocabulary.ending(session, form, mostWords);
+    const compounds = found.filter(other => other.length - form.length >= shortestModifier);
+    if (compounds.length > 0) return compounds;
+  }
+  return [];
 }
 
 /** @returns the best there is of all this; no words where there is nothing */
 export async function findSimilarWords(
-  { vocabulary, stems }: { readonly vocabulary: Vocabulary; readonly stems: Stems },
+  { vocabulary, stems }: Tools,
   session: Session,
   word: string,
 ): Promise<Likeness> {
+  const toLikeness = (words: readonly string[], factor: number = factors.alike, isGuess = false) => ({
+    ...{ words, factor, isGuess },
+  });
   const plain = removeUmlauts(word);
   if (plain !== word) {
     const known = await vocabulary.known(session, [plain, ...inflect(plain, stems)]);
-    if (known.size > 0) return { words: [...known].sort(), isSame: true };
+    if (known.size > 0) return toLikeness([...known].sort(), factors.stem);
   }
   if (word.length >= shortestEnding) {
     for (const form of [word, ...inflect(word, stems)]) {
       const compounds = await vocabulary.ending(session, form, mostWords);
-      if (compounds.length > 0) return { words: compounds, isSame: false };
+      if (compounds.length > 0) return toLikeness(compounds, factors.alike, form.length < shortestHead);
     }
   }
   for (const form of inflect(word, stems).filter(({ length }) => length < word.length)) {
     const near = await vocabulary.near(session, form);
-    if (near.length > 0) return { words: near.slice(0, mostWords), isSame: false };
+    if (near.length > 0) return toLikeness(near.slice(0, mostWords));
   }
-  return { words: await findParts({ vocabulary, stems }, session, word), isSame: false };
+  const misspelt = await findMisspeltEnd(vocabulary, session, [...word]);
+  if (misspelt.length > 0) return toLikeness(misspelt);
+  return toLikeness(await findParts({ vocabulary, stems }, session, word), factors.alike, true);
 }
 
 /** The longest word that it ends with, which says what it is, or begins with; else words that end or begin alike. */
 async function findParts(
-  { vocabulary, stems }: { readonly vocabulary: Vocabulary; readonly stems: Stems },
+  { vocabulary, stems }: Tools,
   session: Session,
   word: string,
 ): Promise<readonly string[]> {
@@ -74,16 +107,15 @@ async function findParts(
   const beginnings: string[] = [];
   for (let length = points.length - shortestRest; length >= shortestPart; length--) {
     ends.push(points.slice(-length).join(''));
-    beginnings.push(points.slice(0, length).join(''));
+    if (length >= Math.max(shortestStart, points.length / 2))
+      beginnings.push(points.slice(0, length).join(''));
   }
-  const listForms = (part: string) => [part, ...inflect(part, stems)];
+  const listForms = (part: string) => [part, ...inflect(part, stems)].filter(form => !stems.isFiller(form));
   const known = await vocabulary.known(session, [...ends, ...beginnings].flatMap(listForms));
   for (const part of [...ends, ...beginnings]) {
     const found = listForms(part).filter(form => known.has(form));
     if (found.length > 0) return found;
   }
-  const misspelt = await findMisspeltEnd(vocabulary, session, points);
-  if (misspelt.length > 0) return misspelt;
   const shared = Math.max(shortestShared, Math.ceil(points.length / 2));
   if (shared >= points.length) return [];
   const ended = await vocabulary.ending(session, points.slice(-shared).join(''), mostWords);

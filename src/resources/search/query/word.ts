@@ -36,6 +36,8 @@ export type Meaning = Omit<QueryWord, 'importance'>;
 export interface Alternative {
   readonly choice: Choice;
   readonly factor: number;
+  /** Whether it may well be another word: a document that has only this counts as one that lacks the word. */
+  readonly isGuess?: boolean;
 }
 
 /** Words of a query that are the code of a variant, or its beginning: each of them is found by it. */
@@ -49,8 +51,10 @@ export interface Coded {
 export interface QueryWord {
   readonly text: string;
   readonly alternatives: readonly Alternative[];
-  /** About how many documents have it. */
+  /** About how many documents have it, or what is a guess at it. */
   readonly frequency: number;
+  /** The same without guesses. */
+  readonly certain: number;
   /** What it counts for beside others as rare. */
   readonly importance: number;
 }
@@ -62,7 +66,7 @@ export const factors = {
   synonym: 0.9,
   apart: 0.85,
   compound: 0.6,
-  beginning: 0.6,
+  beginning: 0.5,
   typo: 0.6,
   typos: 0.4,
   alike: 0.4,
@@ -76,6 +80,19 @@ export interface QueryContext {
   /** Whether the query is still being typed. */
   readonly isTyped: boolean;
 }
+
+/** @returns the word without what is a guess at it */
+export const removeGuesses = (word: QueryWord): QueryWord =>
+  hasGuesses(word)
+    ? {
+        ...word,
+        alternatives: word.alternatives.filter(({ isGuess }) => isGuess !== true),
+        frequency: word.certain,
+      }
+    : word;
+
+export const hasGuesses = ({ alternatives }: QueryWord): boolean =>
+  alternatives.some(({ isGuess }) => isGuess === true);
 
 /** @returns the choice that is this word alone */
 export const toChoice = (word: string): Choice => [{ word }];

@@ -5,7 +5,7 @@ import { type DocumentType, getDocumentType } from '../../../storage/search/inde
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { titleMarks } from '../../../storage/search/text/words.ts';
 import { takeTurn } from '../../../turns/index.ts';
-import type { QueryWord } from '../query/word.ts';
+import { hasGuesses, type QueryWord, removeGuesses } from '../query/word.ts';
 import type { HitReader } from './filtered.ts';
 import { computeRarity } from './score.ts';
 import { generateWithFewer } from './subsets.ts';
@@ -70,7 +70,8 @@ const createEmptyCandidates = (types: readonly DocumentType[]): Candidates => ({
 });
 
 export async function findCandidates(request: CandidateRequest): Promise<Candidates> {
-  const { reader, session, words, visible } = request;
+  const { reader, session, visible } = request;
+  const words = request.words.map(removeGuesses);
   const all = toExpression(words);
   if (request.few && words.length > 0 && visible.length > 0) {
     const some = await readLikeliest(request, words, fewCandidates);
@@ -87,7 +88,8 @@ export async function findCandidates(request: CandidateRequest): Promise<Candida
 
 /** The candidates where they are all hits; undefined where more have all words. */
 export async function completeCandidates(request: CandidateRequest): Promise<Candidates | undefined> {
-  const { reader, session, words, visible } = request;
+  const { reader, session, visible } = request;
+  const words = request.words.map(removeGuesses);
   if (words.length === 0 || visible.length === 0) return createEmptyCandidates(visible);
   const all = toExpression(words);
   const gathered = await gather(request);
@@ -187,7 +189,8 @@ async function addWithFewerWords(request: CandidateRequest, first: readonly numb
     const more = await readLikeliest({ ...request, types: visible }, kept, enoughHits);
     for (const position of more) if (found.size < mostCandidates) found.add(position);
   };
-  if (found.size < enoughHits && possible.length > 0 && possible.length < words.length) await ask(possible);
+  const isMore = possible.length < words.length || words.some(hasGuesses);
+  if (found.size < enoughHits && possible.length > 0 && isMore) await ask(possible);
   for (const kept of generateWithFewer(rarestFirst)) {
     if (found.size >= enoughHits || questions >= mostQuestions) break;
     await ask(kept);
@@ -245,7 +248,27 @@ async function gather({
       if (positions[at] === position) had[at] = (had[at] ?? 0) | (1 << index);
     }
   }
-  return sortByWords(positions, had, { words, possible, documents });
+  const { all, some } = sortByWords(positions, had, { words, possible, documents });
+  const whole = await keepCertain({ reader, session, visible }, words, all);
+  return { all: whole, some: whole === all ? some : [...omit(all, whole), ...some].slice(0, enoughHits) };
+}
+
+/** Of hits that have all words, or what is a guess at some, those that have all. */
+async function keepCertain(
+  { reader, session, visible }: Pick<CandidateRequest, 'reader' | 'session' | 'visible'>,
+  words: readonly QueryWord[],
+  positions: readonly number[],
+): Promise<readonly number[]> {
+  if (positions.length === 0 || !words.some(hasGuesses)) return positions;
+  const certain = words.map(removeGuesses);
+  if (!certain.every(isPossible)) return [];
+  const page = { limit: positions.length, smallest: positions.length };
+  return reader.page(session, toExpression(certain), visible, page);
+}
+
+function omit(positions: readonly number[], others: readonly number[]): number[] {
+  const left = new Set(others);
+  return positions.filter(position => !left.has(position));
 }
 
 /** @param had for each position, which of the queried words it has */

@@ -52,6 +52,7 @@ interface Way {
   readonly texts: readonly string[];
   readonly together: string;
   readonly factor: number;
+  readonly isGuess: boolean;
 }
 
 /** A word of a query, made ready to score many documents. */
@@ -68,20 +69,20 @@ const padWord = ({ word, prefix }: Term): string => (prefix === true ? ` ${word}
 
 /** @param documents how many there are */
 export function weighWord(
-  { text, alternatives, frequency, importance }: QueryWord,
+  { text, alternatives, frequency, certain, importance }: QueryWord,
   documents: number,
 ): Weighed {
-  const ways = alternatives.map(({ choice, factor }) => ({
+  const ways = alternatives.map(({ choice, factor, isGuess = false }) => ({
     texts: choice.map(padWord),
     together: ` ${choice.map(({ word }) => word).join(' ')} `,
-    factor,
+    ...{ factor, isGuess },
   }));
   const forms = alternatives.flatMap(({ choice }) =>
     choice.length === 1 ? choice.map(({ word }) => word) : [],
   );
   return {
     text,
-    weight: importance * computeRarity(frequency, documents),
+    weight: importance * computeRarity(certain === 0 ? frequency : certain, documents),
     ways: ways.sort((one, other) => other.factor - one.factor),
     forms: forms.slice(0, mostForms),
   };
@@ -93,7 +94,7 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
   const missing: string[] = [];
   for (const { text, weight, ways } of words) {
     const { value, titled } = computeBest(features, ways);
-    if (value === 0) {
+    if (value === 0 || isGuessed(features, ways)) {
       missing.push(text);
       lacking += weight;
     }
@@ -131,6 +132,13 @@ function computeBest(features: Features, ways: readonly Way[]): { value: number;
   );
   return { value: isThere ? scattered * scattered : 0, titled };
 }
+
+/** Whether what a document has of a word is only a guess at it. */
+const isGuessed = ({ fields }: Features, ways: readonly Way[]): boolean =>
+  ways.some(({ isGuess }) => isGuess) &&
+  !ways.some(
+    ({ texts, isGuess }) => !isGuess && texts.every(text => fields.some(({ words }) => words.includes(text))),
+  );
 
 function computeFactor({ words }: Field, ways: readonly Way[]): number {
   let best = 0;

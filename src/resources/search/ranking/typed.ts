@@ -3,7 +3,7 @@
  * with other forms of them, as names/tiers.ts has them.
  */
 import type { DocumentType } from '../../../storage/search/index.ts';
-import { factors, type QueryWord } from '../query/word.ts';
+import { factors, type QueryWord, removeGuesses } from '../query/word.ts';
 import {
   type CandidateRequest,
   countByType,
@@ -15,6 +15,8 @@ import {
 import { type Place, type Ranking, rankHead } from './ranked.ts';
 
 const shortestWord = 2;
+/** What counts for a word that is not as it was typed. */
+const notAsTyped: readonly number[] = [factors.stem, factors.beginning, factors.compound, factors.typo];
 
 type Scorer = (some: readonly number[]) => Promise<readonly Place[]>;
 
@@ -57,16 +59,15 @@ async function rankAny(request: CandidateRequest, scored: Scorer, { isNew, wante
 function* generateTiers(words: readonly QueryWord[]): Generator<readonly QueryWord[]> {
   const last = words.at(-1);
   if (last === undefined) return;
-  const exact = words.map(word => removeAlternatives(word, [factors.stem, factors.beginning]));
+  const exact = words.map(word => removeAlternatives(removeGuesses(word), notAsTyped));
   // A letter is the beginning of a word before it is a word.
   if (last.text.length >= shortestWord) yield exact;
   const others = words.slice(0, -1);
   if (others.some(({ alternatives }) => alternatives.some(({ factor }) => factor === factors.stem)))
-    yield [...exact.slice(0, -1), last];
+    yield [...exact.slice(0, -1), removeGuesses(last)];
   yield words;
 }
 
-/** Compounds and typing errors have the factor of beginnings, so that they are left out with these. */
 const removeAlternatives = (word: QueryWord, left: readonly number[]): QueryWord => ({
   ...word,
   alternatives: word.alternatives.filter(({ factor }) => !left.includes(factor)),

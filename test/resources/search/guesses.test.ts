@@ -1,0 +1,99 @@
+/** What stands for a word that no product has, or few: what counts as the word, and what is shown as a guess at it. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { addProduct } from '../../support/data/catalog.ts';
+import { call } from '../../support/http/http.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+const boats = Array.from({ length: 7 }, (_, index) => `Boat ${'abcdefg'[index]}`);
+const shop = [
+  ...boats.map(name => ({ name, price: 1 })),
+  ...[
+    ...['Boot polish', 'Bratpfanne', 'Penne', 'Orangensaft', 'Soft cushion', 'Wanduhr', 'Laser', 'Trinkglas'],
+    ...[
+      'Kaffee',
+      'Apfelmus ohne Zucker',
+      'Waschmaschine',
+      'Olivenöl',
+      'Bag, olive',
+      'Cellar',
+      'Walnut shelf',
+    ],
+  ].map(name => ({ name, price: 5 })),
+];
+
+interface Scenario {
+  readonly query: string;
+  /** What has the word. */
+  readonly whole?: readonly string[];
+  /** What follows as a guess: it lacks the words that it is a guess at. */
+  readonly guessed?: readonly string[];
+}
+
+const scenarios: readonly Scenario[] = [
+  // What is there is no typo of something else, however rare it is: that comes behind it.
+  { query: 'boot', whole: ['Boot polish'], guessed: boats },
+  // What ends with a word has it; nothing that is spelt like it stands for it then.
+  { query: 'pfanne', whole: ['Bratpfanne'] },
+  { query: 'pfannen', whole: ['Bratpfanne'] },
+  { query: 'saft', whole: ['Orangensaft'] },
+  // Of three letters that may be chance.
+  { query: 'uhr', guessed: ['Wanduhr'] },
+  // One typo is the word, two are a guess; another first letter makes another word.
+  { query: 'orangensatf', whole: ['Orangensaft'] },
+  { query: 'oragnensatf', guessed: ['Orangensaft'] },
+  { query: 'seller', guessed: [] },
+  // A part in common is a guess; of a beginning half the word, and no word that says nothing: `ohne` is no `bohnen`.
+  { query: 'kaffeebohnen', guessed: ['Kaffee'] },
+  { query: 'bohrmaschine', guessed: ['Waschmaschine'] },
+  { query: 'softball', guessed: [] },
+  { query: 'something', guessed: [] },
+  // Two words that are one in a product: neither is something else.
+  { query: 'oliven öl', whole: ['Olivenöl'], guessed: ['Bag, olive'] },
+];
+
+describeOnDatabases('guesses at words on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    for (const product of shop) await addProduct(service, product);
+  });
+  afterAll(() => service.stop());
+
+  interface Hit {
+    readonly title: string;
+    readonly missing: readonly string[];
+  }
+  const search = async (query: string) => {
+    const path = `/v1/search?perPage=100&q=${query}`;
+    const { status, body } = await call(service, { path, as: 'user' });
+    expect(status).toBe(200);
+    const hits: readonly Hit[] = body.data;
+    const titles = (isWhole: boolean) =>
+      hits.filter(({ missing }) => (missing.length === 0) === isWhole).map(({ title }) => title);
+    return { hits, whole: titles(true), guessed: titles(false), meta: body.meta };
+  };
+
+  test.each([...scenarios])('$query', async ({ query, whole = [], guessed = [] }) => {
+    const found = await search(encodeURIComponent(query));
+    expect(found.whole.sort()).toEqual([...whole].sort());
+    expect(found.guessed.sort()).toEqual([...guessed].sort());
+    // All of the former come first.
+    expect(found.hits.slice(0, whole.length).every(({ missing }) => missing.length === 0)).toBe(true);
+    expect(found.meta.relaxed !== undefined).toBe(whole.length === 0 && guessed.length > 0);
+  });
+
+  test('guesses are in no order but that of relevance, and in no facet, while something has the word', async () => {
+    const sorted = await search('boot&sort=price&facets=price');
+    expect(sorted.hits.map(({ title }) => title)).toEqual(['Boot polish']);
+    const guesses = await search('uhr&sort=price');
+    expect(guesses.guessed).toEqual(['Wanduhr']);
+    expect(guesses.meta.relaxed).toEqual(['uhr']);
+  });
+
+  test('of several words, what is guessed at is lacking', async () => {
+    const { hits, meta } = await search('saft%20kaffeebohnen');
+    expect(meta.relaxed).toEqual(['kaffeebohnen']);
+    expect(hits.map(({ title }) => title).sort()).toEqual(['Kaffee', 'Orangensaft']);
+  });
+});
