@@ -3,28 +3,12 @@
  * trip: it costs server and driver more than the row. The embedded database reads each row at once.
  */
 import type { CompiledQuery } from 'kysely';
-import type { Database, Session } from './database.ts';
+import type { Database } from './database.ts';
 
 /** Keys per statement; a shorter list is filled up, so that there are few statements to prepare. */
 const sizes = [1, 4, 20, 64, 101] as const;
 /** So many ids one statement takes: those of the largest page, and one more. */
 export const mostAtOnce = 101;
-
-/** Of rows that are locked and whose texts may be long: a statement holds up the event loop to its end. */
-const lockedAtOnce = 50;
-
-/** @param statement locks and gives rows by their ids; @returns all of them, in the order of their ids, so that none deadlock */
-export async function lockInParts<Row>(
-  session: Session,
-  ids: readonly number[],
-  statement: (ids: readonly number[]) => CompiledQuery<Row>,
-): Promise<Row[]> {
-  const sorted = ids.toSorted((a, b) => a - b);
-  const rows: Row[] = [];
-  for (let start = 0; start < sorted.length; start += lockedAtOnce)
-    rows.push(...(await session.all(statement(sorted.slice(start, start + lockedAtOnce)))));
-  return rows;
-}
 
 interface Waiting<Row> {
   readonly id: number;

@@ -1,8 +1,10 @@
 /** Checks the search index, and the words kept for searches that misspell them, against the rows they are made of. */
 import { sql } from 'kysely';
+import { readRewordedPaths } from '../../resources/categories/search-texts.ts';
 import type { Product } from '../../resources/products/schema.ts';
 import { toSearchText } from '../../resources/products/search-text.ts';
 import { createDocumentReader } from '../../resources/search/sources.ts';
+import { isPathWithin } from '../../storage/categories/names.ts';
 import { buildShownProduct } from '../../storage/categories/shown.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Session } from '../../storage/database.ts';
@@ -56,6 +58,12 @@ async function* readDocuments(
   }
 }
 
+/** Whether it is a product in one of these categories, or below it. */
+const isBelow = (paths: readonly string[], { fields }: SearchDocument): boolean =>
+  paths.length > 0 &&
+  fields !== undefined &&
+  fields.categories.some(one => paths.some(path => isPathWithin(one, path)));
+
 export function createSearchCheck(database: Storage): Check {
   const { build } = database;
   const dialect = getDialectWords(database);
@@ -64,10 +72,14 @@ export function createSearchCheck(database: Storage): Check {
     name: 'search index',
     async find(session) {
       const ledger = createLedger();
+      // A category was renamed: the service is about to index its products by the new words.
+      const reworded = await readRewordedPaths(session, build);
+      const waiting = new Set<number>();
       for await (const { type, documents } of readDocuments(session, database)) {
         for (const document of documents) {
-          for (const word of new Set(toDocumentWords(document)))
-            ledger.add(toPosition(toDocumentType(type, document), document.id), word);
+          const position = toPosition(toDocumentType(type, document), document.id);
+          if (isBelow(reworded, document)) waiting.add(position);
+          for (const word of new Set(toDocumentWords(document))) ledger.add(position, word);
         }
       }
       for await (const entries of dialect.entries(session, build)) {
@@ -75,6 +87,7 @@ export function createSearchCheck(database: Storage): Check {
       }
       const lines = ledger
         .differing()
+        .filter(position => !waiting.has(position))
         .map(
           position =>
             `${getDocumentType(position)} ${getDocumentId(position)} is indexed by other words than it has`,

@@ -29,7 +29,14 @@ export function joinItems(
 }
 
 async function encodeInSlices(texts: readonly string[]): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0));
+  let length = 0;
+  for (const text of texts) {
+    // Counting puts a text together that was made of several.
+    length += Buffer.byteLength(text);
+    await takeTurn();
+  }
+  // All of it is written below: filling it with zeros before would hold up the event loop.
+  const bytes = Buffer.allocUnsafeSlow(length);
   const encoder = new TextEncoder();
   let end = 0;
   for (const text of texts) {

@@ -60,6 +60,13 @@ export async function queueSearchTexts(
   await add(queue, session, progress, at);
 }
 
+/** The paths of categories below which products may still be indexed by the words of former paths. */
+export async function readRewordedPaths(session: Session, build: Database['build']): Promise<string[]> {
+  const paths = sql<{ path: string }>`select path from categories
+    where 'category:' || id in (select key from deliveries where queue = ${queueName} and failed_at is null)`;
+  return (await session.all(paths.compile(build))).map(({ path }) => path);
+}
+
 // Boundary: `add` has written the text.
 const parseProgress = (payload: string) => JSON.parse(payload) as Progress;
 const listFormerPaths = ({ former, others = [] }: Progress): readonly string[] => [former, ...others];

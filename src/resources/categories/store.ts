@@ -138,6 +138,8 @@ export function createCategoryStore(
       const products = await counts.direct(session, before.id);
       if (children > 0 || products > 0) throw createNotEmptyError({ children, products });
       await session.run(build.deleteFrom('categories').where('id', '=', before.id).compile());
+      // They say that it has no products; no other transaction has it, since the tree is this one's alone.
+      await session.run(build.deleteFrom('product_totals').where('category_id', '=', before.id).compile());
       await writer.record(session, 'deleted', before, undefined, cause);
     },
   };

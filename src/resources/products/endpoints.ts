@@ -27,6 +27,7 @@ import {
   findRemovedValues,
   mostWritten,
   refuseImpossible,
+  refuseManyBytes,
 } from './rules.ts';
 import * as schema from './schema.ts';
 import type { ProductStore } from './store.ts';
@@ -153,7 +154,7 @@ export function createProductEndpoints(
         const fit = fits(session);
         const limitText = createTextLimit(update);
         return {
-          rows: await store.lockMany(session, ids),
+          rows: await store.lockMany(session, ids, bytes => refuseManyBytes('ids', bytes)),
           read(before: LockedProduct) {
             const old = productOf(before);
             limitText(before, old);

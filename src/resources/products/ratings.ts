@@ -2,15 +2,12 @@
  * What the reviews of a product say on average, kept in the product by the transactions that change its reviews:
  * from the sum and the number so far, so that no review is read again (docs/decisions/0013).
  */
-import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
-import { createCategoryTree } from '../../storage/categories/tree.ts';
-import type { Database, Session, Transaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { computeChangeMoment } from '../../storage/moments.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
-import { lockInParts } from '../../storage/together.ts';
+import { createProductLocks, type ProductLocks } from './locks.ts';
 import {
-  buildLockedColumns,
   type LockedProduct,
   productInEvent,
   productOf,
@@ -19,16 +16,12 @@ import {
   toProductRow,
 } from './row.ts';
 
-export interface ProductRatings {
-  /** Keeps others from changing the product and its rating until the transaction ends; undefined when there is none. */
-  lock(session: Session, productId: number): Promise<LockedProduct | undefined>;
+export interface ProductRatings extends ProductLocks {
   /**
    * Adds to the rating of a product that is locked; none when that changes nothing.
    * @param change what is to be added to the sum of all ratings, and to their number
    */
   add(session: Transaction, before: LockedProduct, change: RatingChange, cause: Cause): Promise<void>;
-  /** The same as `lock` for many products, in order of id; those that are gone are left out. */
-  lockMany(session: Session, ids: readonly number[]): Promise<LockedProduct[]>;
   /** Locks products and adds to their ratings. @param changes by product */
   addMany(session: Transaction, changes: ReadonlyMap<number, RatingChange>, cause: Cause): Promise<void>;
 }
@@ -44,14 +37,8 @@ export function computeAverage(sum: number, count: number): number | null {
 }
 
 export function createProductRatings(database: Database, outbox: Outbox): ProductRatings {
-  const { build, dialect } = database;
-  const tree = createCategoryTree(database);
-  const columns = buildLockedColumns(dialect);
-  const forUpdate = prepareQuery<{ id: number }, LockedProduct>(
-    build,
-    argument => sql`select ${columns} from products
-        where id = ${argument.id} ${dialect.forUpdate}`,
-  );
+  const { build } = database;
+  const locks = createProductLocks(database);
   type Written = Omit<LockedProduct, 'base_price' | 'category_id'>;
   const update = prepareQuery<{ [Column in keyof Written]: Written[Column] }, unknown>(build, argument =>
     build
@@ -64,14 +51,6 @@ export function createProductRatings(database: Database, outbox: Outbox): Produc
       })
       .where('id', '=', argument.id),
   );
-  async function lockMany(session: Session, ids: readonly number[]): Promise<LockedProduct[]> {
-    if (ids.length === 0) return [];
-    await tree.share(session);
-    return lockInParts(session, ids, some =>
-      sql<LockedProduct>`select ${columns} from products
-        where id in (${sql.join(some)}) order by id ${dialect.forUpdate}`.compile(build),
-    );
-  }
 
   /** Writes the new rating of a product; gives what its event says. */
   async function write(session: Transaction, before: LockedProduct, change: RatingChange, at: number) {
@@ -110,11 +89,7 @@ export function createProductRatings(database: Database, outbox: Outbox): Produc
   }
 
   return {
-    async lock(session, id) {
-      const [, row] = await Promise.all([tree.share(session), session.first(forUpdate({ id }))]);
-      return row;
-    },
-    lockMany,
+    ...locks,
 
     async add(session, before, change, cause) {
       if (change.sum === 0 && change.count === 0) return;
@@ -122,7 +97,7 @@ export function createProductRatings(database: Database, outbox: Outbox): Produc
     },
 
     async addMany(session, changes, cause) {
-      const products = await lockMany(session, [...changes.keys()]);
+      const products = await locks.lockMany(session, [...changes.keys()]);
       await addAll(session, products, id => changes.get(id), cause);
     },
   };

@@ -30,6 +30,8 @@ export function refuseOwnStock(
   throw createFieldError('stock', 'variants', 'is counted of each variant, not of a product that has some');
 }
 
+const mostBytesOfCharacter = 3;
+
 /** Characters of products that one change writes again at most. */
 export const mostWritten = 6_000_000;
 
@@ -65,6 +67,10 @@ export function refuseLongTexts(field: string, characters: number): void {
   const rule = `must name products that have ${most} characters of text together at most, before and after`;
   throw createFieldError(field, 'maxText', `${rule}: send fewer`);
 }
+
+/** The same before any is read: as JavaScript counts characters, none takes more bytes of UTF-8. @param bytes all they have */
+export const refuseManyBytes = (field: string, bytes: number): void =>
+  refuseLongTexts(field, Math.floor(bytes / mostBytesOfCharacter));
 
 const isSame = (stock: Stock | null, fields: StockFields): boolean =>
   isDeepStrictEqual(toStockFields(stock), fields);

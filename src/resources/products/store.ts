@@ -12,20 +12,14 @@ import {
 import { type CachedRows, createCachedRows } from '../../storage/changes/rows.ts';
 import { buildVersion } from '../../storage/changes/versions.ts';
 import type { Columns } from '../../storage/columns/index.ts';
-import {
-  type Database,
-  type Lookup,
-  largestId,
-  type Session,
-  type Transaction,
-} from '../../storage/database.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { createLister, type Lister } from '../../storage/list/index.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
-import { createReaderById, lockInParts, prepareByKeys } from '../../storage/together.ts';
+import { createReaderById, prepareByKeys } from '../../storage/together.ts';
 import { createProductTotals } from '../../storage/totals.ts';
 import { createProductCategories } from '../categories/assign.ts';
+import { createProductLocks, type ProductLocks } from './locks.ts';
 import {
-  buildLockedColumns,
   buildStoredColumns,
   type LockedProduct,
   productJson,
@@ -37,12 +31,10 @@ import {
 } from './row.ts';
 import { createProductWrites, type ProductWrites } from './writes/index.ts';
 
-export interface ProductStore extends ProductWrites {
+export interface ProductStore extends ProductWrites, Pick<ProductLocks, 'lockMany'> {
   find(session: Session, id: number): Promise<StoredProduct | undefined>;
   /** The same, keeping others from changing it until the transaction ends. */
   lock(session: Transaction, id: number): Promise<LockedProduct | undefined>;
-  /** In order of id, as every transaction locks them; ids that do not exist are left out. */
-  lockMany(session: Session, ids: readonly number[]): Promise<LockedProduct[]>;
   readonly list: Lister<StoredProduct>;
   /** Those that are read again and again, each with the response that shows it. */
   readonly rows: CachedRows<StoredProduct, Reply>;
@@ -66,25 +58,12 @@ export function createProductStore(database: Database, outbox: Outbox, columns?:
   const totals = createProductTotals(database);
   const categories = createProductCategories(database, outbox);
   const shown = buildStoredColumns(dialect);
-  const locked = buildLockedColumns(dialect);
+  const locks = createProductLocks(database);
 
   const byId = prepareQuery<{ id: number }, StoredProduct>(
     build,
     ({ id }) => sql`select ${shown} from products where id = ${id}`,
   );
-  const forUpdate: Lookup<number, LockedProduct> = {
-    statement: prepareByKeys(size =>
-      sql<LockedProduct>`select ${locked} from products where id in (${sql.join(new Array(size).fill(null))})
-        order by id ${dialect.forUpdate}`.compile(build),
-    ),
-    keyOf: ({ id }) => id,
-  };
-  // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
-  const keepPossible = (ids: readonly number[]) => ids.filter(id => id >= 1 && id <= largestId);
-  const buildLockQuery = (ids: readonly number[]) =>
-    sql<LockedProduct>`select ${locked} from products where id in (${sql.join(ids)})
-      order by id ${dialect.forUpdate}`.compile(build);
-
   const version = buildVersion(dialect, products.name);
   const buildRowsQuery = prepareByKeys(size =>
     sql<
@@ -109,15 +88,10 @@ export function createProductStore(database: Database, outbox: Outbox, columns?:
   return {
     find: (session, id) => session.first(byId({ id })),
     async lock(session, id) {
-      // Both at once: PostgreSQL gets them in one go, in this order.
-      const [, row] = await Promise.all([categories.share(session), session.pick(forUpdate, id)]);
+      const row = await locks.lock(session, id);
       return row && { ...row, value: productOf(row) };
     },
-    async lockMany(session, ids) {
-      if (keepPossible(ids).length === 0) return [];
-      await categories.share(session);
-      return lockInParts(session, keepPossible(ids), buildLockQuery);
-    },
+    lockMany: locks.lockMany,
     rows,
     list: createLister<StoredProduct>(database, {
       ...listed,

@@ -17,9 +17,9 @@ export type StoredReview = Row<'reviews'>;
 
 export interface ReviewStore extends Pick<AuthoredStore<StoredReview>, 'list' | 'find'> {
   /** Reads a review, keeping others from changing it or its product until the transaction ends. */
-  lock(session: Session, id: number): Promise<StoredReview | undefined>;
+  lock(session: Transaction, id: number): Promise<StoredReview | undefined>;
   /** Keeps others from changing a product and its reviews until the transaction ends; undefined when there is none. */
-  lockProduct(session: Session, productId: number): Promise<LockedProduct | undefined>;
+  lockProduct(session: Transaction, productId: number): Promise<LockedProduct | undefined>;
   /** Whether this user has reviewed this product. */
   exists(session: Session, productId: number, userId: number): Promise<boolean>;
   /**
@@ -91,7 +91,7 @@ export function createReviewStore(database: Database, outbox: Outbox): ReviewSto
     await rows.remove(session, before, cause);
   }
 
-  async function lock(session: Session, id: number): Promise<StoredReview | undefined> {
+  async function lock(session: Transaction, id: number): Promise<StoredReview | undefined> {
     const seen = await rows.find(session, id);
     if (seen === undefined || (await ratings.lock(session, seen.product_id)) === undefined) return undefined;
     return rows.lock(session, id);

@@ -7,7 +7,7 @@ import { replyOk } from '../../http/response/reply.ts';
 import { createEqualConditions } from '../../storage/list/request.ts';
 import { createListEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { mostWritten, refuseLongTexts } from '../products/rules.ts';
+import { mostWritten, refuseLongTexts, refuseManyBytes } from '../products/rules.ts';
 import { apply, findPlace } from './apply.ts';
 import type { StockLocks } from './locked.ts';
 import * as schema from './schema.ts';
@@ -58,6 +58,7 @@ export function createStockEndpoints(
           const locked = await stock.lock(
             session,
             places.filter(place => place !== undefined),
+            bytes => refuseManyBytes('adjustments', bytes),
           );
           refuseLongTexts('adjustments', locked.characters);
           const { actor, at } = cause();

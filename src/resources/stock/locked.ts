@@ -51,7 +51,7 @@ export interface LockedStock {
 }
 
 export interface StockLocks {
-  lock(session: Session, places: readonly Place[]): Promise<LockedStock>;
+  lock(session: Session, places: readonly Place[], measured?: (bytes: number) => void): Promise<LockedStock>;
 }
 
 interface Held extends Stocked {
@@ -123,8 +123,9 @@ export function createStockLocks(
   }
 
   return {
-    async lock(session, places) {
-      const rows = await products.lockMany(session, [...new Set(places.map(({ productId }) => productId))]);
+    async lock(session, places, measured) {
+      const ids = [...new Set(places.map(({ productId }) => productId))];
+      const rows = await products.lockMany(session, ids, measured);
       const variantRows = await variants.findMany(
         session,
         places.flatMap(({ variantId }) => variantId ?? []),

@@ -24,9 +24,13 @@ export function splitPath(path: string): string[] {
 
 export const joinPath = (names: readonly string[]): string => names.join(separator);
 
+/** Whether a path is that of a category, or of one below it. */
+export const isPathWithin = (one: string, path: string): boolean =>
+  one === path || one.startsWith(`${path}${separator}`);
+
 /** The path that a category has once `former` has become `path`: another one only for that and those below it. */
 export const renamePath = (one: string, former: string, path: string): string =>
-  one === former || one.startsWith(`${former}${separator}`) ? `${path}${one.slice(former.length)}` : one;
+  isPathWithin(one, former) ? `${path}${one.slice(former.length)}` : one;
 
 /** The paths below a category are those from `low` on and before `high`: a space is followed by `!`. */
 export function getPathsBelow(path: string): { readonly low: string; readonly high: string } {

@@ -1,0 +1,101 @@
+/**
+ * Locks the products that a transaction is about to change: in the order of their ids, so that no two transactions
+ * deadlock, and with the tree of categories shared, so that none of their paths changes.
+ */
+import { sql } from 'kysely';
+import { createCategoryTree } from '../../storage/categories/tree.ts';
+import {
+  type Database,
+  type Lookup,
+  largestId,
+  type Session,
+  type Transaction,
+} from '../../storage/database.ts';
+import { prepareByKeys } from '../../storage/together.ts';
+import { takeTurn } from '../../turns/index.ts';
+import { buildLockedColumns, type LockedProduct } from './row.ts';
+
+export interface ProductLocks {
+  /** Undefined when there is no such product. */
+  lock(session: Transaction, id: number): Promise<LockedProduct | undefined>;
+  /**
+   * In order of id; ids that do not exist are left out.
+   * @param measured called with the bytes of all documents before any is read, to refuse too many
+   */
+  lockMany(
+    session: Session,
+    ids: readonly number[],
+    measured?: (bytes: number) => void,
+  ): Promise<LockedProduct[]>;
+}
+
+/** What one statement reads: it holds up the event loop to its end, and a document may have a megabyte. */
+const atOnce = { products: 50, bytes: 1_000_000 } as const;
+/** Products that are measured by one statement, which reads none of their documents. */
+const measuredAtOnce = 101;
+
+interface Size {
+  readonly id: number;
+  readonly bytes: number;
+}
+
+export function createProductLocks(database: Pick<Database, 'build' | 'dialect'>): ProductLocks {
+  const { build, dialect } = database;
+  const tree = createCategoryTree(database);
+  const columns = buildLockedColumns(dialect);
+  const prepare = <Row>(selected: typeof columns, end: typeof columns) =>
+    prepareByKeys(size =>
+      sql<Row>`select ${selected} from products where id in (${sql.join(new Array(size).fill(null))})
+        order by id ${end}`.compile(build),
+    );
+  const forUpdate: Lookup<number, LockedProduct> = {
+    statement: prepare<LockedProduct>(columns, dialect.forUpdate),
+    keyOf: ({ id }) => id,
+  };
+  const sizesOf = prepare<Size>(sql`id, octet_length(document) as bytes`, sql``);
+
+  async function measure(session: Session, ids: readonly number[]): Promise<Size[]> {
+    const sizes: Size[] = [];
+    for (let start = 0; start < ids.length; start += measuredAtOnce)
+      sizes.push(...(await session.all(sizesOf(ids.slice(start, start + measuredAtOnce)))));
+    return sizes;
+  }
+
+  return {
+    async lock(session, id) {
+      // Both at once: PostgreSQL gets them in one go, in this order.
+      const [, row] = await Promise.all([tree.share(session), session.pick(forUpdate, id)]);
+      return row;
+    },
+    async lockMany(session, ids, measured) {
+      // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
+      const possible = ids.filter(id => id >= 1 && id <= largestId).sort((a, b) => a - b);
+      if (possible.length === 0) return [];
+      await tree.share(session);
+      const sizes = await measure(session, possible);
+      measured?.(sizes.reduce((sum, { bytes }) => sum + bytes, 0));
+      const rows: LockedProduct[] = [];
+      for (const some of listParts(sizes)) {
+        await takeTurn();
+        rows.push(...(await session.all(forUpdate.statement(some))));
+      }
+      return rows;
+    },
+  };
+}
+
+/** The ids of those that are read together. */
+function* listParts(sizes: readonly Size[]): Generator<readonly number[]> {
+  let part: number[] = [];
+  let sum = 0;
+  for (const { id, bytes } of sizes) {
+    if (part.length > 0 && (part.length === atOnce.products || sum + bytes > atOnce.bytes)) {
+      yield part;
+      part = [];
+      sum = 0;
+    }
+    part.push(id);
+    sum += bytes;
+  }
+  if (part.length > 0) yield part;
+}

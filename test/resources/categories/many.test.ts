@@ -1,0 +1,84 @@
+/** Very many categories below one, as where each product has been given a category of its own. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { sql } from 'kysely';
+import { createPlace, type Place } from '../../cli/program.ts';
+import { call } from '../../support/http/http.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+/** More than one statement moves, and more than one transaction looks into. */
+const many = 270;
+
+describeOnDatabases('very many categories on %s', kind => {
+  let place: Place;
+  let service: TestService;
+  beforeAll(async () => {
+    place = await createPlace(kind);
+    const { DATA_DIR = '', DATABASE_URL } = place.environment;
+    const settings = DATABASE_URL === undefined ? { DATA_DIR } : { DATA_DIR, DATABASE_URL };
+    service = await startTestService(kind, settings);
+  });
+  afterAll(async () => {
+    await service.stop();
+    place.remove();
+  });
+
+  async function send(method: string, path: string, body?: object) {
+    const response = await call(service, {
+      method,
+      path,
+      as: 'admin',
+      ...(body === undefined ? {} : { body }),
+    });
+    expect(response.status).toBeLessThan(300);
+    return response.body;
+  }
+  const idOf = async (path: string): Promise<number> =>
+    (await send('GET', `/v1/categories?${new URLSearchParams({ path })}`)).data[0].id;
+  const totalOf = async (path: string): Promise<number> => (await send('GET', path)).meta.total;
+
+  test('all of them follow one that is renamed, with their products, and searches find them by the new name', async () => {
+    const lines = Array.from({ length: many }, (_, at) => {
+      const category = `Gardening > Leaf ${at}`;
+      return JSON.stringify({ sku: `M-${at}`, name: `Item ${at}`, price: 1, category });
+    });
+    const imported = await place.runHere(['import', place.file('many.ndjson', lines.join('\n'))]);
+    expect(imported.status).toBe(0);
+    expect(await totalOf('/v1/search?q=gardening')).toBe(many);
+
+    const id = await idOf('Gardening');
+    await send('PATCH', `/v1/categories/${id}`, { name: 'Forestry' });
+    expect(await totalOf('/v1/products?category=Gardening')).toBe(0);
+    expect(await totalOf('/v1/products?category=Forestry')).toBe(many);
+    const paths: string[] = [];
+    for (const page of [1, 2, 3]) {
+      const { data } = await send('GET', `/v1/categories?perPage=100&page=${page}`);
+      paths.push(...data.map(({ path }: { path: string }) => path));
+    }
+    const leaves = Array.from({ length: many }, (_, at) => `Forestry > Leaf ${at}`);
+    expect(paths.sort()).toEqual(['Forestry', ...leaves].sort());
+    expect((await send('GET', `/v1/categories/${id}`)).productCount).toBe(many);
+
+    // What is still to be indexed is not wrong.
+    expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
+    await service.settle();
+    expect([await totalOf('/v1/search?q=forestry'), await totalOf('/v1/search?q=gardening')]).toEqual([
+      many,
+      0,
+    ]);
+    expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
+  });
+
+  test('one that is deleted leaves no totals behind', async () => {
+    const totals = sql<{ rows: number }>`select cast(count(*) as integer) as rows from product_totals`;
+    const countTotals = async () =>
+      (await service.database.read.first(totals.compile(service.database.build)))?.rows;
+    const product = await send('POST', '/v1/products', { name: 'Moved', price: 1 });
+    const before = await countTotals();
+    await send('PATCH', `/v1/products/${product.id}`, { category: 'Short-lived' });
+    await send('PATCH', `/v1/products/${product.id}`, { category: null });
+    await send('DELETE', `/v1/categories/${await idOf('Short-lived')}`);
+    expect(await countTotals()).toBe(before);
+    expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
+  });
+});
