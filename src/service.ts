@@ -176,7 +176,7 @@ export function startService(options: ServiceOptions): Service {
       try {
         swept[what] = await step();
       } catch (error) {
-        log.warn('removing what has expired failed', { what, ...describeError(error) });
+        log.warn('removing expired rows failed', { what, ...describeError(error) });
       }
     }
     log.debug('swept', swept);

@@ -29,9 +29,8 @@ import { type Command, parse, parseCountOption } from './usage.ts';
 export const command: Command = {
   help: `Usage: catalog serve [--sample] [--port PORT]
 
-Migrates the database (PostgreSQL that cannot be reached is waited for, 30 seconds), listens, makes the first
-administrator when there is no user, and serves until it is stopped (SIGTERM or Ctrl-C); requests in flight
-are finished first.
+Migrates the database (waits up to 30 seconds for PostgreSQL), listens, makes the first administrator when there
+is no user, and serves until it is stopped (SIGTERM or Ctrl-C); requests in flight are finished first.
 
   --sample     fill an embedded database without users and products with a sample catalog, as npm start does;
                ignored with DATABASE_URL
@@ -79,14 +78,14 @@ Exit status: 0 it was stopped; 1 it could not start, or the database could not b
         void checkAfterUncleanEnd(config, log).then(() => {
           isChecking = false;
         });
-      // Who presses Ctrl-C has no load balancer in front; a second signal ends the delay.
+      // A service that is stopped with Ctrl-C has no load balancer in front; a second signal ends the delay.
       const delay = (await signals.first) === 'SIGTERM' ? config.STOP_DELAY : 0;
       log.info('stopping', { delaySeconds: delay });
       await service.stop(delay, signals.second);
     } finally {
       // It takes minutes for a large database. The end of the process ends its thread.
       if (isChecking)
-        log.warn('the stop has ended the check of the database before it was done: run catalog check');
+        log.warn('the service stopped before the database check was finished: run catalog check');
       await database.close();
       log.flush();
       await output.finish();
@@ -100,7 +99,7 @@ function surviveFailures(log: Log): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
     process.on(event, error => {
       try {
-        log.error('unexpected failure; the service goes on', describeError(error));
+        log.error('unexpected failure; the service keeps running', describeError(error));
       } catch {
         // Thrown may be what cannot be made into text. An error from in here would end the process.
       }
@@ -130,7 +129,7 @@ function reportPlace(inPlace: boolean, config: Config, log: Log): void {
   if (inPlace) log.warn('the database file is back in its place: writes are accepted again', fields);
   else
     log.error(
-      'the database file was removed or replaced while the service runs: writes are refused; put it back, or stop the service, restore a backup and start again',
+      'the database file was removed or replaced while the service was running: writes are refused; put it back, or stop the service, restore a backup and start again',
       fields,
     );
 }
@@ -139,14 +138,17 @@ function reportPlace(inPlace: boolean, config: Config, log: Log): void {
 function makePrivate({ DATA_DIR }: Config, log: Log): void {
   const { tightened, open } = tightenPermissions(DATA_DIR);
   if (tightened.length > 0)
-    log.warn('other users of this machine could read these; now only the user of this service can', {
+    log.warn('these files and folders were readable by other users; their permissions have been restricted', {
       count: tightened.length,
       paths: tightened.slice(0, shownPaths),
     });
   if (open.length > 0)
-    log.warn('other users of this machine can read these; take their rights away with chmod go-rwx', {
-      paths: open.slice(0, shownPaths),
-    });
+    log.warn(
+      'these files and folders are readable by other users; restrict their permissions with chmod go-rwx',
+      {
+        paths: open.slice(0, shownPaths),
+      },
+    );
 }
 
 /** A log line names the first files of a long list. */
@@ -231,7 +233,7 @@ function greet(
   if (administrator?.password !== undefined) {
     const { email, password } = administrator;
     lines.push(
-      '  The first administrator; the password is shown this once:',
+      '  First administrator (this password is not shown again):',
       `    e-mail    ${email}`,
       `    password  ${password}`,
       '',

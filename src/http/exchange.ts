@@ -34,7 +34,7 @@ interface OwnQuota {
 }
 
 /** The caller until one has been identified. */
-const noCaller: Anonymous = { kind: 'anonymous', subject: 'nobody', problem: undefined };
+const noCaller: Anonymous = { kind: 'anonymous', subject: 'unidentified', problem: undefined };
 const noBytes = new Uint8Array();
 /** Most responses take less than a millisecond: `0.000` to `0.999`. */
 const shortTimes = Array.from({ length: 1000 }, (_, micros) => `0.${String(micros).padStart(3, '0')}`);

@@ -109,7 +109,7 @@ export function createFileCache(folder: string, limit: number, log: Log): FileCa
       try {
         await keep(toKey(hash, name), bytes);
       } catch (error) {
-        log.warn('a copy of an image could not be kept', describeError(error));
+        log.warn('an image could not be written to media-cache', describeError(error));
       }
     },
     async forget(hash) {
@@ -117,7 +117,7 @@ export function createFileCache(folder: string, limit: number, log: Log): FileCa
         const entries = await index();
         for (const key of [...entries.keys()]) if (key.startsWith(`${hash}-`)) await drop(entries, key);
       } catch (error) {
-        log.warn('copies of an image could not be removed', describeError(error));
+        log.warn('cached images could not be removed', describeError(error));
       }
     },
   };

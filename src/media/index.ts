@@ -27,7 +27,7 @@ export interface MediaFile {
 export interface Media {
   readonly store: FileStore;
   /**
-   * Called when a service starts: a line in the log says what is wrong with the place of the images. Never rejects.
+   * Called when a service starts: a line in the log says what is wrong with the image store. Never rejects.
    * @param isUsed whether images have been kept before
    */
   open(isUsed: boolean): Promise<void>;
@@ -80,8 +80,9 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
       try {
         await store.open(isUsed);
       } catch (error) {
+        const name = config.MEDIA_URL === undefined ? 'DATA_DIR/media' : 'MEDIA_URL';
         const fields = { place: store.place, reason: describeReason(error) };
-        log.warn('the place of the images cannot be used, or has lost them', fields);
+        log.warn(`the image store (${name}) cannot be used, or has lost its images`, fields);
       }
     },
     numbers: () => ({ ...counts, cacheBytes: cache.size() }),

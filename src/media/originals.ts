@@ -54,7 +54,7 @@ export function createOriginals(store: FileStore, cache: FileCache, clock: Clock
     if (store.pathOf(hash) !== undefined) return undefined;
     const copy = await cache.get(hash, copyName);
     if (copy === undefined || (await isWhole(hash, copy))) return copy;
-    log.warn('a copy of an image was damaged, and has been removed', { hash });
+    log.warn('a damaged cached image was removed', { hash });
     await cache.forget(hash);
     return undefined;
   }

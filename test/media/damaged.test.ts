@@ -101,7 +101,7 @@ test.each([
   expect(replica.log()).toContainEqual(
     expect.objectContaining({
       level: 'warn',
-      message: 'a copy of an image was damaged, and has been removed',
+      message: 'a damaged cached image was removed',
       hash,
     }),
   );

@@ -60,7 +60,7 @@ test('a file in the place of the folder is 503, and the log says what is wrong',
   expectAway(await sendImage(service, product, png(200, 100)));
   expectAway(await get(service, { url: `/media/${'0'.repeat(64)}` }));
   const log = JSON.stringify(service.log());
-  expect(log).toContain(`"place":"${media}","reason":"${media} is no folder"`);
+  expect(log).toContain(`"place":"${media}","reason":"${media} is not a folder"`);
   expect(log).toContain('ENOTDIR');
   expect(log).not.toContain('EFAULT');
 });
@@ -74,7 +74,7 @@ test('a folder that is not there at the start though images were kept is not mad
   const product = await addProduct(service);
   const image = (await sendImage(service, product, png(200, 100))).body;
   const lines = (replica: TestService) =>
-    replica.log().filter(({ message }) => String(message).startsWith('the place of the images'));
+    replica.log().filter(({ message }) => String(message).startsWith('the image store'));
   const linesOf = async (replica: TestService) => {
     while (lines(replica).length === 0) await new Promise(resolve => setImmediate(resolve));
     return lines(replica).map(({ level, reason }) => [level, reason]);
@@ -89,7 +89,7 @@ test('a folder that is not there at the start though images were kept is not mad
   mkdirSync(media);
   {
     await using replica = await service.replica();
-    const reason = `${media}: nothing is there, though images have been kept`;
+    const reason = `${media}: the store is empty although images have been stored`;
     expect(await linesOf(replica)).toEqual([['warn', reason]]);
   }
 });
@@ -113,7 +113,7 @@ test.skipIf(!canMount)('an upload to a folder that is mounted for reading only i
   });
   const child = place.start(['serve', '--port', '0'], readOnly);
   const [, url = ''] = await waitFor(child.stderr, /ready at (http:\S+)/);
-  await waitFor(child.stdout, /the place of the images cannot be used.*EROFS/);
+  await waitFor(child.stdout, /the image store .* cannot be used.*EROFS/);
   const token = await signIn(url, email, secret);
   const service = { url, tokens: { admin: token, editor: token, user: token } };
   const made = await call(service, {
@@ -136,7 +136,7 @@ test.each(['folder', 's3'])('a cache that fails is as an empty one, with images 
   await using service = await startTestService('sqlite', { DATA_DIR: folder, ...place });
   const image = (await sendImage(service, await addProduct(service), png(200, 100))).body;
   for (const query of ['', '?w=64', '?w=64']) expect(await status(service, image, query)).toBe(200);
-  expect(JSON.stringify(service.log())).toContain('a copy of an image could not be kept');
+  expect(JSON.stringify(service.log())).toContain('an image could not be written to media-cache');
   // With the folder again, what is made is kept: no restart is needed.
   rmSync(cache);
   expect(await status(service, image, '?w=64')).toBe(200);

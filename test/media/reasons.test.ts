@@ -17,7 +17,7 @@ test('an S3 that cannot be reached: the log says why at the start and for each r
   await using service = await startTestService('sqlite', settings);
   expect((await call(service, { path: unknown })).status).toBe(503);
   expect(causeOf(service)).toMatchObject({ error: 'S3Error', code: 'ConnectionRefused' });
-  const start = /^the place of the images/;
+  const start = /^the image store/;
   while (!service.log().some(({ message }) => start.test(String(message))))
     await new Promise(resolve => setImmediate(resolve));
   const line = service.log().find(({ message }) => start.test(String(message)));

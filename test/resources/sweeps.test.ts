@@ -29,7 +29,7 @@ describeOnDatabases('sweeps on %s', kind => {
     sweep();
     const linesOf = (message: string) => service.log().filter(line => line.message === message);
     while (linesOf('swept').length === 0) await new Promise(resolve => setImmediate(resolve));
-    expect(linesOf('removing what has expired failed').map(({ what }) => what)).toEqual(['sessions']);
+    expect(linesOf('removing expired rows failed').map(({ what }) => what)).toEqual(['sessions']);
     expect(linesOf('swept')).toMatchObject([{ ended: 0, orders: 1, images: 0, responses: 0 }]);
     await service.settle();
     expect((await readOrder(service, order)).body.status).toBe('CANCELLED');

@@ -1,4 +1,4 @@
-/** After a kill or a loss of power: is what the service is about to serve whole? */
+/** After a kill or a loss of power: is what the service is about to serve intact? */
 import { statSync } from 'node:fs';
 import type { Config } from '../../config.ts';
 import { describeError, type Log } from '../../operations/log.ts';
@@ -8,8 +8,8 @@ import { sqliteChecks } from '../../storage/sqlite/files/checks.ts';
 import { createBackgroundReader } from '../../storage/sqlite/threads/reader.ts';
 
 /**
- * Whether the embedded database was left open: who closes it last removes its log. To be called before it is opened.
- * PostgreSQL recovers by itself.
+ * Whether the embedded database was left open: the last process to close it removes its log. To be called before it is
+ * opened. PostgreSQL recovers by itself.
  */
 export function hasEndedUncleanly(config: Config): boolean {
   if (config.DATABASE_URL !== undefined) return false;
@@ -24,18 +24,15 @@ export function hasEndedUncleanly(config: Config): boolean {
  */
 export async function checkAfterUncleanEnd(config: Config, log: Log): Promise<void> {
   const file = getEmbeddedFile(config);
-  log.warn(
-    'the database was not closed in order when it was last used (or another process has it open): checking it',
-    {
-      file,
-    },
-  );
+  log.warn('the database was not closed cleanly (or another process has it open); checking it', {
+    file,
+  });
   const reader = createBackgroundReader(file);
   const start = performance.now();
   try {
     const found = await reader.snapshot(session => sqliteChecks.damage(session, createSqliteBuilder(), true));
     const seconds = Math.round(performance.now() - start) / 1000;
-    if (found.length === 0) log.info('the database is whole', { seconds });
+    if (found.length === 0) log.info('the database is intact', { seconds });
     else
       log.error('the database is damaged: run catalog check for details, then restore a backup', {
         seconds,

@@ -110,7 +110,7 @@ function createPlaceGuard(folder: string, isOwn: boolean) {
       if (getErrorCode(error) !== 'ENOENT') throw createStoreUnavailableError(error);
     });
     if (found?.isDirectory() === true) wasThere = true;
-    else if (found !== undefined) throw createStoreUnavailableError(new Error(`${folder} is no folder`));
+    else if (found !== undefined) throw createStoreUnavailableError(new Error(`${folder} is not a folder`));
     else if (wasThere || always) throw createStoreUnavailableError(new Error(`${folder} is not there`));
   }
   /** @throws HttpError 503 when the folder cannot be reached; what `work` throws */

@@ -76,5 +76,5 @@ export function describeReason(error: unknown): string {
   return reason.message.includes(code) ? reason.message : `${reason.message} (${code})`;
 }
 
-/** What is wrong with a place that lost all its files, or is another than it was. */
-export const emptyThough = 'nothing is there, though images have been kept';
+/** What is wrong with a place that lost all its files, or is not the one that was used before. */
+export const emptyThough = 'the store is empty although images have been stored';

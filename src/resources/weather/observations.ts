@@ -59,7 +59,7 @@ export function createWeather({ config, clock, log }: Dependencies): Observation
     failures,
     pauseMs,
     onChange(state, reason) {
-      if (state === 'closed') log.info('the weather provider answers again');
+      if (state === 'closed') log.info('the weather provider responds again');
       else log.warn('the weather provider fails; cached observations are served', describeError(reason));
     },
   });

@@ -36,7 +36,7 @@ const shown = async () => (await read(service, product)).body.images.length;
 
 const replaced: readonly (readonly [how: string, make: () => void, reason: string])[] = [
   ['is not there', () => undefined, 'is not there'],
-  ['is a file', () => writeFileSync(media, 'a file'), 'is no folder'],
+  ['is a file', () => writeFileSync(media, 'a file'), 'is not a folder'],
 ];
 test.each(replaced)('the folder %s: one line, and nothing is changed', async (_, make, reason) => {
   renameSync(media, `${media}-moved`);

@@ -65,7 +65,7 @@ describeOnDatabases('the end of serve on %s', kind => {
       .trim()
       .split('\n')
       .map(line => JSON.parse(line));
-    const message = 'unexpected failure; the service goes on';
+    const message = 'unexpected failure; the service keeps running';
     const reported = lines.filter(({ level }) => level === 'error');
     expect(reported.map(line => [line.message, line.reason]).toSorted()).toEqual([
       [message, 'rejected in the background'],
@@ -107,7 +107,7 @@ describeOnDatabases('the end of serve on %s', kind => {
     await waitFor(out, /checking it/);
     child.kill('SIGTERM');
     expect(await child.exited).toBe(0);
-    expect(await rest.text()).toContain('the stop has ended the check of the database before it was done');
+    expect(await rest.text()).toContain('the service stopped before the database check was finished');
     fresh.remove();
   });
 });

@@ -115,7 +115,7 @@ describe('a damaged database', () => {
       return (await child.stdout.text()).split('\n');
     });
     // A start after an orderly end checks nothing.
-    expect(lines.filter(line => line.includes('not closed in order'))).toEqual([]);
+    expect(lines.filter(line => line.includes('not closed cleanly'))).toEqual([]);
     expect(
       lines.filter(line => line.includes('"request failed"') && line.includes('catalog check')).length,
     ).toBeGreaterThan(0);
@@ -126,7 +126,7 @@ describe('a damaged database', () => {
     await served(async (_, child) => {
       await waitFor(
         child.stdout,
-        /"the database was not closed in order[\s\S]*"level":"error","message":"the database is damaged/,
+        /"the database was not closed cleanly[\s\S]*"level":"error","message":"the database is damaged/,
       );
     });
     const { status, out } = await place.run(['check']);
@@ -155,7 +155,7 @@ test('a start after a kill says that the database is whole', async () => {
   killed.kill('SIGKILL');
   await killed.exited;
   const again = start();
-  await waitFor(again.stdout, /not closed in order[\s\S]*"the database is whole"/);
+  await waitFor(again.stdout, /not closed cleanly[\s\S]*"the database is intact"/);
   again.kill('SIGTERM');
   expect(await again.exited).toBe(0);
   place.remove();

@@ -93,7 +93,7 @@ async function moved({ name, happens, undo }: Scenario): Promise<void> {
     child.kill('SIGTERM');
     const lines = await logged(child);
     expect(
-      lines.filter(line => line.includes('was removed or replaced while the service runs')),
+      lines.filter(line => line.includes('was removed or replaced while the service was running')),
     ).toHaveLength(1);
     expect(lines.filter(line => line.includes('is back in its place'))).toHaveLength(
       undo === undefined ? 0 : 1,
