@@ -124,7 +124,7 @@ export function createApp(options: AppOptions): App {
     return (staff ? config.RATE_LIMIT_STAFF : undefined) ?? config.RATE_LIMIT;
   }
 
-  /** Route: 404, 405. Access: 401, 403. Negotiate: 406, 415. */
+  /** Route: 404, 405. Access: 401, 403. Negotiate: 406, 415. Confirm: 401. */
   function admitRequest(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, method } = exchange;
     const { endpoint, offered } = pick(exchange.route, method);
@@ -142,7 +142,7 @@ export function createApp(options: AppOptions): App {
     );
   }
 
-  /** Parse: 400, 413. Then the handler: precondition 412, work 404, 409, 422. */
+  /** Parse: 400, 404, 413. Then the handler: precondition 412, work 400–404, 409, 413, 415, 422, 429, 503, 507. */
   function parseRequest(
     exchange: Exchange,
     endpoint: Endpoint,
@@ -262,7 +262,7 @@ export function createApp(options: AppOptions): App {
       return turns.enter(route.urgent, () => serve(route, request.params, request, getServerContext(server)));
     };
   }
-  // A path that a version does not have is still answered by that version.
+  // A path that a version does not have is still served by that version.
   const unknown = versions.map(version => ({
     prefix: `/${version.name}/`,
     route: createUnknownRoute(version),

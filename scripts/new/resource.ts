@@ -146,7 +146,7 @@ function addLines(
 }
 
 const testOf = ({ path: { plural }, phrase }: Forms): string =>
-  `/** ${capitalize(phrase.plural)}: who makes and sees them. What all resources have in common is in contract.test.ts. */
+  `/** ${capitalize(phrase.plural)}: which users make and see them. What all resources have in common is in contract.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { call } from '../support/http/http.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';

@@ -8,7 +8,7 @@ import type { Database, Transaction } from '../storage/database.ts';
 import { createQueue, type Queue } from './queue.ts';
 import { subscriptions } from './subscriptions.ts';
 
-/** Who does something, in which request, and when. */
+/** The actor of a change, its request, and when it was made. */
 export interface Cause {
   /** `user:5`, `key:3`, `ip:192.0.2.1` for callers without credentials, or the name of a part of the service. */
   readonly actor: string;

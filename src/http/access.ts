@@ -1,4 +1,4 @@
-/** Who is calling, and whether they may: authentication and authorisation (RFC 9110 §11, RFC 6750). */
+/** The caller of a request, and what it may do: authentication and authorisation (RFC 9110 §11, RFC 6750). */
 import type { Session } from '../storage/database.ts';
 import { type ErrorCode, HttpError } from './errors.ts';
 import { runWhenReady } from './when-ready.ts';

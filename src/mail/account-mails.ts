@@ -2,7 +2,7 @@
 import { composeMail, type MailText } from './template.ts';
 
 export interface MailTemplate {
-  /** Who sends it, as the reader knows it: the shop's host. */
+  /** The sender, as the reader knows it: the shop's host. */
   readonly shop: string;
   /** Whom it greets; undefined for an address that is not confirmed. */
   readonly name: string | undefined;

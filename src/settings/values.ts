@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { removeTrailingSlashes } from '../http/request/address.ts';
 
-/** Who issues invoices: a name and the lines of an address. */
+/** The issuer of invoices: a name and the lines of an address. */
 export interface Seller {
   readonly name: string;
   readonly address: readonly string[];

@@ -172,7 +172,7 @@ export async function* readPagesAhead<Row>(
     const last = rows.at(-1);
     if (last === undefined) return;
     next = read(last);
-    // Who stops before the end has no use for it, nor for what it fails with.
+    // A reader that stops before the end has no use for it, nor for its failure.
     next.catch(() => undefined);
     yield rows;
   }

@@ -19,7 +19,8 @@ const refusedInNames =
   /\b(answers?|tells?|telling|told|tall(y|ies)|remember\w*|letter with|write late|run late|others ask)\b/gi;
 
 /** Words that comments do without: a request, client, user, process or transaction is called by its name. */
-const vague = /\b(asked|tells?|nobody|somebody|everybody|anybody)\b/gi;
+const vague =
+  /\b(?:asked|tells?|nobody|somebody|everybody|anybody)\b|(?:^|\/\*\* |\/\/ |[.:;] )who [a-z]+s /gi;
 
 /** Names that refused words stand in none the less, and why. */
 const allowedNames: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-/** Cross-origin requests: who is let in, what a preflight says, and what pages may read. */
+/** Cross-origin requests: which are let in, what a preflight says, and what pages may read. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { isObject } from '../../src/json-object.ts';
 import { call } from '../support/http/http.ts';

@@ -53,7 +53,7 @@ const keepers = [
   },
 ] as const;
 
-/** Open orders only: others have given back, or taken, what they had. */
+/** Open orders only: the stock of others has been released or deducted. */
 export function createReservationsCheck(database: Storage): Check {
   const { build } = database;
   const ended = sql<{ id: number; status: string; reserved: number }>`select orders.id, status,

@@ -105,7 +105,7 @@ function requireUnchanged(since: number, lastModified: number | undefined, readi
 /**
  * For a request whose handler has compared nothing, since what it works on has no entity tag and no date of its own: a
  * POST, many resources at once. It must not be done unless its conditions are known to hold (RFC 9110 §13.1).
- * @param exists whether a GET of this address has something to answer
+ * @param exists whether a GET of this address has something to return
  * @throws HttpError 412
  */
 export function refuseConditions(headers: Headers, exists: boolean): void {

@@ -1,6 +1,6 @@
 /**
- * The address that a client is counted under: who has not signed in has a limit per address, so two spellings of one
- * address must not be two callers.
+ * The address that a client is counted under. A client that has not signed in has a limit per address, so two
+ * spellings of one address must not be two callers.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 

@@ -51,7 +51,7 @@ export const createTruncatedImageError = (format: string): ImageError =>
 const [mostFrames, mostTimes] = [2000, 10];
 
 /**
- * Who looks at an animation puts each of its pictures over the whole.
+ * A program that shows an animation puts each of its pictures over the whole.
  * @param count of its pictures so far; @param whole its size
  * @throws ImageError
  */
@@ -76,7 +76,7 @@ export function checkWhole(width: number, height: number, limits: Limits): void 
 /** @throws ImageError when a picture is empty or has more pixels than the limit */
 export function checkSize(width: number, height: number, limits: Limits): void {
   if (width < 1 || height < 1)
-    throw createInvalidImageError(`says that it is ${width} × ${height} pixels, which is no picture`);
+    throw createInvalidImageError(`says that it is ${width} × ${height} pixels, which is not a picture`);
   if (width * height > limits.pixels) {
     throw new ImageError(
       'large',

@@ -12,7 +12,7 @@ import { type Arguments, prepareByShape, prepareQuery } from '../../storage/prep
 import { createSearchIndex, type SearchText, type SearchType } from '../../storage/search/index.ts';
 import { createTableRows } from '../../storage/table-rows.ts';
 
-/** Who has written something: the id, and the name at that time. */
+/** The author of something: the id, and the name at that time. */
 export interface Author {
   readonly id: number;
   readonly name: string;

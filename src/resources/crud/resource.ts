@@ -8,8 +8,10 @@ import type { Reply } from '../../http/response/reply.ts';
 import type { Session, Transaction } from '../../storage/database.ts';
 import type { Presenter } from './presenter.ts';
 
-/** Rows of one kind; `Locked` is what is known of one that is about to be changed. */
-/** @template Ahead what is read before the transaction of a change: see Resource.ahead */
+/**
+ * Rows of one kind; `Locked` is what is known of one that is about to be changed.
+ * @template Ahead what is read before the transaction of a change: see Resource.ahead
+ */
 export interface Rows<Params, Row, Locked extends Row, Fields, Ahead = undefined> {
   /** @throws HttpError 404 */
   find(session: Session, params: Params, caller: Caller): Promise<Row>;

@@ -11,7 +11,7 @@ import type { ShortForm } from '../short-form.ts';
 import { storedVariant } from '../variants/stored.ts';
 
 export interface EventStore {
-  /** Only events that no other can come before any more: who has read up to one by cursor has missed none. */
+  /** Only events that no other can come before any more: a client that has read up to one by cursor has missed none. */
   list(request: ListRequest): Promise<Listed<StoredEvent>>;
   find(session: Session, id: number): Promise<StoredEvent | undefined>;
 }

@@ -31,7 +31,7 @@ export function findChangeTime(row: StoredInvoice, customers: Customers, caller:
     : row.updated_at;
 }
 
-/** The representation that a GET answers. */
+/** The representation that a GET returns. */
 export function buildInvoiceView(
   row: StoredInvoice,
   customers: Customers,

@@ -37,7 +37,7 @@ function mayPay(caller: Caller, customerId: number, payers: Payers): boolean {
   return mayChange(caller, customerId) && (payers === 'customers' || may(caller, admins, undefined));
 }
 
-/** The representation that a GET answers. */
+/** The representation that a GET returns. */
 export type ShowOrder = (view: OrderView, context: RequestContext) => object;
 
 /** @param payers who may pay orders, and therefore gets the link */
@@ -69,7 +69,7 @@ export const createShowOrder =
     return toHal(members, links, { ...embedded, item: addressed });
   };
 
-/** An item of an order, as a GET of it answers. */
+/** An item of an order, as a GET of it returns it. */
 export function buildItemView(
   item: StoredItem,
   { id, currency }: StoredOrder,

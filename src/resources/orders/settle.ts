@@ -29,7 +29,7 @@ export function createSettle(
   };
 }
 
-/** Moves an open order that is locked to CANCELLED: what it has reserved is given back, an open payment cancelled. */
+/** Moves an open order that is locked to CANCELLED: its reserved stock is released, an open payment cancelled. */
 export type Cancel = (session: Transaction, before: WholeOrder, cause: Cause) => Promise<WholeOrder>;
 
 export function createCancel(

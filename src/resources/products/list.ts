@@ -27,7 +27,7 @@ export interface ListParts {
   readonly facets: ProductFacets;
 }
 
-/** @param bodyOf what a GET of a product's address answers; @returns a function that answers a request for a list */
+/** @param bodyOf what a GET of a product's address returns; @returns a function that serves a request for a list */
 export function createProductLists(
   { database, paginator }: Pick<Dependencies, 'database' | 'paginator'>,
   { products: store, definitions, facets }: ListParts,

@@ -84,7 +84,7 @@ export async function readResults(
   const words = await understand(tools, session, question);
   const documents = await tools.reader.documents(session);
   const few = completions !== undefined;
-  // Who searches for a code does not mean what has a piece of it only.
+  // A search for a code does not mean products that have only a piece of it.
   const strict = codes.isWhole;
   const request = { reader: tools.reader, session, words, visible, types, documents, few, strict };
   const weights = words.map(word => weighWord(word, documents));

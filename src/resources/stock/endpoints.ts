@@ -74,7 +74,7 @@ export function createStockEndpoints(
       operationId: 'listStockAdjustments',
       summary: 'List stock adjustments',
       tag,
-      // A key that reads products may be a shop's: who has moved what, and why, is not for it.
+      // A key that reads products may be a shop's: it is not to see who has moved what, and why.
       access: allow.staff('products:write'),
       query: schema.listAdjustments,
       page: schema.adjustmentPage,

@@ -1,5 +1,5 @@
 /**
- * Cities the service knows by itself, so that it answers without a network: where they are, their mean
+ * Cities the service knows by itself, so that it serves them without a network: where they are, their mean
  * temperatures in January and July (°C, approximate), and what their sky mostly looks like.
  */
 

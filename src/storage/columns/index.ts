@@ -1,5 +1,5 @@
 /**
- * Columns of products in memory, for what no index answers fast: how many rows have each value under any filter, and
+ * Columns of products in memory, for what no index finds fast: how many rows have each value under any filter, and
  * which rows meet several filters. A column is read from the database when it is first needed, in slices, and from then
  * on follows storage/changes/, so that it is as new as the last check. All of them are bounded in bytes: what
  * has not been used for longest goes (docs/decisions/0031).

@@ -148,7 +148,7 @@ export function createWithinPlanner(database: Database, products: Collection) {
     const passed = limit * (all / Math.max(1, mine));
     const probed = passed * (besides ? passCost.besides : passCost.alone);
     const gathered = mine * (besides ? gatherCost.besides : gatherCost.alone);
-    // Who reads all of them reads part by part, and each part would be gathered again.
+    // A client that reads all of them reads part by part, and each part would be gathered again.
     const isWhole = isInRanges && request.value !== undefined;
     const isGathered = !isWhole && gathered <= Math.min(merged, probed);
     const kind = isGathered ? 'gathered' : isWhole || merged <= probed ? 'merged' : 'probed';

@@ -44,8 +44,8 @@ const groupLockTimeout = 50;
 /** The same for snapshots, which hold no locks: anyone who reads an export may be slow. */
 const snapshotSilenceLimit = 600_000;
 /**
- * Milliseconds that a migration waits for a table, and then lets others have it: who waits to change a table holds up
- * all who come after, also those who read.
+ * Milliseconds that a migration waits for a table, and then lets others have it: a transaction that waits to change a
+ * table holds up all that come after it, also those that read.
  */
 const tableWait = 500;
 

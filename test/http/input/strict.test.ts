@@ -15,8 +15,7 @@ interface Refusal {
   readonly message: string;
 }
 
-const merge = 'application/merge-patch+json';
-const patch = 'application/json-patch+json';
+const [merge, patch] = ['application/merge-patch+json', 'application/json-patch+json'];
 const product = { name: 'Lamp', price: 5 };
 const unknown = (name: string, near: string) => `${name}: is not known; the nearest known name is ${near}`;
 

@@ -1,4 +1,4 @@
-/** Definitions of attributes: who writes them, what is refused, and that no request misses a change. */
+/** Definitions of attributes: which callers write them, what is refused, and that no request misses a change. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { call } from '../../support/http/http.ts';
 import { play, type Scenario } from '../../support/http/scenario.ts';

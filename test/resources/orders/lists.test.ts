@@ -1,4 +1,4 @@
-/** Who sees and places which orders, and how they are listed and shown as HAL. */
+/** Which users see and place which orders, and how they are listed and shown as HAL. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
 import { halType, lines, placeOrder, readOrder } from '../../support/data/orders.ts';

@@ -1,4 +1,4 @@
-/** Who finds what: callers, API keys, replicas; and any query, on both databases. */
+/** What each caller finds: users, API keys, replicas; and any query, on both databases. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { addProduct, pathOf } from '../../support/data/catalog.ts';

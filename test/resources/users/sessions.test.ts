@@ -56,7 +56,7 @@ const endings: [name: string, role: 'editor' | 'user', ending: Ending][] = [
 
 /**
  * Signs in again and again, four at a time, from before `change` is sent, when one has succeeded, until after it is done.
- * Who is refused tries no more: guesses beyond a number would have to wait, the test's last sign-in too.
+ * A client that is refused tries no more: guesses beyond a number would have to wait, the test's last sign-in too.
  */
 async function signInsDuring(service: TestService, email: string, change: () => Promise<unknown>) {
   const responses: Awaited<ReturnType<typeof signInAs>>[] = [];

@@ -1,7 +1,7 @@
 /**
  * Bulk writing of products: many records in one transaction, each one created, or matched by its sku with a
- * product that exists and updated where it differs. The bookkeeping of store.ts (kept totals) is
- * done once per transaction.
+ * product that exists and updated where it differs. Totals, the search index, tags and attributes are written once
+ * per transaction.
  */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../../events/outbox.ts';

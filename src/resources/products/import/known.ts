@@ -71,7 +71,7 @@ export function createKnownProductsReader({ build, dialect }: Database, variants
     return entries;
   }
 
-  /** Who locks a product has its variants to himself. */
+  /** A transaction that locks a product also keeps others from its variants. */
   async function readEntry(session: Session, row: Found): Promise<Entry> {
     return toEntry(row, row.variant_count === 0 ? [] : await variants.all(session, row.id));
   }

@@ -7,10 +7,10 @@ import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
 import { takeTurn } from '../../../turns/index.ts';
 import { sortInSlices } from '../../../turns/slices.ts';
 
-/** A product as it is found by its name. */
 /** A word as it is searched for, and in the small letters of a name. */
 export type Spelling = readonly [word: string, spelling: string];
 
+/** A product as it is found by its name. */
 export interface Named {
   readonly id: number;
   readonly name: readonly string[];

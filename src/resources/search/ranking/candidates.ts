@@ -307,7 +307,7 @@ function sortByWords(
   return { all, some: best.flatMap(({ those }) => those).slice(0, enoughHits) };
 }
 
-/** The same as `selectLikeliest` for hits that may be few. */
+/** The same as `readLikeliestOfMany` for hits that may be few. */
 export async function readLikeliest(
   request: CandidateRequest,
   words: readonly QueryWord[],

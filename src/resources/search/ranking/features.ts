@@ -51,7 +51,7 @@ async function toField(weight: number, texts: readonly string[]): Promise<Field>
   return { weight, words: ` ${words.join(' ')} ${together.join(' ')} ` };
 }
 
-/** @param turn gives the event loop a turn when it is due: a product has up to a megabyte of texts */
+/** Gives the event loop a turn when it is due: a product has up to a megabyte of texts. */
 export async function toFeatures(
   { title, body, fields }: SearchText,
   isFiller: (word: string) => boolean,

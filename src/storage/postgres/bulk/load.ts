@@ -32,7 +32,7 @@ export function loadPostgres(
       deferred ??= await isDeferred(database);
       if (deferred || decided || existing > 0 || rows < manyAdded) return;
       decided = true;
-      // Who is not their owner keeps them; a database that is away fails the next transaction.
+      // A user that does not own the indexes keeps them; a database that is away fails the next transaction.
       deferred = await deferIndexes(database, [...tables, ...always], application).catch(() => false);
     },
     async close() {
