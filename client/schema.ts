@@ -109,7 +109,7 @@ export interface paths {
         put?: never;
         /**
          * End the session of a refresh token
-         * @description The refresh token is the credential. A token that is not known any more is no error.
+         * @description The refresh token is the credential. A token that is no longer known is not an error.
          *
          *     Access: public.
          */
@@ -1261,7 +1261,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel an order
-         * @description While it is PENDING. What it has reserved is given back. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.
+         * @description While it is PENDING. Its reserved stock is released. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.
          *
          *     Access: the roles admin, editor, user; API keys with the scope `orders:write`.
          */
@@ -2372,7 +2372,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether requests can be served: the database answers and is migrated
+         * Whether requests can be served: the database responds and is migrated
          * @description Access: public.
          */
         get: operations["getReadiness"];
@@ -2401,7 +2401,7 @@ export interface paths {
         };
         /**
          * Numbers for Prometheus
-         * @description Asks for METRICS_TOKEN as a bearer token. Where that is not set, only requests from the machine itself are answered: over the loopback interface, and through no proxy.
+         * @description Requires METRICS_TOKEN as a bearer token. If that is not set, only requests from the machine itself are served: over the loopback interface, and through no proxy.
          *
          *     Access: public.
          */
@@ -10301,7 +10301,7 @@ export interface components {
          *
          *     `INVALID_SIGNATURE`: The signature is missing, too old, or does not match this body and the shared secret.
          *
-         *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired. A password reset sends a new mail, and confirms the address too.
+         *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired. Request a password reset to get a new mail; it also confirms the address.
          */
         PlainBadRequest: {
             headers: {
@@ -10382,7 +10382,7 @@ export interface components {
          *
          *     `INVALID_SIGNATURE`: The signature is missing, too old, or does not match this body and the shared secret.
          *
-         *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired. A password reset sends a new mail, and confirms the address too.
+         *     `INVALID_TOKEN`: The token is wrong, was used before, or has expired. Request a password reset to get a new mail; it also confirms the address.
          */
         BadRequest: {
             headers: {
@@ -10864,7 +10864,7 @@ export interface components {
          *
          *     `DATABASE_READ_ONLY`: The database takes no writes: it is a standby, or set to read only; retry after Retry-After.
          *
-         *     `DATABASE_MOVED`: The file of the database was removed or replaced while the service runs: nothing is written.
+         *     `DATABASE_MOVED`: The database file was removed or replaced while the service was running; writes are refused.
          *
          *     `WEATHER_UNAVAILABLE`: The weather provider cannot be reached, and nothing is known of this city yet; retry later.
          *
@@ -10947,7 +10947,7 @@ export interface components {
         IfMatch: string;
         /** @description When the resource has changed since, 412. If-Match takes precedence. */
         IfUnmodifiedSince: string;
-        /** @description A range of bytes: the response is that part (206). Several ranges at once, and what is no range of bytes, are ignored. */
+        /** @description A range of bytes: the response is that part (206). Several ranges at once, and values that are not a range of bytes, are ignored. */
         Range: string;
         /** @description The ETag of which the range is a part: when it is not current, the response is the whole. */
         IfRange: string;
@@ -19407,7 +19407,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description When nothing has changed since, the response is 304. If-None-Match takes precedence. */
                 "If-Modified-Since"?: components["parameters"]["IfModifiedSince"];
-                /** @description A range of bytes: the response is that part (206). Several ranges at once, and what is no range of bytes, are ignored. */
+                /** @description A range of bytes: the response is that part (206). Several ranges at once, and values that are not a range of bytes, are ignored. */
                 Range?: components["parameters"]["Range"];
                 /** @description The ETag of which the range is a part: when it is not current, the response is the whole. */
                 "If-Range"?: components["parameters"]["IfRange"];

@@ -38,7 +38,7 @@ function checkLetters(word: string, least: number): void {
     const instead = letters.length < least ? '' : `, as in ${letters}`;
     throw new Refused(
       2,
-      `"${word}" is no name: names are lower-case letters, with a hyphen between words${instead}`,
+      `"${word}" is not a name: names are lower-case letters, with a hyphen between words${instead}`,
     );
   }
   if (word.length < least) throw new Refused(2, `"${word}" has fewer than ${least} letters`);

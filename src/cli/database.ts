@@ -61,10 +61,10 @@ export const findEmbeddedSize = (config: Config): number | undefined =>
 function createNoCatalogError(config: Config, reason: string): Error {
   return config.DATABASE_URL === undefined
     ? new Error(
-        `${resolve(getEmbeddedFile(config))} is no catalog: it ${reason}; put a backup in its place with catalog restore, or make it a new catalog with catalog migrate`,
+        `${resolve(getEmbeddedFile(config))} is not a Catalog database: it ${reason}; put a backup in its place with catalog restore, or make it a new catalog with catalog migrate`,
       )
     : new Error(
-        `the database of DATABASE_URL is no catalog: it ${reason}; restore a dump, or make it a new catalog with catalog migrate`,
+        `the database of DATABASE_URL is not a Catalog database: it ${reason}; restore a dump, or make it a new catalog with catalog migrate`,
       );
 }
 

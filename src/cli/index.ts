@@ -14,7 +14,7 @@ export interface Listed {
 
 export const commands: readonly Listed[] = [
   { name: 'serve', summary: 'run the service', load: () => import('./serve.ts') },
-  { name: 'migrate', summary: 'bring the database up to date', load: () => import('./migrate.ts') },
+  { name: 'migrate', summary: 'run database migrations', load: () => import('./migrate.ts') },
   {
     name: 'import',
     summary: 'add products from a CSV, NDJSON or JSON file',
@@ -34,17 +34,17 @@ export const commands: readonly Listed[] = [
   },
   {
     name: 'check',
-    summary: 'say whether the database is whole, and repair what is derived',
+    summary: 'verify the database and repair derived data',
     load: () => import('./check/index.ts'),
   },
   {
     name: 'media',
-    summary: 'say whether the files of images and their rows agree, and repair them',
+    summary: 'compare image files with the database and repair differences',
     load: () => import('./media/index.ts'),
   },
   {
     name: 'restore',
-    summary: 'put a backup in the place of the embedded database',
+    summary: 'replace the embedded database with a backup',
     load: () => import('./backup/restore.ts'),
   },
 ];

@@ -70,7 +70,7 @@ function checkArguments(args: string[], options: Options, positionals: boolean):
     if (type === 'boolean') continue;
     if (value === undefined) throw new UsageError(`${rawName} needs a value`);
     if (!inlineValue && value.startsWith('--'))
-      throw new UsageError(`${rawName} needs a value; where it is "${value}", write ${rawName}=${value}`);
+      throw new UsageError(`${rawName} needs a value; if the value is "${value}", write ${rawName}=${value}`);
   }
 }
 
@@ -83,7 +83,7 @@ export function runAction(
   if (action !== undefined) return action(rest);
   const names = Object.keys(actions);
   const all = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-  throw new UsageError(`the action is ${all}, not ${name === '' ? 'nothing' : `"${name}"`}`);
+  throw new UsageError(name === '' ? `missing action: ${all}` : `unknown action "${name}": use ${all}`);
 }
 
 /** The value of an option that the command cannot do without. */
@@ -148,7 +148,7 @@ export function parseSafeOption(value: boolean | undefined, format: string | und
 
 /** @throws UsageError when there are more than the command takes */
 export function refuseExtraArguments([extra]: readonly string[]): void {
-  if (extra !== undefined) throw new UsageError(`there is no place for the argument "${extra}"`);
+  if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}"`);
 }
 
 /** The one positional argument of a command. */

@@ -62,7 +62,7 @@ export interface Cors {
  * @throws Error for what is no origin
  */
 export function parseOrigin(text: string): string {
-  if (text === '*') throw new Error('* is no origin: leave the setting out to allow any');
+  if (text === '*') throw new Error('* is not an origin: leave the setting out to allow any');
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const hasMore = url === undefined || !/^[a-z][a-z\d+.-]*:\/\/[^/?#@\\]+\/?$/i.test(text);
   if (hasMore) throw new Error(`must be a scheme, a host and no more, as https://shop.example`);

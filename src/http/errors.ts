@@ -17,7 +17,7 @@ const messages = {
     INVALID_SIGNATURE:
       'The signature is missing, too old, or does not match this body and the shared secret.',
     INVALID_TOKEN:
-      'The token is wrong, was used before, or has expired. A password reset sends a new mail, and confirms the address too.',
+      'The token is wrong, was used before, or has expired. Request a password reset to get a new mail; it also confirms the address.',
   },
   401: {
     UNAUTHORIZED:
@@ -95,7 +95,7 @@ const messages = {
     DATABASE_READ_ONLY:
       'The database takes no writes: it is a standby, or set to read only; retry after Retry-After.',
     DATABASE_MOVED:
-      'The file of the database was removed or replaced while the service runs: nothing is written.',
+      'The database file was removed or replaced while the service was running; writes are refused.',
     WEATHER_UNAVAILABLE:
       'The weather provider cannot be reached, and nothing is known of this city yet; retry later.',
     PAYMENT_UNAVAILABLE:

@@ -43,7 +43,7 @@ export function createLimiter(budget: number): Limiter {
     async run(pixels, work) {
       if (waiting.length >= mostWaiting) {
         throw new HttpError('SERVICE_BUSY', {
-          message: 'Too many images wait to be worked on; retry after the time in Retry-After.',
+          message: 'Too many images are waiting to be processed; retry after the time in Retry-After.',
           headers: { 'Retry-After': '2' },
         });
       }

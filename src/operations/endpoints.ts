@@ -58,7 +58,7 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
       ...open,
       path: '/ready',
       operationId: 'getReadiness',
-      summary: 'Whether requests can be served: the database answers and is migrated',
+      summary: 'Whether requests can be served: the database responds and is migrated',
       urgent: true,
       responses: {
         200: {
@@ -95,7 +95,7 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
       operationId: 'getMetrics',
       summary: 'Numbers for Prometheus',
       description:
-        'Asks for METRICS_TOKEN as a bearer token. Where that is not set, only requests from the machine itself are answered: over the loopback interface, and through no proxy.',
+        'Requires METRICS_TOKEN as a bearer token. If that is not set, only requests from the machine itself are served: over the loopback interface, and through no proxy.',
       produces: ['text/plain'],
       responses: { 200: { description: 'Prometheus text format.', mediaType: 'text/plain' } },
       errors: ['UNAUTHORIZED'],

@@ -167,7 +167,7 @@ type Intent = z.output<typeof paymentIntent>;
 const refund = z.object({ id: z.string().min(1), object: z.literal('refund') });
 
 const createUnintelligibleError = (what: string, cause?: unknown) =>
-  new PaymentError('unavailable', `the response of Stripe is no ${what}`, cause);
+  new PaymentError('unavailable', `the response of Stripe is not a ${what}`, cause);
 
 /** @throws PaymentError */
 function parseIntent(response: unknown): Intent {
@@ -205,7 +205,7 @@ function createStripeReports(secret: string, clock: Clock): PaymentReports {
           throw new PaymentError('signature', 'the signature does not verify', error);
         throw error;
       }
-      if (!isEvent(event)) throw new PaymentError('malformed', 'the body is no event');
+      if (!isEvent(event)) throw new PaymentError('malformed', 'the body is not an event');
       if (event.type !== 'payment_intent.succeeded') return undefined;
       const paid = paymentSucceeded.safeParse(event);
       if (!paid.success) throw new PaymentError('malformed', 'the event names no payment', paid.error);

@@ -136,14 +136,14 @@ export const settings = {
   MEDIA_PIXEL_LIMIT: {
     schema: integer(1, 268_402_689),
     default: '50000000',
-    help: 'width times height of a JPEG at most, four fifths of it of other images, which take four bytes of memory a pixel',
+    help: 'largest JPEG in pixels (width × height); four fifths of it for other formats',
   },
   MEDIA_CACHE_LIMIT: {
     schema: integer(0, Number.MAX_SAFE_INTEGER),
     default: '1073741824',
     help: 'bytes of DATA_DIR/media-cache, where other sizes and formats of images are kept',
   },
-  TRUST_PROXY: { schema: flag, default: 'false', help: 'believe X-Forwarded-For, -Proto and -Host' },
+  TRUST_PROXY: { schema: flag, default: 'false', help: 'trust X-Forwarded-For, -Proto and -Host' },
   LOG_LEVEL: {
     schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']),
     default: 'info',
@@ -197,7 +197,7 @@ export const settings = {
   },
   ORDER_TIMEOUT: {
     schema: integer(1, 31_536_000).optional(),
-    help: 'seconds after which an order that is not paid is cancelled and what it has reserved given back; unset: never',
+    help: 'seconds after which an order that is not paid is cancelled and its reserved stock released; unset: never',
   },
   STRIPE_SECRET_KEY: {
     schema: z
@@ -235,17 +235,17 @@ export const settings = {
   },
   EVENTS_RETENTION_DAYS: {
     schema: integer(1, 36_500).optional(),
-    help: 'days after which events and deliveries given up are forgotten; unset: never',
+    help: 'days after which events and deliveries that were given up are deleted; unset: never',
   },
   METRICS_TOKEN: {
     schema: z.string().min(16).optional(),
     holds: 'secret',
-    help: 'bearer token that /metrics asks for, 16 characters or more; unset: it serves only this machine',
+    help: 'bearer token that /metrics requires, 16 characters or more; unset: it serves only this machine',
   },
   STOP_DELAY: {
     schema: integer(0, 600),
     default: '2',
-    help: 'seconds that SIGTERM leaves load balancers to notice: /ready is 503, requests are still served',
+    help: 'seconds after SIGTERM during which requests are still served and /ready is 503',
   },
   STOP_TIMEOUT: {
     schema: integer(0, 600),

@@ -10,14 +10,14 @@ export const isDamage = (error: unknown): error is StorageError =>
 /**
  * Texts of JSON are stored to be served as they are, and SQLite keeps no sums of its pages: one letter that was
  * changed would otherwise make a whole list unreadable, and nothing would show it.
- * @throws StorageError `damaged` when the text is no JSON
+ * @throws StorageError `damaged` when the text is not valid JSON
  */
 export function parseStored<T>(text: string): T {
   try {
     // Boundary: only this program writes such texts, and anyone who reads one names what was written.
     return JSON.parse(text) as T;
   } catch (cause) {
-    throw new StorageError('damaged', 'A stored document is no JSON', { cause });
+    throw new StorageError('damaged', 'A stored document is not valid JSON', { cause });
   }
 }
 

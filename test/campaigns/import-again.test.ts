@@ -81,13 +81,15 @@ describeOnDatabases('catalog import on %s', kind => {
         ? fresh.run(['import', '-', ...options], text.join('\n'))
         : fresh.runHere(['import', file, ...options]);
     const before = await run();
-    expect(before.err).toContain('2 records have the sku of an earlier one; of each sku the last counts');
+    expect(before.err).toContain(
+      '2 records repeat the sku or externalId of an earlier record; the last one wins',
+    );
     const products = await productsOf(fresh);
     // What the last one leaves out, an earlier one has said.
     expect(products[0]).toMatchObject({ sku: 'A-1', name: 'Last', price: 2, category: 'early' });
     const version = await versionOf(fresh);
     const after = await run();
-    expect(after.err).toContain('2 records have the sku of an earlier one');
+    expect(after.err).toContain('2 records repeat the sku or externalId of an earlier record');
     expect(after.out).toStartWith(
       `0 created, 0 updated, ${(text.length - 2).toLocaleString('en-US')} unchanged, 1 rejected`,
     );

@@ -19,7 +19,7 @@ function refusal(words: string): [status: number, message: string] {
   return [0, ''];
 }
 
-const noName = 'is no name: names are lower-case letters, with a hyphen between words';
+const noName = 'is not a name: names are lower-case letters, with a hyphen between words';
 
 test.each([
   ['notes', 'note'],

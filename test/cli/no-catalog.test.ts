@@ -132,7 +132,7 @@ describeOnDatabases('a database without a catalog on %s', kind => {
     if (kind === 'sqlite') await withDatabaseOf(place, async () => undefined);
     const where = kind === 'sqlite' ? file : 'the database of DATABASE_URL';
     const line = new RegExp(
-      `^catalog \\w+: ${where} is no catalog: it has no table of migrations; (put a backup|restore a dump).* catalog migrate\n$`,
+      `^catalog \\w+: ${where} is not a Catalog database: it has no table of migrations; (put a backup|restore a dump).* catalog migrate\n$`,
     );
     for (const args of kind === 'sqlite' ? [...working, ['backup', 'FOLDER/copy.db']] : working) {
       const ended = await runIn(place, args);
@@ -163,7 +163,7 @@ describe('a file that is no catalog', () => {
     await put('');
     writeFileSync(`${file}-wal`, 'of a database that was cut off', { mode: 0o600 });
     for (const args of [...working, ['backup', 'FOLDER/copy.db']]) {
-      const err = `catalog ${args[0]}: ${file} is no catalog: it is an empty file; put a backup in its place with catalog restore, or make it a new catalog with catalog migrate\n`;
+      const err = `catalog ${args[0]}: ${file} is not a Catalog database: it is an empty file; put a backup in its place with catalog restore, or make it a new catalog with catalog migrate\n`;
       expect([args, await runIn(place, args)]).toEqual([args, { status: 1, out: '', err }]);
     }
     const products = place.file('p.csv', csv);
@@ -186,7 +186,7 @@ describe('a file that is no catalog', () => {
   test('an empty one is a new one for serve', async () => {
     await put('');
     const child = place.start(['serve', '--port', '0']);
-    await waitFor(child.stderr, /shown this once/);
+    await waitFor(child.stderr, /not shown again/);
     child.kill('SIGTERM');
     expect(await child.exited).toBe(0);
     place.remove();

@@ -18,12 +18,7 @@ describe('the command line', () => {
     ['an unknown command', ['zap'], 2, /^catalog: there is no command "zap"; .*\n$/],
     ['an unknown option', ['import', '--zap'], 2, /^catalog import: unknown option '--zap'; see .*\n$/],
     ['a missing argument', ['import'], 2, /^catalog import: FILE is missing; see .*\n$/],
-    [
-      'one argument too many',
-      ['import', 'a', 'b'],
-      2,
-      /^catalog import: there is no place for the argument "b"; .*\n$/,
-    ],
+    ['one argument too many', ['import', 'a', 'b'], 2, /^catalog import: unexpected argument "b"; .*\n$/],
     [
       'a bad mapping',
       ['import', 'a', '--map', 'colour=x'],
@@ -59,7 +54,7 @@ describe('the command line', () => {
       'an option for a value',
       ['import', 'a', '--rejects', '--dry-run'],
       2,
-      /^catalog import: --rejects needs a value; where it is "--dry-run", write --rejects=--dry-run; see .*\n$/,
+      /^catalog import: --rejects needs a value; if the value is "--dry-run", write --rejects=--dry-run; see .*\n$/,
     ],
     [
       'a value that is not taken',
@@ -72,7 +67,7 @@ describe('the command line', () => {
       'an argument of a command without any',
       ['users', 'list', 'all'],
       2,
-      /^catalog users: there is no place for the argument "all"; see .*\n$/,
+      /^catalog users: unexpected argument "all"; see .*\n$/,
     ],
     [
       'an option without the one that it is for',
@@ -85,7 +80,7 @@ describe('the command line', () => {
       'an unknown action',
       ['users', 'zap'],
       2,
-      /^catalog users: the action is create, .* not "zap"; see .*\n$/,
+      /^catalog users: unknown action "zap": use create, .*; see .*\n$/,
     ],
   ] as const)('%s', async (_, args, status, output) => {
     const ended = await place.runHere(args);

@@ -27,7 +27,7 @@ test.each([
     'https://a.example, b.example',
     'must be a scheme, a host and no more, as https://shop.example, not "b.example"',
   ],
-  ['CORS_ORIGINS', '*', '* is no origin: leave the setting out to allow any'],
+  ['CORS_ORIGINS', '*', '* is not an origin: leave the setting out to allow any'],
   [
     'MAIL_FROM',
     'Shop',

@@ -60,7 +60,7 @@ function createDocumentsCheck({ build }: Storage): Check {
         for (const row of rows) {
           const document = readDocument(row);
           const other = columns.filter(column => document?.[column] !== row[column]);
-          if (document === undefined) lines.push(`product ${row.id}: its document is no JSON`);
+          if (document === undefined) lines.push(`product ${row.id}: its document is not valid JSON`);
           else if (other.length > 0) {
             lines.push(`product ${row.id}: its document differs from the columns ${other.join(', ')}`);
           }
@@ -89,7 +89,7 @@ function createTextsCheck({ build }: Storage, table: string, column: string): Ch
     async find(session) {
       const lines: string[] = [];
       for await (const rows of readRowPages(session, build, select)) {
-        for (const { id, text } of rows) if (!isJson(text)) lines.push(`row ${id}: it is no JSON`);
+        for (const { id, text } of rows) if (!isJson(text)) lines.push(`row ${id}: it is not valid JSON`);
       }
       return lines;
     },

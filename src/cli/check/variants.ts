@@ -35,7 +35,7 @@ function createColumnsCheck(database: Storage): Check {
   const select = sql<VariantColumns>`select id, ${names} from product_variants`;
   const derived = ofVariants.variantNames.filter(name => name !== 'document' && name !== 'updated_at');
 
-  /** Variants whose columns are others than their representation gives, with those; none where it is no JSON. */
+  /** Variants whose columns are others than their representation gives, with those; none where it is not valid JSON. */
   async function* findDifferingVariants(session: Session) {
     for await (const rows of readRowPages(session, build, select)) {
       for (const row of rows) {
@@ -57,7 +57,7 @@ function createColumnsCheck(database: Storage): Check {
     find: session =>
       Array.fromAsync(findDifferingVariants(session), ({ row, right, other }) => {
         const what = other.length === 0 ? 'availability' : `columns ${other.join(', ')}`;
-        const problem = right === undefined ? 'is no JSON' : `differs from the ${what}`;
+        const problem = right === undefined ? 'is not valid JSON' : `differs from the ${what}`;
         return `variant ${row.id}: its document ${problem}`;
       }),
     async repair(session) {
@@ -93,7 +93,7 @@ function createSummariesCheck(database: Storage): Check {
   async function* findDifferingProducts(session: Session): AsyncGenerator<Counted> {
     for await (const rows of readRowPages(session, build, select)) {
       for (const before of rows) {
-        // What is no JSON is found elsewhere.
+        // A document that is not valid JSON is found elsewhere.
         if (readDocument(before) === undefined) continue;
         const { document } = await computeRightRow(session, before, Date.parse(productOf(before).updatedAt));
         if (productJson({ id: before.id, document }) !== productJson(before)) yield before;

@@ -178,7 +178,10 @@ const describeShortage = ({ file, skip }: ImportArguments, records: number): str
 
 /** With a preset, which reads all of the file first, nothing is skipped. */
 function formatResumeHint({ preset }: ImportArguments, done: number): string {
-  const skipping = preset === undefined ? `, with --skip ${done} if records have no sku` : '';
+  const skipping =
+    preset === undefined
+      ? `, with --skip ${done} if records have no sku, no externalId and no variant sku`
+      : '';
   return `${formatQuantity(done, 'record')} ${done === 1 ? 'is' : 'are'} done: run the same command again${skipping}`;
 }
 

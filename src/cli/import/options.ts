@@ -68,12 +68,12 @@ not be of several products:
     product or a variant, and with attributes.KEY the attributes under other keys; attributes replaces all of them
   - no product has the sku, but one the externalId: it gets the sku as its new one, and how many do is reported. Where
     an earlier record of the same file names that product with its sku the record is refused: they are two products
-  - two records have it: what each gives is taken one after another, the later wins; how many have the sku of an
-    earlier one is reported
-A record with neither is a new product each time it is imported.
+  - two records have it: what each gives is taken one after another, the later wins; how many repeat an earlier
+    record is reported
+A record with no sku, no externalId and no variant sku creates a new product each time it is imported.
 
-After an interruption run the same command again: records with a sku or externalId that are in are not written
-twice. For records without one add --skip N with the number that the interrupted import printed.
+After an interruption run the same command again: records with any of these that were imported are not written
+twice. For records that have none of these, add --skip N with the number that the interrupted import printed.
 
 Exit status: 0 all records went in; 2 some were rejected, or the command line is wrong and nothing was
 read; 1 the import failed, or the file has no records or fewer than --skip leaves out; 130 it was interrupted.`;
@@ -132,7 +132,9 @@ export function parseArguments(args: string[]): ImportArguments {
   if (preset !== undefined && format !== undefined && format !== 'csv')
     throw new UsageError('--preset is for CSV only');
   if (preset !== undefined && skip > 0) {
-    throw new UsageError('--skip is not for a --preset: what is in is found again, and not written twice');
+    throw new UsageError(
+      '--skip cannot be used with --preset: imported records are recognised and not written twice',
+    );
   }
   const cells = {
     decimal: parseChoiceOption(values.decimal, '--decimal', ['point', 'comma']),

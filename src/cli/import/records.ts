@@ -53,7 +53,7 @@ export interface Chunk {
   readonly rejects: readonly { readonly position: number; readonly reject: Reject }[];
   /** Skus of records that are left out, as they are done already. */
   readonly passed: readonly string[];
-  /** Records that have the sku of an earlier one. */
+  /** Records that repeat the sku or externalId of an earlier one. */
   readonly repeated: number;
   /** How many records of the source the chunk ends, and bytes read so far. */
   readonly end: number;

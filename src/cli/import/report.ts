@@ -85,7 +85,8 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
         if (lines.length > 1024 * 1024) flush();
       } else if (count <= shownRejects) {
         console.error(`line ${reject.line}: ${escapeUnprintable(reject.error)}`);
-        if (count === shownRejects) console.error('(more are only counted; --rejects FILE keeps them all)');
+        if (count === shownRejects)
+          console.error('(further rejects are only counted; --rejects FILE writes all of them)');
       }
     },
     flush,
@@ -100,7 +101,7 @@ export interface ImportState {
   created: number;
   updated: number;
   unchanged: number;
-  /** Records that have the sku of an earlier one. */
+  /** Records that repeat the sku or externalId of an earlier one. */
   repeated: number;
   /** Records of the file that are committed or rejected: what --skip takes. */
   done: number;
@@ -192,7 +193,7 @@ export function formatRemarks(state: ImportState, rejects: Pick<Rejects, 'reason
     ...(repeated === 0
       ? []
       : [
-          `${formatCount(repeated)} ${repeated === 1 ? 'record has' : 'records have'} the sku of an earlier one; of each sku the last counts`,
+          `${formatCount(repeated)} ${repeated === 1 ? 'record repeats' : 'records repeat'} the sku or externalId of an earlier record; the last one wins`,
         ]),
     ...reasons
       .slice(0, shownReasons)

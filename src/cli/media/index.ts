@@ -32,7 +32,9 @@ Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line 
 
   async run([action, ...rest]) {
     if (action !== 'check') {
-      throw new UsageError(`the action is check, not ${action === undefined ? 'nothing' : `"${action}"`}`);
+      throw new UsageError(
+        action === undefined ? 'missing action: check' : `unknown action "${action}": use check`,
+      );
     }
     const { values } = parse(rest, {
       content: { type: 'boolean' },

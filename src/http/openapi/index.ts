@@ -99,7 +99,7 @@ const securitySchemes = {
     scheme: 'bearer',
     bearerFormat: 'JWT',
     description:
-      'The access token of `/v1/auth/login`: a JWT, signed with HS256 and checked as RFC8725 asks for.',
+      'The access token of `/v1/auth/login`: a JWT, signed with HS256 and checked as RFC8725 requires.',
   },
   apiKeyHeader: {
     type: 'apiKey',

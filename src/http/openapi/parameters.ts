@@ -51,7 +51,7 @@ export const parameters = {
     name: 'Range',
     in: 'header',
     description:
-      'A range of bytes: the response is that part (206). Several ranges at once, and what is no range of bytes, are ignored.',
+      'A range of bytes: the response is that part (206). Several ranges at once, and values that are not a range of bytes, are ignored.',
     schema: buildLineSchema(64),
   },
   IfRange: {

@@ -29,7 +29,7 @@ export function readRange(headers: Headers, size: number, etag: string): ByteRan
   if (range === undefined) return undefined;
   if (range.first > range.last) {
     throw new HttpError('RANGE_NOT_SATISFIABLE', {
-      message: `There are ${size} bytes; the range asks for none of them.`,
+      message: `The file has ${size} bytes; the requested range begins after its end.`,
       headers: { ...acceptRanges, 'Content-Range': `bytes */${size}` },
     });
   }

@@ -128,12 +128,16 @@ export function createProductFacets(database: Database, columns: Columns): Produ
     const shown = quoteValue(name, quotedLength);
     const key = name.slice(attributePrefix.length);
     if (!name.startsWith(attributePrefix) || !attributeKey.test(key)) {
-      const known = `${plainFacets.join(', ')}, or attr. and the key of an attribute`;
-      throw createFieldError('facets', 'enum', `must name facets, which ${shown} is not: they are ${known}`);
+      const known = `${plainFacets.join(', ')}, and attr. with the key of an attribute`;
+      throw createFieldError('facets', 'enum', `${shown} is not a facet; facets are ${known}`);
     }
     const definition = definitions.get(key);
     if (definition?.facet === false)
-      throw createFieldError('facets', 'facet', `must not name ${shown}, which is none`);
+      throw createFieldError(
+        'facets',
+        'facet',
+        `${shown} is not a facet: its definition says "facet": false`,
+      );
     if (definition === undefined && !(await isUsed(key)))
       throw createFieldError('facets', 'unknown', `must not name ${shown}: no product has this attribute`);
   }

@@ -116,7 +116,7 @@ export function createAuthEndpoints({ database, clock }: Dependencies, options: 
       path: '/auth/logout',
       operationId: 'logout',
       summary: 'End the session of a refresh token',
-      description: 'The refresh token is the credential. A token that is not known any more is no error.',
+      description: 'The refresh token is the credential. A token that is no longer known is not an error.',
       tag,
       access: allow.public,
       idempotent: false,

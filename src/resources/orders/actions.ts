@@ -83,7 +83,7 @@ export function createOrderActions(
       operationId: 'cancelOrder',
       summary: 'Cancel an order',
       description:
-        'While it is PENDING. What it has reserved is given back. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.',
+        'While it is PENDING. Its reserved stock is released. If-Match takes the ETag of the order itself, as `GET /v1/orders/{id}` gives it.',
       tag,
       access,
       params: byId,

@@ -149,7 +149,7 @@ function reserveLines(lines: Lines, locked: LockedStock): number[] {
     const left = countObtainable(stock);
     if (quantity > left) {
       const name = variantId == null ? `product ${productId}` : `variant ${variantId}`;
-      const message = `of ${name} there are ${left} to be had, ${quantity} are wanted`;
+      const message = `only ${left} of ${name} can be ordered, ${quantity} ${quantity === 1 ? 'was' : 'were'} requested`;
       missing.push(buildErrorDetail(['items', index, 'quantity'], 'stock', message));
       return 0;
     }

@@ -27,7 +27,11 @@ export function refuseOwnStock(
 ): void {
   if (before === undefined || before.variantCount === 0 || stock === null || isSame(before.stock, stock))
     return;
-  throw createFieldError('stock', 'variants', 'is counted of each variant, not of a product that has some');
+  throw createFieldError(
+    'stock',
+    'variants',
+    'must be null: a product with variants has stock on each variant',
+  );
 }
 
 const mostBytesOfCharacter = 3;
@@ -80,18 +84,14 @@ export function refuseBelowReserved(before: Stock | null, stock: StockFields | n
   const { reserved = 0, onHand = 0 } = before ?? {};
   if (reserved === 0) return;
   if (stock === null) {
-    throw createFieldError(
-      'stock',
-      'reserved',
-      `cannot be taken away while orders have reserved ${reserved}`,
-    );
+    throw createFieldError('stock', 'reserved', `cannot be removed while orders have reserved ${reserved}`);
   }
   // Sold beyond what there was, it may stay below; and backorder may end.
   if (stock.onHand < reserved && stock.onHand < onHand && !stock.backorder) {
     throw createFieldError(
       ['stock', 'onHand'],
       'minimum',
-      `must be ${reserved} or more: orders have reserved as many`,
+      `must be at least ${reserved}, the number that orders have reserved`,
     );
   }
 }

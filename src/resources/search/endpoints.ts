@@ -171,7 +171,11 @@ function resolveTypes(query: Query, caller: Caller): { visible: SearchType[]; ty
   const visible = searchTypes.filter(candidate => mayRead(caller, candidate));
   const named = ofProducts.find(name => query[name] !== undefined);
   if (named !== undefined && query.type !== undefined && query.type !== 'product')
-    throw createFieldError(named, 'product', `is about products: it does not go with type=${query.type}`);
+    throw createFieldError(
+      named,
+      'product',
+      `applies to products only and cannot be combined with type=${query.type}`,
+    );
   const type = named === undefined ? query.type : 'product';
   if (type !== undefined && !visible.includes(type)) {
     throw new HttpError('FORBIDDEN', { message: `These credentials do not permit reading ${type}s.` });

@@ -69,7 +69,7 @@ function applyOne(line: Line, place: Place | undefined, locked: LockedStock): Ap
   }
   const { product, variant, stock } = found;
   if (variant === undefined && product.variantCount > 0) {
-    const message = `product ${product.id} is counted in its variants: name one of them`;
+    const message = `product ${product.id} has variants: adjust one of them`;
     return { member, rule: 'variants', message };
   }
   if (!isCounted(stock)) {

@@ -1,6 +1,6 @@
 /**
- * What orders and adjustments do to the stock of a product or of a variant. Orders reserve; payment takes what they have
- * reserved, cancellation gives it back. Pure.
+ * What orders and adjustments do to the stock of a product or of a variant. Orders reserve; payment deducts what they
+ * have reserved, cancellation releases it. Pure.
  */
 import { largestId } from '../../storage/database.ts';
 import { type Stock, setOwed } from '../products/members/stock.ts';
@@ -48,7 +48,7 @@ export function adjust(stock: Counted, delta: number): Counted | Obstacle {
   const { onHand, reserved, backorder, owed = 0 } = stock;
   const sent = Math.max(0, Math.min(owed, delta));
   const after = onHand + delta - sent;
-  const said = `${delta} would make ${onHand} on hand ${after}`;
+  const said = `delta ${delta} would change onHand from ${onHand} to ${after}`;
   if (after < 0) return { rule: 'minimum', message: `${said}; there cannot be fewer than 0` };
   if (after > largestId)
     return { rule: 'maximum', message: `${said}; there cannot be more than ${largestId}` };

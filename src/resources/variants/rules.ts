@@ -40,7 +40,7 @@ function refuseOptions(product: Product, chosen: VariantFields['options']): void
     throw createFieldError(
       ['options', name],
       'unknown',
-      `is no option of product ${product.id}, which has ${names}`,
+      `is not an option of product ${product.id}, which has ${names}`,
     );
   }
   for (const { name, values } of product.options) {

@@ -72,7 +72,7 @@ function parseServer(server: string): string {
     throw new Error(`names a server with a port that is not from 1 to 65535: "${server}"`);
   }
   if (!host.test(server) || !URL.canParse(`postgres://${server}`)) {
-    throw new Error(`names a server that is no host:port: "${server}"`);
+    throw new Error(`names a server that is not host:port: "${server}"`);
   }
   return /:\d+$/.test(server) ? server : `${server}:${port}`;
 }

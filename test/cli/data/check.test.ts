@@ -93,7 +93,7 @@ const originals: readonly (readonly [statement: string, line: RegExp])[] = [
   ],
   [
     "update products set document = '\"name\":' where name = 'Shade'",
-    /^documents of products: product \d+: its document is no JSON$/m,
+    /^documents of products: product \d+: its document is not valid JSON$/m,
   ],
   [
     "update products set category_id = 9999 where name = 'Rake'",

@@ -74,7 +74,7 @@ describeOnDatabases('products without a sku of their own on %s', kind => {
     expect(ended.err).toContain(
       'line 1: variants: have skus of several products, product 2 and product 1 among them',
     );
-    expect(ended.err).toContain('line 2: sku: "C" is that of product 3');
+    expect(ended.err).toContain('line 2: sku: "C" is already the sku of product 3');
     expect(ended).toMatchObject({ status: 2, out: expect.stringContaining('0 unchanged, 2 rejected') });
     expect(await shown(place)).toEqual([['Tee', 'T-1 S'], ['Polo', 'P-1 M'], ['Cap']]);
     place.remove();

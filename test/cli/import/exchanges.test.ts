@@ -36,7 +36,7 @@ const scenarios: readonly Scenario[] = [
   {
     name: 'pieces of a product that has variants',
     files: [[one], [{ ...tee('T-1 S 7'), stock: { onHand: 5 } }]],
-    says: 'line 1: stock: is counted of each variant, not of a product that has some',
+    says: 'line 1: stock: must be null: a product with variants has stock on each variant',
     status: 2,
     variants: ['1 S T-1 -', '2 M T-2 -'],
     products: onlyTee,
@@ -44,7 +44,7 @@ const scenarios: readonly Scenario[] = [
   {
     name: 'pieces of a product to which an earlier record of the file gives variants',
     files: [[other, one, { name: 'Tee', price: 10, externalId: 'tee', stock: { onHand: 4 } }]],
-    says: 'line 3: stock: is counted of each variant, not of a product that has some',
+    says: 'line 3: stock: must be null: a product with variants has stock on each variant',
     status: 2,
     variants: ['1 S T-1 -', '2 M T-2 -'],
     products: ['1 OTHER -', '2 - tee'],
@@ -80,7 +80,7 @@ const scenarios: readonly Scenario[] = [
   {
     name: 'a variant cannot have the options of one that keeps them',
     files: [[one], [tee('T-2 S 7', 'T-9 M 9'), other]],
-    says: 'line 1: variants: would be two of Size S',
+    says: 'line 1: variants: two variants would have the options Size S',
     status: 2,
     variants: ['1 S T-1 -', '2 M T-2 -'],
     products: [...onlyTee, '2 OTHER -'],
@@ -144,7 +144,7 @@ const scenarios: readonly Scenario[] = [
   {
     name: 'a sku is not that of a product and of a variant of it',
     files: [[other], [{ ...tee('T-1 S'), sku: 'T-1' }]],
-    says: 'line 1: sku: "T-1" is that of a variant of the product itself',
+    says: 'line 1: sku: "T-1" is already the sku of a variant of the product itself',
     status: 2,
     products: ['1 OTHER -'],
   },

@@ -158,7 +158,7 @@ describeOnDatabases('what an import keeps on %s', kind => {
       expect([ended.status, ended.err]).toEqual([
         2,
         expect.stringContaining(
-          'line 3: stock: is counted of each variant, not of a product that has some\n',
+          'line 3: stock: must be null: a product with variants has stock on each variant\n',
         ),
       ]);
       expect((await imports.shown(sku)).stock).toBeNull();

@@ -8,7 +8,7 @@ const mug = (sku: string | undefined, externalId: string | undefined, price = 5)
 });
 const lines = (records: readonly object[]) => records.map(record => `${JSON.stringify(record)}\n`).join('');
 const refused = (line: number, sku: string) =>
-  `line ${line}: externalId: is that of the product with sku "${sku}", which an earlier record of the file names`;
+  `line ${line}: externalId: belongs to the product with sku "${sku}", which an earlier record of the file names`;
 
 interface Scenario {
   readonly name: string;

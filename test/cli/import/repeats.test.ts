@@ -179,7 +179,7 @@ describeOnDatabases('records with the sku of an earlier one on %s', kind => {
     const file = lines([shirt, { sku: 'X', name: 'Other', price: 1 }, { ...shirt, price: 2 }]);
     const ended = await place.runHere(['import', place.file('p.ndjson', file)]);
     expect(ended.out).toStartWith('1 created, 1 updated, 0 unchanged, 1 rejected');
-    expect(ended.err).toMatch(/^line 2: sku: "X" is that of a variant of/m);
+    expect(ended.err).toMatch(/^line 2: sku: "X" is already the sku of a variant of/m);
     place.remove();
   });
 });

@@ -90,7 +90,10 @@ const scenarios: readonly Scenario[] = [
     before: [mug],
     file: [shirt({}, [small, { ...medium, sku: 'MUG' }]), { ...mug, price: 6 }],
     status: 2,
-    says: ['line 1: sku: "MUG" is that of product 1', '0 created, 1 updated, 0 unchanged, 1 rejected'],
+    says: [
+      'line 1: sku: "MUG" is already the sku of product 1',
+      '0 created, 1 updated, 0 unchanged, 1 rejected',
+    ],
     leaves: [],
     products: [{ sku: 'MUG', price: 6 }],
   },
@@ -99,14 +102,17 @@ const scenarios: readonly Scenario[] = [
     before: [shirt()],
     file: [{ ...mug, sku: 'SHIRT-S' }],
     status: 2,
-    says: ['line 1: sku: "SHIRT-S" is that of a variant of product 1', '0 created'],
+    says: ['line 1: sku: "SHIRT-S" is already the sku of a variant of product 1', '0 created'],
     leaves: both,
   },
   {
     name: 'a sku that another product of the file gives to a variant',
     file: [shirt(), { ...shirt({ name: 'Other' }), sku: 'OTHER', externalId: 'other' }],
     status: 2,
-    says: ['line 2: sku: "SHIRT-S" is that of a variant of another product of the file', '1 created'],
+    says: [
+      'line 2: sku: "SHIRT-S" is already the sku of a variant of another product of the file',
+      '1 created',
+    ],
     leaves: both,
   },
   {
@@ -114,7 +120,7 @@ const scenarios: readonly Scenario[] = [
     before: [mug, shirt()],
     file: [{ ...mug, externalId: 'shirt-1' }],
     status: 2,
-    says: ['line 1: externalId: is that of another product than the sku', '0 updated'],
+    says: ['line 1: externalId: belongs to a different product than the sku', '0 updated'],
     leaves: both,
   },
   {

@@ -247,7 +247,7 @@ const usage: readonly (readonly [options: readonly string[], says: string])[] = 
   [['--drop-unknown'], '--drop-unknown is for a --preset only'],
   [
     ['--preset', 'meta', '--skip', '1'],
-    '--skip is not for a --preset: what is in is found again, and not written twice',
+    '--skip cannot be used with --preset: imported records are recognised and not written twice',
   ],
   [['--preset', 'meta', '--format', 'json'], '--preset is for CSV only'],
   [['--decimal', 'dot'], '--decimal is one of point, comma, not "dot"'],

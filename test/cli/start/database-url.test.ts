@@ -14,7 +14,7 @@ const wrong: readonly (readonly [address: string, rule: string])[] = [
     'postgres://shop:geheim@db,b:70000/goods',
     'names a server with a port that is not from 1 to 65535: "b:70000"',
   ],
-  ['postgres://shop:geheim@d b/goods', 'names a server that is no host:port: "d b"'],
+  ['postgres://shop:geheim@d b/goods', 'names a server that is not host:port: "d b"'],
   [
     'postgres://shop:geheim@db/goods?sslmode=foo',
     'sslmode is one of disable, allow, prefer, require, verify-ca, ',

@@ -223,7 +223,7 @@ describe('PostgreSQL that cannot be reached', () => {
 
 describe('settings that lead nowhere', () => {
   test.each([
-    ['CORS_ORIGINS', '*', '* is no origin: leave the setting out to allow any'],
+    ['CORS_ORIGINS', '*', '* is not an origin: leave the setting out to allow any'],
     ['CORS_ORIGINS', 'https://a.example,example.com', 'must be a scheme, a host and no more'],
     ['CORS_ORIGINS', 'https://a.example/shop', 'must be a scheme, a host and no more'],
     ['BASE_URL', 'https://shop.example/x?y', 'must be an address without credentials'],

@@ -97,7 +97,7 @@ test.each([
   [
     '../notes',
     2,
-    'new: "../notes" is no name: names are lower-case letters, with a hyphen between words, as in notes\n\nUsage: ',
+    'new: "../notes" is not a name: names are lower-case letters, with a hyphen between words, as in notes\n\nUsage: ',
   ],
   ['houses', 2, 'new: the singular of "houses" may be house or hous: name it too, as in '],
 ])('%s: refused with status %d, and nothing is written', expectRefused);

@@ -143,7 +143,7 @@ describeOnDatabases('stock adjustments on %s', kind => {
         field: 'adjustments.1.delta',
         pointer: '#/adjustments/1/delta',
         code: 'minimum',
-        message: '-3 would make 2 on hand -1; there cannot be fewer than 0',
+        message: 'delta -3 would change onHand from 2 to -1; there cannot be fewer than 0',
       });
       await check();
     });

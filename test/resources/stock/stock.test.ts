@@ -115,13 +115,13 @@ describeOnDatabases('stock on %s', kind => {
         field: 'items.0.quantity',
         pointer: '#/items/0/quantity',
         code: 'stock',
-        message: `of product ${few.id} there are 1 to be had, 2 are wanted`,
+        message: `only 1 of product ${few.id} can be ordered, 2 were requested`,
       },
       {
         field: 'items.2.quantity',
         pointer: '#/items/2/quantity',
         code: 'stock',
-        message: `of product ${none.id} there are 0 to be had, 1 are wanted`,
+        message: `only 0 of product ${none.id} can be ordered, 1 was requested`,
       },
     ]);
     await check();

@@ -4,7 +4,7 @@ import { buildErrorDetail, createFieldError, HttpError } from '../../../http/err
 import type { Entry } from './entry.ts';
 import type { PreparedRecord } from './prepared.ts';
 
-/** What identifies the product that a record means: its sku, and what another system calls it. No sku holds U+0000. */
+/** The key of an external id; no sku contains U+0000, so it differs from every sku. */
 const toExternalKey = (externalId: string): string => `\0${externalId}`;
 
 /** What identifies the product of a record with neither: the skus of its variants. */
@@ -80,7 +80,7 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMeant: (id: numb
     const { sku } = getIdentity(entry);
     const id = entry.stored?.stored.id;
     if (sku === null || !(meant.has(entry) || (id !== undefined && wasMeant(id)))) return;
-    const message = `is that of the product with sku "${sku}", which an earlier record of the file names`;
+    const message = `belongs to the product with sku "${sku}", which an earlier record of the file names`;
     throw createFieldError('externalId', 'duplicate', message);
   }
 
@@ -104,7 +104,7 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMeant: (id: numb
       const second = external_id === null ? undefined : byKey.get(toExternalKey(external_id));
       if (first === undefined && second !== undefined && sku !== null) requireNotMeant(second);
       if (first === undefined || second === undefined || first === second) return first ?? second;
-      throw createFieldError('externalId', 'duplicate', 'is that of another product than the sku');
+      throw createFieldError('externalId', 'duplicate', 'belongs to a different product than the sku');
     },
 
     /**
@@ -141,7 +141,7 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMeant: (id: numb
 }
 
 function refuse(sku: string, isVariant: boolean, of: string): never {
-  const message = `"${sku}" is that of ${isVariant ? `a variant of ${of}` : of}`;
+  const message = `"${sku}" is already the sku of ${isVariant ? `a variant of ${of}` : of}`;
   const details = [buildErrorDetail(['sku'], 'duplicate', message)];
   throw new HttpError('DUPLICATE', { message: `sku: ${message}`, details });
 }

@@ -134,7 +134,11 @@ function refuseSame(slots: readonly Slot[]): void {
   for (const { fields } of slots) {
     const combination = toCombination(fields.options);
     if (had.has(combination)) {
-      throw createFieldError('variants', 'uniqueItems', `would be two of ${formatOptions(fields.options)}`);
+      throw createFieldError(
+        'variants',
+        'uniqueItems',
+        `two variants would have the options ${formatOptions(fields.options)}`,
+      );
     }
     had.add(combination);
   }

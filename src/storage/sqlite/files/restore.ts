@@ -77,7 +77,7 @@ function inspect(copy: string, temporary: string, accepts: (migrations: readonly
     connection.run('PRAGMA journal_mode = DELETE');
     verify(connection);
     const isCatalog = connection.query("select 1 from sqlite_schema where name = 'migrations'").get();
-    if (isCatalog === null) throw new Error('it is no catalog: it has no table of migrations');
+    if (isCatalog === null) throw new Error('it is not a Catalog database: it has no table of migrations');
     const names = connection.query<{ name: string }, []>('select name from migrations').all();
     accepts(names.map(({ name }) => name));
     return (
