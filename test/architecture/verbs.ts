@@ -15,7 +15,7 @@ export const verbs: ReadonlySet<string> = new Set(
   record redact refer refine refresh refund refuse register release remove rename renew reopen repair replace
   replay reply report request require reserve resolve respond restore retry revoke rewrite round run save say
   schedule search select send serve set settle share shift shorten show sign slice sniff sort split spool
-  start stem step sum summarize survive sweep sync take test throw tidy tighten to track transcode translate
+  start stem step sum summarize survive swap sweep sync take test throw tidy tighten to track transcode translate
   trim try turn understand unguard unpack unrank unwrap update use vacuum verify vouches wait wake walk warn
   weigh withdraw withhold wrap write`.split(/\s+/),
 );

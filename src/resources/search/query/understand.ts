@@ -43,7 +43,7 @@ const shortestKept = 3;
 /** Letters that a form of a word has more than the word. */
 const longestInflection = 5;
 
-const toExpression = (alternatives: readonly Alternative[]): Expression => [
+const toWordExpression = (alternatives: readonly Alternative[]): Expression => [
   alternatives.map(({ choice }) => choice),
 ];
 
@@ -123,7 +123,7 @@ async function understandWord(
     for (const form of [other, ...(await findForms(context, other))])
       alternatives.push({ choice: toChoice(form), factor: factors.synonym });
   }
-  const frequency = await tools.reader.frequency(session, toExpression(alternatives), types);
+  const frequency = await tools.reader.frequency(session, toWordExpression(alternatives), types);
   const several: Alternative[] = [
     ...together.filter(alternative => !isOne(alternative)),
     ...others.filter(({ length }) => length > 1).map(words => toSeveralWords(words, factors.synonym)),

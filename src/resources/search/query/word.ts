@@ -1,5 +1,5 @@
 /** A word of a query with all that counts for it, and what is needed to find that out. */
-import type { Choice } from '../../../storage/search/expression.ts';
+import type { Choice, Expression, Term } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
@@ -59,6 +59,9 @@ export interface QueryWord {
   readonly importance: number;
 }
 
+/** Words that say nothing are no reason to be read. */
+export const negligible = 0.2;
+
 export const factors = {
   exact: 1,
   together: 0.95,
@@ -96,3 +99,23 @@ export const hasGuesses = ({ alternatives }: QueryWord): boolean =>
 
 /** @returns the choice that is this word alone */
 export const toChoice = (word: string): Choice => [{ word }];
+
+/** @param mark only words of titles with this mark */
+export function toExpression(words: readonly QueryWord[], mark?: string): Expression {
+  const markTerm = (term: Term): Term => (mark === undefined ? term : { ...term, mark });
+  return words.map(({ alternatives }) => alternatives.map(({ choice }) => choice.map(markTerm)));
+}
+
+/** No more documents than this have all of the words; undefined where that is not known. */
+export function computeSmallest(words: readonly QueryWord[]): number | undefined {
+  const bounded = words.filter(({ alternatives }) =>
+    alternatives.every(({ choice }) =>
+      choice.every(({ prefix, longer }) => prefix !== true || longer !== undefined),
+    ),
+  );
+  return bounded.length === 0 ? undefined : Math.min(...bounded.map(({ frequency }) => frequency));
+}
+
+/** Whether some document may have it. */
+export const isPossible = ({ frequency, alternatives }: QueryWord) =>
+  frequency > 0 || alternatives.length > 1;

@@ -1,9 +1,9 @@
 /** How people write what they look for: part numbers, units, joined and split words, forms, typos; and markup. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct } from '../../support/data/catalog.ts';
-import { call } from '../../support/http/http.ts';
-import { describeOnDatabases } from '../../support/service/databases.ts';
-import { startTestService, type TestService } from '../../support/service/service.ts';
+import { addProduct } from '../../../support/data/catalog.ts';
+import { call } from '../../../support/http/http.ts';
+import { describeOnDatabases } from '../../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../../support/service/service.ts';
 
 const shop = [
   { name: 'Samtron Monitor 24MB-01', mpn: '24 MB 01' },

@@ -1,9 +1,9 @@
 /** Compounds are found by their parts, in other forms than they have, and find what is written in several words. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct } from '../../support/data/catalog.ts';
-import { call } from '../../support/http/http.ts';
-import { describeOnDatabases } from '../../support/service/databases.ts';
-import { startTestService, type TestService } from '../../support/service/service.ts';
+import { addProduct } from '../../../support/data/catalog.ts';
+import { call } from '../../../support/http/http.ts';
+import { describeOnDatabases } from '../../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../../support/service/service.ts';
 
 const shop = [
   'Lederhandschuhe Herren',

@@ -1,9 +1,9 @@
 /** What stands for a word that no product has, or few: what counts as the word, and what is shown as a guess at it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct } from '../../support/data/catalog.ts';
-import { call } from '../../support/http/http.ts';
-import { describeOnDatabases } from '../../support/service/databases.ts';
-import { startTestService, type TestService } from '../../support/service/service.ts';
+import { addProduct } from '../../../support/data/catalog.ts';
+import { call } from '../../../support/http/http.ts';
+import { describeOnDatabases } from '../../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../../support/service/service.ts';
 
 const boats = Array.from({ length: 7 }, (_, index) => `Boat ${'abcdefg'[index]}`);
 const shop = [

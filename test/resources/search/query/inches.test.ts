@@ -1,10 +1,10 @@
 /** Marks for inches are read as the unit, in documents and in queries. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { splitWords } from '../../../src/storage/search/text/split.ts';
-import { addProduct } from '../../support/data/catalog.ts';
-import { call } from '../../support/http/http.ts';
-import { describeOnDatabases } from '../../support/service/databases.ts';
-import { startTestService, type TestService } from '../../support/service/service.ts';
+import { splitWords } from '../../../../src/storage/search/text/split.ts';
+import { addProduct } from '../../../support/data/catalog.ts';
+import { call } from '../../../support/http/http.ts';
+import { describeOnDatabases } from '../../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../../support/service/service.ts';
 
 const shop = ['Monitor 27" QHD', 'Laptop 14in', 'Bed 90″ wide', 'Monitor 24 inch', 'Laptop 15.6” Sleeve'];
 

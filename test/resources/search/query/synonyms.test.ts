@@ -1,10 +1,10 @@
 /** Synonyms: which callers write them, what is refused, and what searches find by them at once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct } from '../../support/data/catalog.ts';
-import { call } from '../../support/http/http.ts';
-import { play } from '../../support/http/scenario.ts';
-import { describeOnDatabases } from '../../support/service/databases.ts';
-import { startTestService, type TestService } from '../../support/service/service.ts';
+import { addProduct } from '../../../support/data/catalog.ts';
+import { call } from '../../../support/http/http.ts';
+import { play } from '../../../support/http/scenario.ts';
+import { describeOnDatabases } from '../../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../../support/service/service.ts';
 
 const path = '/v1/search/synonyms';
 

@@ -1,0 +1,137 @@
+/** Hits of several words, found by reading all documents of those that are rare. */
+import type { DocumentType } from '../../../storage/search/index.ts';
+import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
+import {
+  computeSmallest,
+  hasGuesses,
+  isPossible,
+  negligible,
+  type QueryWord,
+  removeGuesses,
+  toExpression,
+} from '../query/word.ts';
+import type { HitReader } from './filtered.ts';
+import { computeRarity } from './score.ts';
+
+/** Where fewer hits have all words, others are added that have fewer. */
+export const enoughHits = 50;
+/** Words that so few documents have are read as a whole; of each question no more hits than this. */
+const fewHits = 1500;
+const mostRead = 2000;
+
+export interface GatherRequest {
+  readonly reader: HitReader;
+  readonly session: SearchSession;
+  readonly words: readonly QueryWord[];
+  /** The types whose hits are counted. */
+  readonly visible: readonly DocumentType[];
+  /** About how many documents there are. */
+  readonly documents: number;
+}
+
+/** Hits that have some of the words. */
+interface Gathered {
+  /** Those that have all. */
+  readonly all: readonly number[];
+  /** Others, those first that have most of what is rare. */
+  readonly some: readonly number[];
+}
+
+/**
+ * Of several words some are rare enough for all their documents to be read: one statement for each word then shows which
+ * documents have all of them, and which have most. Trying all but one, all but two, and so on would take very many
+ * statements for a long query.
+ * @returns undefined where no word is rare
+ */
+export async function gather({
+  reader,
+  session,
+  words,
+  visible,
+  documents,
+}: GatherRequest): Promise<Gathered | undefined> {
+  const rare = words.filter(
+    word =>
+      word.frequency <= fewHits && word.importance > negligible && computeSmallest([word]) !== undefined,
+  );
+  if (words.length === 1 || rare.length === 0 || !rare.some(isPossible)) return undefined;
+  const any = rare.flatMap(({ alternatives }) => alternatives.map(({ choice }) => choice));
+  const possible = words.filter(isPossible);
+  const getChoices = (word: QueryWord) => word.alternatives.map(({ choice }) => choice);
+  const read: number[][] = [];
+  for (const word of rare) {
+    const page = { limit: mostRead, smallest: word.frequency };
+    const positions = isPossible(word) ? await reader.page(session, [getChoices(word)], visible, page) : [];
+    if (positions.length >= mostRead) return undefined;
+    read.push(positions);
+  }
+  const positions = read.length === 1 ? (read[0] ?? []) : [...new Set(read.flat())].sort((a, b) => a - b);
+  /** For each position, which of the words it has: one bit for each. */
+  const had = new Uint32Array(positions.length);
+  for (const [index, word] of possible.entries()) {
+    const own =
+      read[rare.indexOf(word)] ?? (await reader.among(session, getChoices(word), positions, visible, any));
+    let at = 0;
+    for (const position of own) {
+      while (at < positions.length && (positions[at] ?? 0) < position) at++;
+      if (positions[at] === position) had[at] = (had[at] ?? 0) | (1 << index);
+    }
+  }
+  const { all, some } = sortByWords(positions, had, { words, possible, documents });
+  const whole = await keepCertain({ reader, session, visible }, words, all);
+  return { all: whole, some: whole === all ? some : [...omit(all, whole), ...some].slice(0, enoughHits) };
+}
+
+/** Of hits that have all words, or what is a guess at some, those that have all. */
+async function keepCertain(
+  { reader, session, visible }: Pick<GatherRequest, 'reader' | 'session' | 'visible'>,
+  words: readonly QueryWord[],
+  positions: readonly number[],
+): Promise<readonly number[]> {
+  if (positions.length === 0 || !words.some(hasGuesses)) return positions;
+  const certain = words.map(removeGuesses);
+  if (!certain.every(isPossible)) return [];
+  const page = { limit: positions.length, smallest: positions.length };
+  return reader.page(session, toExpression(certain), visible, page);
+}
+
+function omit(positions: readonly number[], others: readonly number[]): number[] {
+  const left = new Set(others);
+  return positions.filter(position => !left.has(position));
+}
+
+/** @param had for each position, which of the queried words it has */
+function sortByWords(
+  positions: readonly number[],
+  had: Uint32Array,
+  {
+    words,
+    possible,
+    documents,
+  }: Pick<GatherRequest, 'words' | 'documents'> & { readonly possible: readonly QueryWord[] },
+): Gathered {
+  const all: number[] = [];
+  const some = new Map<number, number[]>();
+  const hasAll = possible.length === words.length ? 2 ** possible.length - 1 : -1;
+  let [lastBits, last]: [number, number[]] = [-1, []];
+  for (let index = 0; index < positions.length; index++) {
+    const position = positions[index] ?? 0;
+    const bits = had[index] ?? 0;
+    if (bits === hasAll) {
+      all.push(position);
+      continue;
+    }
+    // Most have the same words as the one before.
+    if (bits !== lastBits) {
+      [lastBits, last] = [bits, some.get(bits) ?? []];
+      some.set(bits, last);
+    }
+    if (last.length < enoughHits) last.push(position);
+  }
+  const worth = possible.map(({ importance, frequency }) => importance * computeRarity(frequency, documents));
+  const computeWorth = (bits: number) =>
+    worth.reduce((sum, value, index) => ((bits >>> index) & 1 ? sum + value : sum), 0);
+  const best = [...some].map(([bits, those]) => ({ value: computeWorth(bits), those }));
+  best.sort((one, other) => other.value - one.value);
+  return { all, some: best.flatMap(({ those }) => those).slice(0, enoughHits) };
+}
