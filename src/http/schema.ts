@@ -18,11 +18,15 @@ export const prose = (maximum: number) =>
   z
     .string()
     .refine(isStorable, notStorable)
-    .refine(value => value.length <= maximum || [...value].length <= maximum, {
+    .refine(value => hasAtMost(value, maximum), {
       error: `must be at most ${maximum} characters long`,
       params: { rule: 'maxLength' },
     })
     .meta({ maxLength: maximum, pattern: anyText });
+
+/** Whether a text has no more characters than that; none takes more than two units of UTF-16, so that few are counted. */
+const hasAtMost = (value: string, maximum: number): boolean =>
+  value.length <= maximum || (value.length <= 2 * maximum && [...value].length <= maximum);
 
 /** What the document says of a text that is not blank. */
 export const notBlank = '^\\s*[^\\s\\u0000][^\\u0000]*$';

@@ -60,6 +60,8 @@ const description = prose(10_000);
 /** The path of a category: names joined by ` > `, trimmed, as many as the tree has levels. */
 export const categoryPath = text(longestPath)
   .superRefine((value, context) => {
+    // Too long, which is said already: a megabyte would take as long to look through as a turn may.
+    if (value.length > 2 * longestPath) return;
     const names = splitPath(value);
     const problem = findProblem(names);
     if (problem !== undefined)
