@@ -3,7 +3,7 @@ import { attributeKey } from '../../attribute-key.ts';
 import { isObject } from '../../json-object.ts';
 import { type AmountOptions, type DecimalMark, readAmount } from './amount.ts';
 import { toAttributeKey } from './attribute.ts';
-import { splitAddresses, toList, toPath } from './list.ts';
+import { encodeSpaces, splitAddresses, toList, toPath } from './list.ts';
 import { type AttributeTypes, parseBoolean, readTypedValue } from './typed.ts';
 import { readWeight, type WeightUnit } from './weight.ts';
 
@@ -97,7 +97,9 @@ const toImage = (value: unknown): unknown => {
 
 const toImages: Reader = (value, options) => {
   const items =
-    typeof value === 'string' && !value.startsWith('[') ? splitAddresses(value) : parseJson(value, options);
+    typeof value === 'string' && !value.startsWith('[')
+      ? splitAddresses(value).map(encodeSpaces)
+      : parseJson(value, options);
   return Array.isArray(items) ? items.map(toImage) : items;
 };
 

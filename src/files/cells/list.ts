@@ -71,12 +71,17 @@ const address = /^https?:\/\//i;
 export const isAddress = (text: string): boolean => address.test(text);
 
 /**
- * Addresses with commas, bars, semicolons or spaces between them. A comma or semicolon is part of an address where no
- * other one follows it: those of some shops hold sizes, as in `w_300,h_200`.
+ * Addresses with commas, bars, semicolons or line ends between them, or a space where another one follows: any other
+ * space is part of an address. So is a comma or semicolon where no other one follows it: addresses of some shops hold
+ * sizes, as in `w_300,h_200`.
  */
 export function splitAddresses(text: string): string[] {
-  return text.split(/[\s|]/).flatMap(word => {
-    const parts = isAddress(word) ? word.split(/(?=[,;](?:https?:|\/))/i) : word.split(/[,;]/);
-    return parts.map(part => trimCharacters(',;', part)).filter(part => part !== '');
+  return text.split(/[|\r\n]|\s(?=https?:|\/)/i).flatMap(word => {
+    const given = word.trim();
+    const parts = isAddress(given) ? given.split(/(?=[,;](?:https?:|\/))/i) : given.split(/[,;]/);
+    return parts.map(part => trimCharacters(',; \t', part)).filter(part => part !== '');
   });
 }
+
+/** An address as programs read it: a shop may write a space in it. */
+export const encodeSpaces = (url: string): string => url.replace(/\s/g, encodeURIComponent);

@@ -1,6 +1,6 @@
 /** Cells of shops' files: weights, stock, GTINs, tags, addresses of images. */
 import { readAmount } from '../../../files/cells/amount.ts';
-import { isAddress, splitAddresses, splitList, toPath } from '../../../files/cells/list.ts';
+import { encodeSpaces, isAddress, splitAddresses, splitList, toPath } from '../../../files/cells/list.ts';
 import { readWeight, type Weight, type WeightUnit } from '../../../files/cells/weight.ts';
 import { isGtin } from '../../../resources/products/members/gtin.ts';
 import { decodeEntities } from '../../../storage/search/text/html.ts';
@@ -107,12 +107,20 @@ const pathsLeftOut =
 export function parseAddresses(text: string, { imageBase, note }: Drafting): string[] {
   const found: string[] = [];
   for (const one of splitAddresses(text)) {
-    if (isAddress(one)) found.push(one);
-    else if (imageBase !== undefined) found.push(`${imageBase.replace(/\/$/, '')}/${one.replace(/^\//, '')}`);
+    const url = encodeSpaces(one);
+    if (isAddress(url)) found.push(url);
+    else if (imageBase !== undefined) found.push(`${imageBase.replace(/\/$/, '')}/${url.replace(/^\//, '')}`);
     else note(pathsLeftOut);
   }
   return found;
 }
+
+/** The image of a variant: one of its product's, of which what is to be said has been noted. */
+export const parseVariantImage = (text: string, drafting: Drafting): string | undefined =>
+  parseAddresses(text, withholdNotes(drafting))[0];
+
+/** For what is read once more. */
+export const withholdNotes = (drafting: Drafting): Drafting => ({ ...drafting, note: () => undefined });
 
 /** HTML and text in which a shop has written its line ends as \\n, and what was \\n with one more backslash. */
 export const restoreLineEnds = (text: string): string =>

@@ -7,9 +7,11 @@ import {
   parseGtin,
   parsePairs,
   parsePath,
+  parseVariantImage,
   readPiecesCell,
   readWeightCell,
   uncounted,
+  withholdNotes,
 } from './cells.ts';
 import { bundleLeftOut, collectImages, groupedLeftOut, keepFewOptions, leaveOutDisabled } from './draft.ts';
 import {
@@ -221,10 +223,8 @@ function readVariant(
   );
   const gtin = gtins.map(([, value]) => parseGtin(value, drafting)).find(one => one !== undefined);
   const sold = readSoldFields(row, drafting, attributes);
-  return { ...sold, gtin, options, image: parseAddresses(row.text('baseImage'), withholdNotes(drafting))[0] };
+  return { ...sold, gtin, options, image: parseVariantImage(row.text('baseImage'), drafting) };
 }
-
-const withholdNotes = (drafting: Drafting): Drafting => ({ ...drafting, note: () => undefined });
 
 function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {
   const isManaged = row.text('configManage') === '1' || row.text('manageStock') !== '0';

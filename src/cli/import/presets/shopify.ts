@@ -5,6 +5,7 @@ import {
   parseGtin,
   parsePath,
   parseTags,
+  parseVariantImage,
   readPiecesCell,
   readWeightCell,
   uncounted,
@@ -203,7 +204,7 @@ function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet):
     currency: requireOneCurrency([price?.currency, compareAt?.currency]),
     weight: readWeightCell(row, 'grams', 'g', drafting),
     stock: readStock(row, drafting),
-    image: parseAddresses(row.text('variantImage'), drafting)[0],
+    image: parseVariantImage(row.text('variantImage'), drafting),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   readPiecesCell,
   readWeightCell,
   uncounted,
+  withholdNotes,
 } from '../cells.ts';
 import { splitPeriod } from '../dates.ts';
 import { collectImages, leaveOutDisabled } from '../draft.ts';
@@ -124,7 +125,7 @@ function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet) 
     ...readSalePrices(row, sale, drafting, attributes),
     weight: readWeightCell(row, 'shippingWeight', drafting.cells.weightUnit ?? 'kg', drafting),
     stock: readStock(row, drafting),
-    image: readImages(row, drafting)[0],
+    image: readImages(row, withholdNotes(drafting))[0],
   };
 }
 

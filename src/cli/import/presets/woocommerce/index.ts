@@ -10,6 +10,7 @@ import {
   parseGtin,
   parsePath,
   parseTags,
+  parseVariantImage,
   readPiecesCell,
   readWeightCell,
   restoreLineEnds,
@@ -191,7 +192,7 @@ function readVariant(
   const options = Object.fromEntries([...all].map(name => [name, own.get(name) ?? anyValue]));
   if (row.text('name') === '') throw new RowProblem(row, 'Name', 'is required');
   const sold = readSoldFields(row, drafting, attributes);
-  return { ...sold, image: parseAddresses(row.text('images'), drafting)[0], options };
+  return { ...sold, image: parseVariantImage(row.text('images'), drafting), options };
 }
 
 function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet): Omit<Variant, 'options'> {
