@@ -10970,8 +10970,6 @@ export interface components {
         QueryCursor: string;
         /** @description With cursor paging: also give the exact total. */
         QueryCount: "exact";
-        /** @description Only products with this GTIN; leading zeros do not count. */
-        QueryGtin: string;
         /** @description Only what can be bought now, or only the rest. */
         QueryAvailable: "true" | "false";
         /** @description Only orders of this status. */
@@ -10988,6 +10986,8 @@ export interface components {
         QueryName: string;
         /** @description Only the product that has exactly this sku, or of which a variant has it. */
         QuerySku: string;
+        /** @description Only products that have this GTIN, or of which a variant has it; leading zeros do not count. */
+        QueryGtin: string;
         /** @description Only the product that another system calls so. */
         QueryExternalId: string;
         /** @description Only products that cost this much or more. */
@@ -12554,7 +12554,7 @@ export interface operations {
                 tag?: components["parameters"]["QueryTag"];
                 /** @description Only products of this brand. */
                 brand?: components["parameters"]["QueryBrand"];
-                /** @description Only products with this GTIN; leading zeros do not count. */
+                /** @description Only products that have this GTIN, or of which a variant has it; leading zeros do not count. */
                 gtin?: components["parameters"]["QueryGtin"];
                 /** @description Only the product that another system calls so. */
                 externalId?: components["parameters"]["QueryExternalId"];
@@ -13158,8 +13158,8 @@ export interface operations {
             query?: {
                 /** @description Only the variant with exactly this sku. */
                 sku?: string;
-                /** @description Only products with this GTIN; leading zeros do not count. */
-                gtin?: components["parameters"]["QueryGtin"];
+                /** @description Only variants with this GTIN; leading zeros do not count. */
+                gtin?: string;
                 /** @description Only what can be bought now, or only the rest. */
                 available?: components["parameters"]["QueryAvailable"];
                 /** @description What to sort by; ties are broken by id. Default: id. */
@@ -17935,7 +17935,7 @@ export interface operations {
                 name?: components["parameters"]["QueryName"];
                 /** @description Only the product that has exactly this sku, or of which a variant has it. */
                 sku?: components["parameters"]["QuerySku"];
-                /** @description Only products with this GTIN; leading zeros do not count. */
+                /** @description Only products that have this GTIN, or of which a variant has it; leading zeros do not count. */
                 gtin?: components["parameters"]["QueryGtin"];
                 /** @description Only the product that another system calls so. */
                 externalId?: components["parameters"]["QueryExternalId"];

@@ -67,8 +67,8 @@ export function createProductLists(
       const made = readPage(url, buildRequest(query, defined, names), row => bodyOf(context, row));
       return made.then(({ page }) => replyPage(context, page, 'products'));
     }
-    // No event of a product says that a sku of its variants is another one.
-    if (query.sku !== undefined)
+    // No event of a product says that a code of its variants is another one.
+    if (query.sku !== undefined || query.gtin !== undefined)
       return readBody(url, buildRequest(query, defined, names)).then(({ body }) => replyOk(body));
     return lists.respond(
       `${url.base}${url.path}?${url.search}`,
@@ -96,8 +96,8 @@ function buildCategoryCondition(paths: readonly string[]): Condition {
   return { column: 'category', operator: 'in', values, value: JSON.stringify(values) };
 }
 
-/** A sku is that of a product or of one of its variants. */
-const tablesWithSkus = [
+/** A sku or GTIN is that of a product or of one of its variants. */
+const tablesWithCodes = [
   { table: 'products', key: 'id' },
   { table: 'product_variants', key: 'product_id' },
 ] as const;
@@ -118,12 +118,15 @@ export function buildConditions(query: Query, definitions: Definitions): Conditi
     conditions.push({ column: 'status', operator: '=', value: status, literal: true });
   if (id !== undefined) conditions.push({ column: 'id', operator: '=', value: id });
   else if (sku !== undefined)
-    conditions.push({ column: 'sku', operator: '=', value: sku, anyOf: tablesWithSkus });
+    conditions.push({ column: 'sku', operator: '=', value: sku, anyOf: tablesWithCodes });
   for (const [filter, column] of comparedExactly) {
     const value = query[filter];
     if (value !== undefined) conditions.push({ column, operator: '=', value });
   }
-  if (gtin !== undefined) conditions.push({ column: 'gtin', operator: '=', value: toComparableGtin(gtin) });
+  if (gtin !== undefined) {
+    const value = toComparableGtin(gtin);
+    conditions.push({ column: 'gtin', operator: '=', value, anyOf: tablesWithCodes });
+  }
   if (available !== undefined) {
     const value = available === 'true' ? 1 : 0;
     conditions.push({ column: 'available', operator: '=', value, literal: true });

@@ -232,7 +232,9 @@ export const listProducts = z.object({
     .describe('Only the product that has exactly this sku, or of which a variant has it.'),
   tag: text(50).optional().describe('Only products that have exactly this tag among theirs.'),
   brand: text(100).optional().describe('Only products of this brand.'),
-  gtin: gtinParameter.optional(),
+  gtin: gtinParameter
+    .optional()
+    .describe('Only products that have this GTIN, or of which a variant has it; leading zeros do not count.'),
   externalId: text(200).optional().describe('Only the product that another system calls so.'),
   available: z.enum(['true', 'false']).optional().describe('Only what can be bought now, or only the rest.'),
   minPrice: numberParameter({ examples: [10] })

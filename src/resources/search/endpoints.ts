@@ -130,8 +130,8 @@ export function createSearchEndpoints(
           const page = paginator.page(found, request, 'search', url, texts, formatMeta(found, members));
           return { body: await formatEnvelope(page), rows: [] };
         };
-        // The events of a product do not say that the sku of one of its variants has changed.
-        if (query.sku !== undefined) {
+        // The events of a product do not say that a code of one of its variants has changed.
+        if (query.sku !== undefined || query.gtin !== undefined) {
           await database.changes.check();
           return replyOk((await readPage(buildRequest())).body);
         }

@@ -119,7 +119,7 @@ export const sortColumns = { id: 'id', position: 'position', createdAt: 'created
 
 export const listVariants = z.object({
   sku: text(longestSku).optional().describe('Only the variant with exactly this sku.'),
-  gtin: gtinParameter.optional(),
+  gtin: gtinParameter.optional().describe('Only variants with this GTIN; leading zeros do not count.'),
   available: z.enum(['true', 'false']).optional().describe('Only what can be bought now, or only the rest.'),
   ...listParameters(sortColumns),
 });

@@ -40,5 +40,4 @@ export const gtinParameter = z
   .max(longestGtin)
   .trim()
   .regex(/^\d{8,14}$/, 'must be 8 to 14 digits')
-  .meta({ examples: ['4006381333931'] })
-  .describe('Only products with this GTIN; leading zeros do not count.');
+  .meta({ examples: ['4006381333931'] });
