@@ -122,6 +122,21 @@ export const parseVariantImage = (text: string, drafting: Drafting): string | un
 /** For what is read once more. */
 export const withholdNotes = (drafting: Drafting): Drafting => ({ ...drafting, note: () => undefined });
 
+const listOfLabels = /^(?:"(?:[^"]|"")*"|[^",]*)(?:,(?:"(?:[^"]|"")*"|[^",]*))*$/;
+const labelInList = /(?<=^|,)(?:"((?:[^"]|"")*)"|[^",]*)(?=,|$)/g;
+
+/**
+ * The texts of images, as CSV: `Front,"Back, open"`. Magento writes commas and quotation marks within a label as they
+ * are, so that where there are more of them, or other quotes, it cannot be known which text belongs to which image.
+ */
+export function parseLabels(text: string, images: number): string[] {
+  if (!listOfLabels.test(text)) return [];
+  const labels = [...text.matchAll(labelInList)].map(([whole, quoted]) =>
+    (quoted?.replaceAll('""', '"') ?? whole).trim(),
+  );
+  return labels.length > images ? [] : labels;
+}
+
 /** HTML and text in which a shop has written its line ends as \\n, and what was \\n with one more backslash. */
 export const restoreLineEnds = (text: string): string =>
   text

@@ -29,6 +29,8 @@ interface Group {
   known: boolean;
   rows: number;
   held: { readonly record: SourceRecord; readonly row: Row }[];
+  /** What its first row lacks where no row introduces it. */
+  lacks?: string;
 }
 
 const repeatedRow = 'rows that repeat a sku were left out: the last counts, or the product with variants';
@@ -91,8 +93,9 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
     if (left > 0) repeats.set(name, left - 1);
     return left > 0;
   }
-  function hold(key: string, record: SourceRecord, row: Row): Joined | undefined {
+  function hold(key: string, record: SourceRecord, row: Row, lacks?: string): Joined | undefined {
     const group = ensureGroup(key);
+    if (lacks !== undefined) group.lacks ??= lacks;
     if (group.rows <= 1 && group.known) return { rows: [row] };
     group.held.push({ record, row });
     held += record.raw.length;
@@ -108,10 +111,8 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
     if (first === undefined) throw new Error('a group without rows');
     if (group.known) return { rows: group.held.map(({ row }) => row) };
     const many = group.held.length === 1 ? '' : ` (${group.held.length} rows)`;
-    return {
-      record: first.record,
-      problem: `belongs to the product "${key}", which the file does not have${many}`,
-    };
+    const problem = group.lacks ?? `belongs to the product "${key}", which the file does not have`;
+    return { record: first.record, problem: `${problem}${many}` };
   }
 
   return {
@@ -135,7 +136,7 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
         }
         if ('product' in place) return hold(absorbed.get(place.product) ?? place.product, record, row);
         const key = findKey('named' in place ? `named:${place.named}` : `of:${place.variantOf}`);
-        if (key !== undefined) return hold(key, record, row);
+        if (key !== undefined) return hold(key, record, row, 'lacks' in place ? place.lacks : undefined);
         if ('variantOf' in place || !isRepeated(place.named)) return { rows: [row] };
         leftOut(repeatedRow);
         return undefined;

@@ -5,6 +5,7 @@ import {
   getColumn,
   parseAddresses,
   parseGtin,
+  parseLabels,
   parsePairs,
   parsePath,
   parseVariantImage,
@@ -228,11 +229,13 @@ function readVariant(
 
 function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {
   const isManaged = row.text('configManage') === '1' || row.text('manageStock') !== '0';
-  const pieces = readPiecesCell(row, 'quantity', drafting, row.text('isInStock') === '0');
+  const isOut = row.text('isInStock') === '0';
+  const pieces = readPiecesCell(row, 'quantity', drafting, isOut);
   if (!isManaged) return uncounted;
   if (pieces === undefined) return undefined;
-  const backorder = row.text('configBackorders') !== '1' && Number(row.text('backorders')) > 0;
-  return { tracked: true, onHand: pieces, backorder };
+  const allowsBackorders = row.text('configBackorders') !== '1' && Number(row.text('backorders')) > 0;
+  // What is out of stock cannot be bought there, whatever else is allowed.
+  return { tracked: true, onHand: pieces, backorder: allowsBackorders && !isOut };
 }
 
 /** 1 is enabled, 2 disabled; some tools write 0. */
@@ -249,11 +252,11 @@ function readImages(rows: readonly Row[], drafting: Drafting) {
   return collectImages(
     rows.flatMap(row => {
       const [base] = parseAddresses(row.text('baseImage'), drafting);
-      const labels = row.text('moreLabels').split(',');
-      const more = parseAddresses(row.text('moreImages'), drafting).map((url, index) => ({
-        url,
-        alt: labels[index]?.trim(),
-      }));
+      const addresses = splitAddresses(row.text('moreImages'));
+      const labels = parseLabels(row.text('moreLabels'), addresses.length);
+      const more = addresses.flatMap((address, index) =>
+        parseAddresses(address, drafting).map(url => ({ url, alt: labels[index] })),
+      );
       return [...(base === undefined ? [] : [{ url: base, alt: row.text('baseLabel') }]), ...more];
     }),
   );

@@ -41,8 +41,8 @@ export type Place =
       readonly variants?: readonly string[];
       readonly absorbs?: string;
     }
-  /** A row of a product that another row introduces. */
-  | { readonly variantOf: string }
+  /** A row of a product that another row introduces. @param lacks what the row itself lacks where none does */
+  | { readonly variantOf: string; readonly lacks?: string }
   /** A product of its own, unless another row names it as its variant. */
   | { readonly named: string }
   /** Not to be imported. */

@@ -7,6 +7,7 @@ import type { Row } from './preset.ts';
 export const foldRows = (first: Row, others: readonly Row[]): Row => ({
   ...first,
   text: name => first.text(name) || (others.find(row => row.text(name) !== '')?.text(name) ?? ''),
+  cell: column => first.cell(column) || (others.find(row => row.cell(column) !== '')?.cell(column) ?? ''),
 });
 
 /** The texts that are not taken elsewhere, each once. */

@@ -84,7 +84,9 @@ export const shopify: Preset = {
   place(row) {
     const handle = row.text('handle');
     if (handle === '') throw new RowProblem(row, getColumn(row, 'handle', 'Handle'), 'is required');
-    return row.text('title') === '' ? { variantOf: handle } : { product: handle };
+    if (row.text('title') !== '') return { product: handle };
+    const title = getColumn(row, 'title', 'Title');
+    return { variantOf: handle, lacks: `${title} is required: no row of the product "${handle}" has one` };
   },
   draft(rows, drafting) {
     const [first, ...rest] = rows;

@@ -58,14 +58,15 @@ export function getFeedPlace(row: Row): Place {
 }
 
 export function draftFeedProduct(all: readonly Row[], drafting: Drafting): Draft {
-  const { rows, isArchived } = leaveOutHidden(all, drafting);
-  const [first, ...others] = rows;
+  const { rows: shown, isArchived } = leaveOutHidden(all, drafting);
+  const [first, ...others] = shown;
   if (first === undefined) throw new Error('a product without rows');
   const product = foldRows(first, others);
   const attributes = createAttributeSet(drafting, decodePlainText);
   const group = all.map(row => row.text('group')).find(text => text !== '') ?? '';
-  const { columns, options } = group === '' ? noOptions : readGroupOptions(all, rows, drafting);
+  const { columns, options } = group === '' ? noOptions : readGroupOptions(all, shown, drafting);
   const isGroup = group !== '' && (all.length > 1 || columns.length > 0);
+  const rows = isGroup ? shown : [product];
   const variants = isGroup
     ? rows.map((row, index) => ({
         ...readSoldFields(row, drafting, attributes),

@@ -236,8 +236,10 @@ function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined 
 /** A variation that is not enabled is exported as private; one of a draft as a draft, whether it is enabled or not. */
 const isDisabled = (variation: Row): boolean => variation.text('published') === '0';
 
-/** 1 is published, 0 private, -1 a draft. */
+/** 1 is published, 0 private, -1 a draft. What is hidden is neither listed nor found by a search. */
 function readStatus(row: Row): string | undefined {
+  const visibility = row.columns.english.get('visibility in catalog');
+  if (visibility !== undefined && row.cell(visibility).toLowerCase() === 'hidden') return 'archived';
   const published = row.text('published');
   return published === '' ? undefined : published === '1' ? 'active' : 'archived';
 }

@@ -1,0 +1,210 @@
+/** What shops mean by their columns of images, stock and visibility, by an id that comes twice and a missing title. */
+import { expect, test } from 'bun:test';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { createCatalog, onCatalog, productsOf } from '../program.ts';
+
+const csvOf = (rows: readonly (readonly string[])[]): string =>
+  rows.map(row => row.map(cell => `"${cell.replaceAll('"', '""')}"`).join(',')).join('\n');
+
+const magentoStock = [
+  ...['sku', 'product_type', 'name', 'price', 'product_online', 'visibility', 'qty', 'is_in_stock'],
+  ...['manage_stock', 'use_config_manage_stock', 'allow_backorders', 'use_config_backorders'],
+];
+const magentoRow = (sku: string, ...stock: readonly string[]) => [
+  ...[sku, 'simple', sku, '5', '1', 'Catalog, Search', ...stock, '0'],
+];
+
+test('what Magento has out of stock cannot be ordered, whether backorders are allowed or not', () =>
+  onCatalog(async place => {
+    const file = csvOf([
+      magentoStock,
+      magentoRow('OUT', '7', '0', '1', '0', '1'),
+      magentoRow('BACK', '0', '1', '1', '0', '1'),
+    ]);
+    await place.runHere(['import', place.file('m.csv', file), '--preset', 'magento']);
+    expect(await productsOf(place)).toMatchObject([
+      { sku: 'OUT', available: false, stock: { onHand: 0, backorder: false } },
+      { sku: 'BACK', available: true, stock: { onHand: 0, backorder: true } },
+    ]);
+  }));
+
+const wooColumns = ['Type', 'SKU', 'Name', 'Published', 'Visibility in catalog', 'Regular price'];
+
+describeOnDatabases('visibility in WooCommerce on %s', kind => {
+  test('what is hidden is archived, what is listed or searched is not', async () => {
+    const place = await createCatalog(kind);
+    const visibilities = ['visible', 'catalog', 'search', 'hidden', ''];
+    const rows = visibilities.map(seen => ['simple', `P-${seen}`, `Product ${seen}`, '1', seen, '5']);
+    const file = place.file('w.csv', csvOf([wooColumns, ...rows]));
+    await place.runHere(['import', file, '--preset', 'woocommerce']);
+    const made = await productsOf(place);
+    expect(made.map(({ status }) => status)).toEqual(['active', 'active', 'active', 'archived', 'active']);
+    expect(made[3]?.attributes).toEqual({ visibility_in_catalog: 'hidden' });
+    const again = await place.runHere(['import', file, '--preset', 'woocommerce']);
+    expect(again.out).toContain('0 updated, 5 unchanged');
+    place.remove();
+  });
+});
+
+test('of rows of a feed that repeat an id the first counts for all that it says', () =>
+  onCatalog(async place => {
+    const file = csvOf([
+      ['id', 'title', 'price', 'condition', 'brand', 'custom label 0', 'custom label 1', 'mpn', 'image link'],
+      ['2', 'A', '10 EUR', 'used', 'Acme', 'one', '', 'M-1', 'https://s.example/a.jpg'],
+      ['2', 'dup', '11 EUR', 'new', 'Zeta', 'two', 'x', 'M-2', 'https://s.example/b.jpg'],
+      ['2', 'dup', '12 EUR', 'new', 'Zeta', 'two', 'y', 'M-2', 'https://s.example/b.jpg'],
+    ]);
+    const ended = await place.runHere(['import', place.file('g.csv', file), '--preset', 'google']);
+    expect(ended.err).toContain('2 × rows that repeat an id were read once: its first row counts');
+    const [made, ...others] = await productsOf(place);
+    expect(others).toEqual([]);
+    expect(made).toMatchObject({ name: 'A', price: 10, brand: 'Acme', mpn: 'M-1' });
+    expect(made?.attributes).toEqual({ condition: 'used', custom_label_0: 'one', custom_label_1: 'x' });
+    expect(made?.images.map(({ url }) => url)).toEqual(['https://s.example/a.jpg']);
+  }));
+
+test('a row of Shopify without a title is rejected for that', () =>
+  onCatalog(async place => {
+    const file = csvOf([
+      ['Handle', 'Title', 'Vendor', 'Option1 Name', 'Option1 Value', 'Variant Price'],
+      ['mug', 'Mug', 'V', 'Title', 'Default Title', '5'],
+      ['no-title', '', 'V', 'Size', 'S', '5'],
+      ['no-title', '', 'V', '', 'M', '5'],
+    ]);
+    const ended = await place.runHere(['import', place.file('s.csv', file), '--preset', 'shopify']);
+    expect(ended.err).toContain(
+      'line 3: Title is required: no row of the product "no-title" has one (2 rows)\n',
+    );
+    expect(ended.err).not.toContain('which the file does not have');
+    expect(ended.out).toContain('1 created, 0 updated, 0 unchanged, 1 rejected');
+  }));
+
+const labels: readonly (readonly [labels: string, first: string | null, second: string | null])[] = [
+  ['Main,Back', 'Main', 'Back'],
+  [' Main , Back', 'Main', 'Back'],
+  [',Back', null, 'Back'],
+  ['Main', 'Main', null],
+  ['"Main, big","The ""back"""', 'Main, big', 'The "back"'],
+  ['Main, "big",Back', null, null],
+  ['Main,19" rack', null, null],
+  ['Main, big,Back', null, null],
+  ['Main, "big"', null, null],
+];
+
+test.each([...labels])(
+  'of the labels %j of two images of Magento the texts are %j and %j',
+  (given, first, second) =>
+    onCatalog(async place => {
+      const file = csvOf([
+        ['sku', 'product_type', 'name', 'price', 'additional_images', 'additional_image_labels'],
+        ['A', 'simple', 'A', '5', 'https://s.example/a.jpg,https://s.example/b.jpg', given],
+      ]);
+      await place.runHere(['import', place.file('m.csv', file), '--preset', 'magento']);
+      const [made] = await productsOf(place);
+      expect(made?.images.map(({ alt }) => alt)).toEqual([first, second]);
+    }),
+);
+
+const photo = 'https://s.example/my photo.jpg';
+const spaced = 'https://s.example/my%20photo.jpg';
+const base = ['--image-base', 'https://m.example/media/'];
+const shopify = 'Handle,Title,Vendor,Option1 Name,Option1 Value,Variant Price,Image Src,Variant Image';
+const magento = 'sku,product_type,name,product_online,visibility,price,base_image,additional_images';
+const shared = 'images are paths and were left out';
+
+interface Case {
+  readonly name: string;
+  readonly shop?: string;
+  readonly rows: readonly string[];
+  readonly options?: readonly string[];
+  readonly says?: string;
+  readonly images: readonly string[];
+}
+
+const cases: readonly Case[] = [
+  {
+    name: 'a feed with a space in an address',
+    shop: 'google',
+    rows: [
+      'id\ttitle\timage link\tadditional image link\tprice',
+      `1\tX\t${photo}\thttps://s.example/a b.jpg,https://s.example/w_3,h_2/c.jpg\t5 EUR`,
+    ],
+    images: [spaced, 'https://s.example/a%20b.jpg', 'https://s.example/w_3,h_2/c.jpg'],
+  },
+  {
+    name: 'the same with a base for paths: no image is invented',
+    shop: 'google',
+    rows: ['id\ttitle\timage link\tprice', `1\tX\t${photo}\t5 EUR`],
+    options: base,
+    images: [spaced],
+  },
+  {
+    name: 'a catalog of Meta',
+    shop: 'meta',
+    rows: ['id,title,price,image_link,fb_product_category', `1,X,5 EUR,${photo},`],
+    images: [spaced],
+  },
+  {
+    name: 'addresses with commas and a space between them',
+    shop: 'woocommerce',
+    rows: ['Type,SKU,Name,Regular price,Images', `simple,A,X,9,"${photo}, https://s.example/b.jpg"`],
+    images: [spaced, 'https://s.example/b.jpg'],
+  },
+  {
+    name: 'images of a product and of its variant',
+    shop: 'shopify',
+    rows: [shopify, `a,A,V,Size,S,1,${photo},https://s.example/the back.jpg`],
+    images: [spaced, 'https://s.example/the%20back.jpg'],
+  },
+  {
+    name: 'paths with a space',
+    shop: 'magento',
+    rows: [magento, 'A,simple,A,1,"Catalog, Search",1,/a b.jpg,"/a b.jpg,c d.jpg"'],
+    options: base,
+    images: ['https://m.example/media/a%20b.jpg', 'https://m.example/media/c%20d.jpg'],
+  },
+  {
+    name: 'paths of a feed are counted once',
+    shop: 'google',
+    rows: ['id\ttitle\timage link\tadditional image link\tprice', '1\tX\t/a.jpg\t/b.jpg\t5 EUR'],
+    says: `2 × ${shared}`,
+    images: [],
+  },
+  {
+    name: 'paths of a variant are counted once',
+    shop: 'woocommerce',
+    rows: [
+      'Type,SKU,Name,Regular price,Images,Parent,Attribute 1 name,Attribute 1 value(s)',
+      'variable,T,Tee,,/t.jpg,,Size,S',
+      'variation,T-S,Tee,9,/s.jpg,T,Size,S',
+    ],
+    says: `2 × ${shared}`,
+    images: [],
+  },
+  {
+    name: 'the path of a variant is counted once',
+    shop: 'shopify',
+    rows: [shopify, 'a,A,V,Size,S,1,https://s.example/a.jpg,b.jpg'],
+    says: `1 × ${shared}`,
+    images: ['https://s.example/a.jpg'],
+  },
+  {
+    name: 'a table of no shop, with spaces within addresses and between them',
+    rows: ['sku,name,price,images', `A,A,1,${photo} https://s.example/b.jpg | https://s.example/c d.jpg`],
+    images: [spaced, 'https://s.example/b.jpg', 'https://s.example/c%20d.jpg'],
+  },
+];
+
+test.each(cases)('$name', ({ shop, rows, options = [], says, images }) =>
+  onCatalog(async place => {
+    const preset = shop === undefined ? [] : ['--preset', shop];
+    const command = ['import', place.file('p.csv', [...rows, ''].join('\n')), ...preset, ...options];
+    const ended = await place.runHere(command);
+    expect(ended).toMatchObject({ status: 0, out: expect.stringContaining('1 created') });
+    if (says === undefined) expect(ended.err).not.toContain(shared);
+    else expect(ended.err).toContain(says);
+    const [made] = await productsOf(place);
+    expect(made?.images.map(({ url }) => url)).toEqual([...images]);
+    expect((await place.runHere(command)).out).toContain('0 updated, 1 unchanged');
+  }),
+);
