@@ -37,16 +37,29 @@ const shownRejects = 20;
 const [mostReasons, shownReasons] = [1000, 10];
 const otherReasons = 'other reasons';
 
-/** What is wrong, without the values and positions that differ from record to record. */
-const toReasons = ({ error, details }: Reject): readonly string[] =>
-  details.length === 0
-    ? [removeValues(error)]
-    : details.map(({ field, message }) => `${field.replace(/\.\d+(?=\.|$)/g, '')} ${removeValues(message)}`);
+/** What is wrong, without the values and positions that differ from record to record, and how this record shows it. */
+function toReasons({ error, details }: Reject): ReadonlyMap<string, string> {
+  if (details.length === 0) return new Map([[removeValues(error), error]]);
+  const reasons = new Map<string, string>();
+  for (const [index, { field, message }] of details.entries()) {
+    const reason = `${field.replace(/\.\d+(?=\.|$)/g, '')} ${removeValues(message)}`;
+    if (!reasons.has(reason)) reasons.set(reason, findPart(error, details, index));
+  }
+  return reasons;
+}
+
+/** What an error says of one of several details: the part of it where it names them in turn. */
+function findPart(error: string, details: readonly ErrorDetail[], index: number): string {
+  const [own, next] = details.slice(index);
+  if (own === undefined || details.length === 1) return error;
+  const start = error.indexOf(`${own.field} ${own.message}`);
+  if (start < 0) return `${own.field}: ${own.message}`;
+  const end = next === undefined ? -1 : error.indexOf(`; ${next.field} ${next.message}`, start);
+  return error.slice(start, end < 0 ? undefined : end);
+}
 
 const removeValues = (text: string): string =>
   text.replace(/"[^"]*"/g, '"…"').replace(/\b(line|variant|product) \d+/g, '$1 …');
-
-const toExample = ({ line, error }: Reject) => ({ line, error: error.slice(0, 200) });
 
 /**
  * @param file NDJSON, a line per reject; without it the first few go to standard error
@@ -68,7 +81,7 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
     reasons: () => [...counts.values()].sort((a, b) => b.count - a.count),
     add(reject) {
       count += 1;
-      for (const reason of new Set(toReasons(reject))) {
+      for (const [reason, shown] of toReasons(reject)) {
         const kept = counts.has(reason) || counts.size < mostReasons ? reason : otherReasons;
         const known = counts.get(kept);
         if (known !== undefined) known.count += 1;
@@ -76,7 +89,7 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
           counts.set(kept, {
             reason: kept,
             count: 1,
-            example: kept === reason ? toExample(reject) : undefined,
+            example: kept === reason ? { line: reject.line, error: shown.slice(0, 200) } : undefined,
           });
       }
       if (descriptor !== undefined) {

@@ -75,6 +75,6 @@ export function parseTypedText(text: string, type: AttributeType, options: Amoun
 export function parseBoolean(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const word = value.trim().toLowerCase();
-  if (word === 'true' || word === '1' || word === 'yes') return true;
-  return word === 'false' || word === '0' || word === 'no' ? false : value;
+  if (['true', '1', 'yes', 'ja'].includes(word)) return true;
+  return ['false', '0', 'no', 'nein'].includes(word) ? false : value;
 }

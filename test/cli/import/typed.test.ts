@@ -26,6 +26,8 @@ const read = [
   ['length', '12.0', 12],
   ['organic', 'yes', true],
   ['organic', '0', false],
+  ['organic', 'Ja', true],
+  ['organic', 'nein', false],
   ['since', '2026-01-31', '2026-01-31'],
   // Without a definition a value is what it looks like.
   ['other', '12', 12],
@@ -85,6 +87,15 @@ describeOnDatabases('cells of attributes on %s', kind => {
     expect(status).toBe(2);
     expect(err).toContain(`attributes.${key}: ${says}`);
     expect(await attributesNow()).toEqual(before);
+  });
+
+  test('the summary shows each reason with what the record has of it', async () => {
+    const file = 'sku,name,price,attributes.organic,attributes.since\nR-1,Refused,1,perhaps,tomorrow\n';
+    const { err } = await imports.run(file);
+    const organic = 'must be true or false, not "perhaps"';
+    const since = 'must be a date (2026-01-31) or a moment (2026-01-31T12:00:00Z), not "tomorrow"';
+    expect(err).toContain(`  as line 2: attributes.organic: ${organic}\n`);
+    expect(err).toContain(`  as line 2: attributes.since: ${since}\n`);
   });
 
   test('an export is read again as it was', async () => {
