@@ -594,7 +594,7 @@ export interface paths {
         get: operations["getProduct"];
         /**
          * Replace a product
-         * @description Fields that are left out become null, lists and attributes empty and status active.
+         * @description Fields that are left out become null, lists and attributes empty and status active. A new name in the place of one of the `options` renames it, of its variants too.
          *
          *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
@@ -609,7 +609,9 @@ export interface paths {
         head?: never;
         /**
          * Change fields of a product
-         * @description Access: the roles admin, editor; API keys with the scope `products:write`.
+         * @description A new name in the place of one of the `options` renames it, of its variants too.
+         *
+         *     Access: the roles admin, editor; API keys with the scope `products:write`.
          */
         patch: operations["patchProduct"];
         trace?: never;

@@ -22,10 +22,11 @@ import { createProductLists } from './list.ts';
 import { completeStockChange } from './members/stock.ts';
 import { type LockedProduct, productJson, productOf, type StoredProduct } from './row.ts';
 import {
+  createBulkRenameError,
   createOptionUsedError,
   createTextLimit,
-  findRemovedValues,
   mostWritten,
+  readOptionsChange,
   refuseImpossible,
   refuseManyBytes,
 } from './rules.ts';
@@ -35,12 +36,13 @@ import type { ProductChange } from './writes/rows.ts';
 
 const tag = 'Products';
 const path = '/products';
+const renaming = 'A new name in the place of one of the `options` renames it, of its variants too.';
 
 export interface ProductParts {
   readonly products: ProductStore;
   readonly reviews: Pick<ReviewStore, 'removeAllOn'>;
   readonly definitions: DefinitionStore;
-  readonly variants: Pick<VariantStore, 'removeAllOn' | 'usedOption' | 'productOfSku'>;
+  readonly variants: Pick<VariantStore, 'removeAllOn' | 'usedOption' | 'renameOptions' | 'productOfSku'>;
   readonly facets: ProductFacets;
 }
 
@@ -71,10 +73,11 @@ export function createProductEndpoints(
     ...createFindersById('product', store),
     async update(session, before, fields, cause) {
       const old = productOf(before);
-      await refuse(session, { variants }, old, fields);
+      const renamed = await refuse(session, { variants }, old, fields);
       await fits(session)(fields, old);
       const [row] = await store.update(session, [{ before, fields }], cause);
       if (row === undefined) throw new Error('an update of one product gave none');
+      if (renamed.size > 0) await variants.renameOptions(session, before.id, renamed, cause);
       return row;
     },
     async remove(session, before, cause) {
@@ -162,7 +165,8 @@ export function createProductEndpoints(
           },
           async changeOf(before: LockedProduct, old: schema.Product) {
             const fields = patchRepresentation(old, completeStockChange(old, patch), schema.replaceProduct);
-            await refuse(session, { variants }, old, fields);
+            const [name] = (await refuse(session, { variants }, old, fields)).keys();
+            if (name !== undefined) throw createBulkRenameError(name);
             await fit(fields, old);
             return { before: { ...before, value: old }, fields };
           },
@@ -172,26 +176,29 @@ export function createProductEndpoints(
     }),
     crud.get(),
     crud.put({
-      description: 'Fields that are left out become null, lists and attributes empty and status active.',
+      description: `Fields that are left out become null, lists and attributes empty and status active. ${renaming}`,
       errors: ['DUPLICATE', 'OPTION_IN_USE'],
     }),
-    crud.patch({ errors: ['DUPLICATE', 'OPTION_IN_USE'] }),
+    crud.patch({ description: renaming, errors: ['DUPLICATE', 'OPTION_IN_USE'] }),
     crud.remove(),
   ];
 }
 
-/** @throws HttpError for what the product cannot become, or its variants do not allow */
+/**
+ * @returns the options that are renamed: see `OptionsChange`
+ * @throws HttpError for what the product cannot become, or its variants do not allow
+ */
 async function refuse(
   session: Session,
   { variants }: Pick<ProductParts, 'variants'>,
   before: schema.Product,
   fields: schema.ProductFields,
-): Promise<void> {
+): Promise<ReadonlyMap<string, string>> {
   refuseImpossible(before, fields);
-  const removed = findRemovedValues(before, fields);
-  if (removed.length === 0) return;
-  const used = await variants.usedOption(session, before.id, removed);
+  const { renamed, removed } = readOptionsChange(before, fields);
+  const used = removed.length === 0 ? undefined : await variants.usedOption(session, before.id, removed);
   if (used !== undefined) throw createOptionUsedError(used.name, used.value);
+  return renamed;
 }
 
 function buildLinks({ caller }: RequestContext, _row: StoredProduct, self: string): Links {

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { buildErrorDetail, createFieldError, HttpError } from '../../http/errors.ts';
 import { findUnknownImage } from './members/images.ts';
+import type { Option } from './members/options.ts';
 import { type Stock, type StockFields, toStockFields } from './members/stock.ts';
 import type { Product, ProductFields } from './schema.ts';
 
@@ -101,24 +102,47 @@ export interface OptionValue {
   readonly value: string;
 }
 
-/**
- * The values of options that a change takes away from a product, which its variants must not have.
- * @throws HttpError 409 when it takes away, adds or renames an option of a product with variants: each has a value of
- * every option
- */
-export function findRemovedValues(before: Product, { options }: ProductFields): OptionValue[] {
-  if (before.variantCount === 0) return [];
+/** What a change of a product's options means for its variants, which have a value of each. */
+export interface OptionsChange {
+  /** New names by those that the options have had. */
+  readonly renamed: ReadonlyMap<string, string>;
+  /** Values that are taken away, which variants must not have; by the names that their options have had. */
+  readonly removed: readonly OptionValue[];
+}
+
+/** @throws HttpError 409 when it takes away or adds an option of a product with variants */
+export function readOptionsChange(before: Product, { options }: ProductFields): OptionsChange {
+  if (before.variantCount === 0) return { renamed: new Map(), removed: [] };
   const names = options.map(({ name }) => name);
-  const gone = before.options.find(({ name }) => !names.includes(name));
+  const renamed = findRenamed(before.options, names);
+  const gone = before.options.find(({ name }) => !names.includes(name) && !renamed.has(name));
   if (gone !== undefined) throw createOptionUsedError(gone.name);
-  const fresh = names.find(name => before.options.every(option => option.name !== name));
+  const had = new Set(before.options.map(({ name }) => renamed.get(name) ?? name));
+  const fresh = names.find(name => !had.has(name));
   if (fresh !== undefined)
     throw createRefusedOptionsError(`"${fresh}" cannot be added: variants have no value of it`);
   const kept = new Map(options.map(({ name, values }) => [name, new Set(values)]));
-  return before.options.flatMap(({ name, values }) =>
-    values.filter(value => kept.get(name)?.has(value) !== true).map(value => ({ name, value })),
-  );
+  const removed = before.options.flatMap(({ name, values }) => {
+    const own = kept.get(renamed.get(name) ?? name);
+    return values.filter(value => own?.has(value) !== true).map(value => ({ name, value }));
+  });
+  return { renamed, removed };
 }
+
+/** A name is renamed by a new one in its place. */
+function findRenamed(before: readonly Option[], names: readonly string[]): Map<string, string> {
+  const renamed = new Map<string, string>();
+  for (const [index, { name }] of before.entries()) {
+    const next = names[index];
+    if (next === undefined || names.includes(name)) continue;
+    if (before.every(option => option.name !== next)) renamed.set(name, next);
+  }
+  return renamed;
+}
+
+/** The error for options that are renamed by a change of several products: each may have very many variants. */
+export const createBulkRenameError = (name: string): HttpError =>
+  createRefusedOptionsError(`variants have the option "${name}": rename it of one product at a time`);
 
 /** The error for an option, or a value of one, that variants have. */
 export function createOptionUsedError(name: string, value?: string): HttpError {

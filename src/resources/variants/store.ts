@@ -20,8 +20,8 @@ import { searchCollection } from '../../storage/search/index.ts';
 import { takeTurn } from '../../turns/index.ts';
 import { type Stock, toKeptStock, toStockFields } from '../products/members/stock.ts';
 import type { LockedProduct } from '../products/row.ts';
-import type { OptionValue } from '../products/rules.ts';
 import type { ProductStore } from '../products/store.ts';
+import { createVariantOptions, type VariantOptions } from './options.ts';
 import {
   type StoredVariant,
   shownVariantRow,
@@ -47,7 +47,7 @@ export interface VariantChange {
   readonly stock?: Stock | null;
 }
 
-export interface VariantStore {
+export interface VariantStore extends VariantOptions {
   readonly list: Lister<StoredVariant>;
   /** Those that are read again and again, each with the response that shows it. */
   readonly rows: CachedRows<StoredVariant, Reply>;
@@ -77,12 +77,6 @@ export interface VariantStore {
   remove(session: Transaction, product: LockedProduct, before: StoredVariant, cause: Cause): Promise<void>;
   /** Deletes all variants of a product that is locked and about to be deleted. */
   removeAllOn(session: Transaction, productId: number, cause: Cause): Promise<void>;
-  /** The first of these values of options that a variant of the product has; undefined when none is used. */
-  usedOption(
-    session: Session,
-    productId: number,
-    values: readonly OptionValue[],
-  ): Promise<OptionValue | undefined>;
 }
 
 export function createVariantStore(
@@ -216,21 +210,7 @@ export function createVariantStore(
       }
     },
 
-    async usedOption(session, productId, values) {
-      for (let after = 0; values.length > 0; ) {
-        const some = await session.all(statements.someAfter({ productId, after }));
-        for (const row of some) {
-          await takeTurn();
-          const { options } = variantOf(row);
-          const used = values.find(({ name, value }) => options[name] === value);
-          if (used !== undefined) return used;
-        }
-        const last = some.at(-1);
-        if (last === undefined) return undefined;
-        after = last.id;
-      }
-      return undefined;
-    },
+    ...createVariantOptions(database, outbox, statements),
   };
 }
 

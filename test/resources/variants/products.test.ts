@@ -126,7 +126,8 @@ describeOnDatabases('variants on %s', kind => {
     for (const changed of [
       [size],
       [],
-      [{ ...size, name: 'Width' }, colour],
+      [{ name: 'Width', values: ['S', 'L'] }, colour],
+      [colour, { ...size, name: 'Width' }],
       [size, colour, { name: 'Fit', values: ['Slim'] }],
       [{ name: 'Size', values: ['S', 'L'] }, colour],
     ]) {

@@ -1,0 +1,89 @@
+/** Options of a product's variants: which values they have, and what they are called when the product renames them. */
+import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
+import { createPartialUpdate } from '../../storage/bulk.ts';
+import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { computeChangeMoment } from '../../storage/moments.ts';
+import { takeTurn } from '../../turns/index.ts';
+import { readPages } from '../../turns/slices.ts';
+import type { OptionValue } from '../products/rules.ts';
+import {
+  type StoredVariant,
+  toKeptVariant,
+  toVariantFields,
+  toVariantRow,
+  variantColumns,
+  variantInEvent,
+  variantOf,
+} from './row.ts';
+import type { buildVariantStatements } from './statements.ts';
+
+export interface VariantOptions {
+  /** The first of these values of options that a variant of the product has; undefined when none is used. */
+  usedOption(
+    session: Session,
+    productId: number,
+    values: readonly OptionValue[],
+  ): Promise<OptionValue | undefined>;
+  /**
+   * Renames options of all variants of a product, which is locked.
+   * @param names new ones by those that the options have had: none of its variants has had any of the new
+   */
+  renameOptions(
+    session: Transaction,
+    productId: number,
+    names: ReadonlyMap<string, string>,
+    cause: Cause,
+  ): Promise<void>;
+}
+
+/** What another name of an option changes in a row. */
+const { document, combination, updated_at } = variantColumns;
+
+export function createVariantOptions(
+  database: Pick<Database, 'build' | 'dialect'>,
+  outbox: Outbox,
+  { someAfter }: Pick<ReturnType<typeof buildVariantStatements>, 'someAfter'>,
+): VariantOptions {
+  const write = createPartialUpdate(database, 'product_variants', { document, combination, updated_at }, []);
+  const changeOf = createChangeBuilder<Pick<StoredVariant, 'id' | 'document'>>('variant', variantInEvent);
+  const readAll = (session: Session, productId: number) =>
+    readPages<StoredVariant>(last => session.all(someAfter({ productId, after: last?.id ?? 0 })));
+
+  return {
+    async usedOption(session, productId, values) {
+      if (values.length === 0) return undefined;
+      for await (const some of readAll(session, productId)) {
+        for (const row of some) {
+          await takeTurn();
+          const { options } = variantOf(row);
+          const used = values.find(({ name, value }) => options[name] === value);
+          if (used !== undefined) return used;
+        }
+      }
+      return undefined;
+    },
+
+    async renameOptions(session, productId, names, cause) {
+      for await (const some of readAll(session, productId)) {
+        const changes = [];
+        for (const before of some) {
+          await takeTurn();
+          const old = variantOf(before);
+          const named = Object.entries(old.options).map(([name, value]) => [names.get(name) ?? name, value]);
+          const fields = { ...toVariantFields(old), options: Object.fromEntries(named) };
+          const at = computeChangeMoment(cause.at, before.updated_at);
+          changes.push({ before, after: toVariantRow(fields, at, toKeptVariant(old)) });
+        }
+        await write(
+          session,
+          changes.map(({ before: { id }, after }) => ({ id, before: {}, after: { ...after } })),
+        );
+        await outbox.recordAll(
+          session,
+          changes.map(({ before, after }) => changeOf('updated', before, { ...after, id: before.id })),
+          cause,
+        );
+      }
+    },
+  };
+}
