@@ -278,11 +278,8 @@ describeOnDatabases('strict handling on %s', kind => {
     ['return=minimal', false],
     ['note="a, handling=strict"', false],
   ])('%s', async (prefer, applies) => {
-    const response = await call(service, {
-      path: '/v1/products?colour=red',
-      as: 'user',
-      headers: { Prefer: prefer },
-    });
+    const headers = { Prefer: prefer };
+    const response = await call(service, { path: '/v1/products?colour=red', as: 'user', headers });
     expect([response.status, response.headers.has('Preference-Applied')]).toEqual([
       applies ? 400 : 200,
       applies,
