@@ -71,14 +71,14 @@ const address = /^https?:\/\//i;
 export const isAddress = (text: string): boolean => address.test(text);
 
 /**
- * Addresses with commas, bars, semicolons or line ends between them, or a space where another one follows: any other
+ * Addresses with commas, bars, semicolons or line ends between them, or a space before another `https:`. Any other
  * space is part of an address. So is a comma or semicolon where no other one follows it: addresses of some shops hold
  * sizes, as in `w_300,h_200`.
  */
 export function splitAddresses(text: string): string[] {
-  return text.split(/[|\r\n]|\s(?=https?:|\/)/i).flatMap(word => {
+  return text.split(/[|\r\n]|\s(?=https?:)/i).flatMap(word => {
     const given = word.trim();
-    const parts = isAddress(given) ? given.split(/(?=[,;](?:https?:|\/))/i) : given.split(/[,;]/);
+    const parts = isAddress(given) ? given.split(/(?=[,;]\s*(?:https?:|\/))/i) : given.split(/[,;]/);
     return parts.map(part => trimCharacters(',; \t', part)).filter(part => part !== '');
   });
 }

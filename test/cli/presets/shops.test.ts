@@ -127,9 +127,9 @@ const cases: readonly Case[] = [
     shop: 'google',
     rows: [
       'id\ttitle\timage link\tadditional image link\tprice',
-      `1\tX\t${photo}\thttps://s.example/a b.jpg,https://s.example/w_3,h_2/c.jpg\t5 EUR`,
+      `1\tX\t${photo}\thttps://s.example/a / b.jpg,https://s.example/w_3,h_2/c.jpg\t5 EUR`,
     ],
-    images: [spaced, 'https://s.example/a%20b.jpg', 'https://s.example/w_3,h_2/c.jpg'],
+    images: [spaced, 'https://s.example/a%20/%20b.jpg', 'https://s.example/w_3,h_2/c.jpg'],
   },
   {
     name: 'the same with a base for paths: no image is invented',
