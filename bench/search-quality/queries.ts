@@ -31,14 +31,14 @@ export function gradeOf(query: Query, product: Product): number {
   }
   // Boundary: a wish has these keys and no others.
   const wishes = Object.entries(query.wish) as [keyof Wish, string][];
-  const met = wishes.filter(([key, value]) => product[key] === value).length;
+  const matching = wishes.filter(([key, value]) => product[key] === value).length;
   if (query.wish.code !== undefined) return product.code === query.wish.code ? 3 : 0;
-  if (query.kind === undefined) return met === wishes.length ? 3 : 0;
-  const hasAll = met === wishes.length;
+  if (query.kind === undefined) return matching === wishes.length ? 3 : 0;
+  const hasAll = matching === wishes.length;
   if (product.kind !== query.kind)
     return hasAll && wishes.length > 0 && product.kind.family === query.kind.family ? 1 : 0;
   if (hasAll) return 3;
-  return wishes.length > 1 && met === wishes.length - 1 ? 2 : 1;
+  return wishes.length > 1 && matching === wishes.length - 1 ? 2 : 1;
 }
 
 const kindOf = (id: string): Kind => {

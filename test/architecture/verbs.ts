@@ -9,7 +9,7 @@ export const verbs: ReadonlySet<string> = new Set(
   ensure equals escape estimate evaluate extract fail fetch filter find finish fits flatten flip flush fold
   follow forget forgive format gather generate get give gives greet group grow guard hand handle has hash have
   hide hold holds honours identify ignore import index inflect insert inspect intersect is join keep lacks
-  leave leaves link list listen load locate lock log look looks make map mark matches may measure meets merge
+  leave leaves link list listen load locate lock log look looks make map mark match matches may measure merge
   migrate move must name narrow negotiate normalize note notify observe obtain omit on open pad parse pass
   patch peek pick place plan poll postpone prefers prepare price print put queue quote rank rate read recall
   record redact refer refine refresh refund refuse register release remove rename renew reopen repair replace

@@ -1,7 +1,7 @@
 /** Conditional requests against a small model of RFC 9110 §13.2.2, written from its text. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { evaluate, matches } from '../../src/http/cache/conditional.ts';
+import { evaluate, matchesEntityTag } from '../../src/http/cache/conditional.ts';
 import { HttpError } from '../../src/http/errors.ts';
 
 const current = 'abc';
@@ -93,10 +93,10 @@ describe('conditional requests', () => {
       const header = `${weak ? 'W/' : ''}"${current}${end}"`;
       const names = ['', '-br', '-zstd', '-gzip', '-deflate'].includes(end);
       const etag = `"${current}"`;
-      expect(matches(header, etag, 'weak', 'any')).toBe(names);
-      expect(matches(header, etag, 'strong', 'any')).toBe(names && !weak);
-      expect(matches(header, etag, 'weak', 'this')).toBe(end === '');
-      expect(matches(header, etag, 'strong', 'this')).toBe(end === '' && !weak);
+      expect(matchesEntityTag(header, etag, 'weak', 'any')).toBe(names);
+      expect(matchesEntityTag(header, etag, 'strong', 'any')).toBe(names && !weak);
+      expect(matchesEntityTag(header, etag, 'weak', 'this')).toBe(end === '');
+      expect(matchesEntityTag(header, etag, 'strong', 'this')).toBe(end === '' && !weak);
     });
     fc.assert(property);
   });

@@ -35,7 +35,7 @@ const term = fc.record({
 const some = { minLength: 1, maxLength: 2 };
 const expressions: fc.Arbitrary<Expression> = fc.array(fc.array(fc.array(term, some), some), some);
 
-const isMet = (expression: Expression, entries: readonly string[]): boolean =>
+const isMatch = (expression: Expression, entries: readonly string[]): boolean =>
   expression.every(group =>
     group.some(choice =>
       choice.every(({ word, mark = '', prefix }) =>
@@ -56,7 +56,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the words of a document meet what the index finds it by', async () => {
+test('the words of a document match what the index finds it by', async () => {
   const index = createSearchIndex(database);
   const reader = createSearchReader(database);
   let found = 0;
@@ -72,9 +72,9 @@ test('the words of a document meet what the index finds it by', async () => {
         });
         await database.write(session => index.addMany(session, 'article', documents));
         const positions = await reader.page(database.read, expression, ['article'], { limit: 50 });
-        const met = documents.filter(document => isMet(expression, toDocumentWords(document)));
-        expect(positions.map(getDocumentId)).toEqual(met.map(({ id }) => id));
-        found += met.length;
+        const matching = documents.filter(document => isMatch(expression, toDocumentWords(document)));
+        expect(positions.map(getDocumentId)).toEqual(matching.map(({ id }) => id));
+        found += matching.length;
       },
     ),
   );

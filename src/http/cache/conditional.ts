@@ -57,7 +57,7 @@ export function evaluate(headers: Headers, method: string, current: Validators):
   const codings = reading ? 'this' : 'any';
   const ifMatch = headers.get('if-match');
   if (ifMatch !== null) {
-    if (!matches(ifMatch, current.etag, 'strong', codings))
+    if (!matchesEntityTag(ifMatch, current.etag, 'strong', codings))
       throw createMismatchError(ifMatch, current, codings);
   } else {
     const since = parseHttpDate(headers.get('if-unmodified-since'));
@@ -65,7 +65,7 @@ export function evaluate(headers: Headers, method: string, current: Validators):
   }
   const ifNoneMatch = headers.get('if-none-match');
   if (ifNoneMatch !== null) {
-    if (!matches(ifNoneMatch, current.etag, 'weak', codings)) return false;
+    if (!matchesEntityTag(ifNoneMatch, current.etag, 'weak', codings)) return false;
     if (reading) return true;
     throw new HttpError('PRECONDITION_FAILED', { message: stillThere });
   }
@@ -83,7 +83,7 @@ function createMismatchError(header: string, { etag }: Validators, codings: 'thi
     return new HttpError('PRECONDITION_FAILED', {
       message: 'If-Match names no entity tag: send the ETag of the resource, with its quotation marks.',
     });
-  if (matches(header, etag, 'weak', codings))
+  if (matchesEntityTag(header, etag, 'weak', codings))
     return new HttpError('PRECONDITION_FAILED', {
       message:
         'If-Match has a weak entity tag (W/"…"), which never matches (RFC 9110 section 13.1.1): send the ETag without W/.',
@@ -128,7 +128,7 @@ export function refuseConditions(headers: Headers, exists: boolean): void {
  * @param codings `this`: the tag is that of the response to this very request, with its coding. `any`: the tag is that
  * of the resource, which a client may have got in any coding before it changes it
  */
-export function matches(
+export function matchesEntityTag(
   header: string,
   etag: string,
   comparison: 'strong' | 'weak',

@@ -101,8 +101,8 @@ export interface ProductFacets {
 }
 
 export interface KeptProductFacets {
-  /** Whether the product of an id meets all conditions. */
-  meets(id: number): boolean;
+  /** Whether the product of an id matches all conditions. */
+  matches(id: number): boolean;
   /** How many of the products that were found do, and the members of `meta`, as JSON text without braces. */
   count(ids: readonly number[]): Promise<{ readonly total: number; readonly members: string }>;
 }
@@ -153,9 +153,9 @@ export function createProductFacets(database: Database, columns: Columns): Produ
       return names;
     },
     async keep(request, kind) {
-      const { meets, count } = await refuseTooMany(() => counter.keep(request, kind));
+      const { matches, count } = await refuseTooMany(() => counter.keep(request, kind));
       return {
-        meets,
+        matches,
         async count(ids) {
           const counted = await count(ids);
           return { total: counted.total, members: formatMembers(request.facets, counted) };

@@ -1,4 +1,4 @@
-/** The endpoint of a list: pages of rows that meet conditions, as JSON or HAL. */
+/** The endpoint of a list: pages of rows that match conditions, as JSON or HAL. */
 import type { z } from 'zod';
 import type { Access } from '../../http/access.ts';
 import { createEndpoint, type Endpoint, type Input, type Output } from '../../http/endpoint.ts';

@@ -16,7 +16,7 @@ interface CountedSearch {
   readonly members: string;
 }
 
-type Search = (narrowed: Pick<SearchRequest, 'ids' | 'meets'>) => Promise<Found>;
+type Search = (narrowed: Pick<SearchRequest, 'ids' | 'matches'>) => Promise<Found>;
 
 /** @returns a function that gives what a search finds, and facets of as many products as its total says */
 export function createCountedSearch(
@@ -27,7 +27,7 @@ export function createCountedSearch(
   const kind = { column: 'status', operator: '=', value: status, literal: true } as const;
 
   async function searchOnce(search: Search, kept: KeptProductFacets, isNarrowed: boolean) {
-    const found = await search({ ids: true, ...(isNarrowed ? { meets: kept.meets } : {}) });
+    const found = await search({ ids: true, ...(isNarrowed ? { matches: kept.matches } : {}) });
     return { found, ...(await kept.count(found.unfiltered)) };
   }
 

@@ -46,7 +46,7 @@ export function createSearchEndpoints(
 ): Endpoint[] {
   const cached = createCachedLists(database, [
     { name: searchCollection },
-    // Any change: facets count products that do not meet their own filter, and rarity depends on all.
+    // Any change: facets count products that do not match their own filter, and rarity depends on all.
     { name: 'products' },
     attributeDefinitions,
     synonymCollection,

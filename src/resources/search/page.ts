@@ -34,7 +34,7 @@ async function readIds(session: SearchSession, { reader, ranking }: Results): Pr
   return toProductIds(await readAllHits(reader, { session, expression: all, types }));
 }
 
-/** The same, whether they meet the filters or not. */
+/** The same, whether they match the filters or not. */
 export async function readUnfilteredIds(
   { reader }: Pick<Tools, 'reader'>,
   session: SearchSession,

@@ -26,10 +26,10 @@ export interface SearchRequest {
   readonly page: PageRequest;
   /** Of products: those that have this status, instead of the active ones. */
   readonly archived?: boolean;
-  /** The filters that products have to meet. */
+  /** The filters that products have to match. */
   readonly conditions?: readonly Condition[];
-  /** Whether the product with an id meets them, where that has been found out already. */
-  readonly meets?: ((id: number) => boolean) | undefined;
+  /** Whether the product with an id matches them, where that has been found out already. */
+  readonly matches?: ((id: number) => boolean) | undefined;
   /** Of products: the order, if not by how good they are. */
   readonly order?: Order | undefined;
   /** Whether the ids of all products found are returned too. */
@@ -39,8 +39,8 @@ export interface SearchRequest {
 }
 
 export interface ReadyRequest extends SearchRequest {
-  /** Whether the product with an id meets the filters; undefined without filters. */
-  readonly meets: ((id: number) => boolean) | undefined;
+  /** Whether the product with an id matches the filters; undefined without filters. */
+  readonly matches: ((id: number) => boolean) | undefined;
   readonly synonyms: Synonyms;
 }
 
@@ -76,10 +76,10 @@ export async function readResults(
   requested: ReadyRequest,
   codes: Codes,
 ): Promise<Results> {
-  const { query, meets, synonyms, completions, page, order, ids = false } = requested;
+  const { query, matches, synonyms, completions, page, order, ids = false } = requested;
   const visible = toDocumentTypes(requested.visible, requested);
   const types = toDocumentTypes(requested.types, requested);
-  const reader = meets === undefined ? tools.reader : createFilteredReader(tools.reader, meets);
+  const reader = matches === undefined ? tools.reader : createFilteredReader(tools.reader, matches);
   const question = { query, types: visible, synonyms, codes: codes.coded, completions };
   const words = await understand(tools, session, question);
   const documents = await tools.reader.documents(session);
@@ -98,11 +98,11 @@ export async function readResults(
       unfiltered: nothing,
       ...(await rankTypedHits(request, rankSome, computeLastPlace(page))),
     };
-  const isNarrow = meets !== undefined || order !== undefined || ids;
+  const isNarrow = matches !== undefined || order !== undefined || ids;
   const { candidates, unfiltered } = isNarrow
     ? await narrowCandidates(request, {
         filtered: reader,
-        meets: meets && (position => meets(getDocumentId(position))),
+        matches: matches && (position => matches(getDocumentId(position))),
         wholeOf: order && (complete => selectWhole(complete, types, { words, scored: rankSome })),
       })
     : { candidates: await findCandidates(request), unfiltered: nothing };

@@ -1,7 +1,7 @@
 /** Searches: which documents a query finds, best first, with the texts they are shown by. */
 
 import type { Columns } from '../../storage/columns/index.ts';
-import { createRowFinder } from '../../storage/columns/met.ts';
+import { createRowFinder } from '../../storage/columns/matching.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Listed } from '../../storage/list/request.ts';
 import { type SearchType, toPosition } from '../../storage/search/index.ts';
@@ -32,7 +32,7 @@ export interface Found extends Listed<{ readonly hit: Hit }> {
   readonly facets: ReadonlyMap<SearchType, number>;
   /** Words of the query that not even the best hit has; none where there are no hits. */
   readonly relaxed: readonly string[];
-  /** The ids of all products found, whether they meet the filters or not; where they were requested. */
+  /** The ids of all products found, whether they match the filters or not; where they were requested. */
   readonly unfiltered: readonly number[];
 }
 
@@ -59,7 +59,7 @@ export function createSearchStore(
   const read = wrapInSlices(database.read);
   const scorablesOf = createScorableReader(database, reader, stems);
   const sorted = createSortedReader(database);
-  const rowsMeeting = createRowFinder(database, columns);
+  const findMatchingRows = createRowFinder(database, columns);
   const tools = {
     sorted,
     reader,
@@ -88,8 +88,8 @@ export function createSearchStore(
     async search(given) {
       const { conditions = [] } = given;
       // Before anything is read: it may be read in the background itself.
-      const meets = given.meets ?? (await rowsMeeting(conditions));
-      const request = { ...given, meets, synonyms: await synonyms.current() };
+      const matches = given.matches ?? (await findMatchingRows(conditions));
+      const request = { ...given, matches, synonyms: await synonyms.current() };
       const seen = reader.seen();
       const brief = reader.holdsUp;
       try {

@@ -57,14 +57,14 @@ export function buildAttributeArguments(
   return values;
 }
 
-/** Those whose attribute meets the test, found in the index of values. */
+/** Those whose attribute matches the test, found in the index of values. */
 export function buildAttributeSql(
   { test }: AttributeCondition,
   index: number,
   argument: Readonly<Record<string, RawBuilder<unknown>>>,
 ): RawBuilder<unknown> {
   const getArgument = (place: number) => argument[`c${index}v${place}`];
-  const meets =
+  const matches =
     test.of === 'equal'
       ? sql`value in (${sql.join(Array.from({ length: chooseSize(test.texts.length) }, (_, place) => getArgument(place)))})`
       : sql`kind = ${sql.lit(kinds[test.of])} and ${sql.join(
@@ -72,11 +72,11 @@ export function buildAttributeSql(
           sql` and `,
         )}`;
   return sql`id in (select product_id from product_attributes
-    where key = ${argument[`c${index}k`]} and ${meets})`;
+    where key = ${argument[`c${index}k`]} and ${matches})`;
 }
 
-/** Whether a value meets a test. */
-export function meetsTest(test: AttributeTest, { kind, text, number }: IndexedValue): boolean {
+/** Whether a value matches a test. */
+export function matchesTest(test: AttributeTest, { kind, text, number }: IndexedValue): boolean {
   if (test.of === 'equal') return test.texts.includes(text);
   return (
     kind === kinds[test.of] && number !== null && test.bounds.every(bound => isWithinBound(bound, number))
@@ -89,8 +89,8 @@ export function isWithinBound({ operator, value }: Bound, number: number): boole
   return operator === '>' ? number > value : number >= value;
 }
 
-/** Whether some value of a row that an event shows meets a condition. */
-export function meetsAttribute({ column, test }: AttributeCondition, values: Values): boolean {
+/** Whether some value of a row that an event shows matches a condition. */
+export function matchesAttribute({ column, test }: AttributeCondition, values: Values): boolean {
   const tokens = values[column];
-  return Array.isArray(tokens) && tokens.some(token => meetsTest(test, parseToken(token)));
+  return Array.isArray(tokens) && tokens.some(token => matchesTest(test, parseToken(token)));
 }

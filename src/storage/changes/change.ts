@@ -1,7 +1,7 @@
 /** What caches learn of changes, and what they say of themselves. */
 import type { CompiledQuery } from 'kysely';
 
-/** What a row is filtered and sorted by, by the names of columns; a list where each of several values may be met. */
+/** What a row is filtered and sorted by, by the names of columns; a list where each of several values may match. */
 export type Values = Readonly<Record<string, string | number | null | readonly string[]>> & {
   readonly id: number;
 };

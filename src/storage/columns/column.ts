@@ -3,7 +3,7 @@
  * have the same number, that of a combination, so that a test is made once per combination and not once per row.
  */
 
-import { type AttributeTest, isWithinBound, meetsTest } from '../attributes/condition.ts';
+import { type AttributeTest, isWithinBound, matchesTest } from '../attributes/condition.ts';
 import { type IndexedValue, kinds, toToken } from '../attributes/values.ts';
 import { type Arrangement, arrangeRows, selectArrangedRows, sortCodes } from './arrangement.ts';
 import { type Line, mostMoved } from './line.ts';
@@ -39,7 +39,7 @@ export interface Column {
   arrange(): Promise<void>;
   /** The rows in the order of their numbers, where the column is one that lists are in the order of, and arranged. */
   line(): Line | undefined;
-  /** The rows with a value that meets a test; valid until the next change of a row, and not to be changed. */
+  /** The rows with a value that matches a test; valid until the next change of a row, and not to be changed. */
   rows(test: AttributeTest): RowSet;
   bytes(): number;
 }
@@ -125,13 +125,13 @@ export function createColumn(isOrder = false): Column {
       if (moved.size > mostMoved) setImmediate(() => arrange().catch(() => undefined));
     }
     movedSince?.add(id);
-    for (const { test, rows } of sets.values()) putRow(rows, id, meets(test, code));
+    for (const { test, rows } of sets.values()) putRow(rows, id, matches(test, code));
   }
 
-  function meets(test: AttributeTest, code: number): boolean {
+  function matches(test: AttributeTest, code: number): boolean {
     return (members[code] ?? []).some(place => {
       const value = values[place];
-      return value !== undefined && meetsTest(test, value);
+      return value !== undefined && matchesTest(test, value);
     });
   }
 
@@ -151,10 +151,10 @@ export function createColumn(isOrder = false): Column {
   }
 
   function selectRows(test: AttributeTest): RowSet {
-    const meets = testCombinations(test, { members, singles, values, numbers, valueKinds });
-    if (arrangement === undefined) return selectAccepted(codes, meets);
-    const rows = selectArrangedRows(arrangement, meets, codes.length);
-    for (const id of moved) putRow(rows, id, meets[codes[id] ?? 0] === 1);
+    const accepted = testCombinations(test, { members, singles, values, numbers, valueKinds });
+    if (arrangement === undefined) return selectAccepted(codes, accepted);
+    const rows = selectArrangedRows(arrangement, accepted, codes.length);
+    for (const id of moved) putRow(rows, id, accepted[codes[id] ?? 0] === 1);
     return rows;
   }
 
@@ -209,26 +209,26 @@ type Values = Pick<Column, 'members' | 'singles' | 'values' | 'numbers'> & {
   readonly valueKinds: readonly number[];
 };
 
-/** 1 for each combination with a value that meets the test. */
+/** 1 for each combination with a value that matches the test. */
 function testCombinations(test: AttributeTest, own: Values): Uint8Array {
   const { members, singles } = own;
-  const meets = test.of === 'equal' ? testEqual(test.texts, own.values) : testWithin(test, own);
+  const matches = test.of === 'equal' ? testEqual(test.texts, own.values) : testWithin(test, own);
   const found = new Uint8Array(members.length);
   for (let code = 1; code < found.length; code++) {
     const only = singles[code] ?? -1;
-    if (only >= 0) found[code] = meets[only] ?? 0;
-    else for (const place of members[code] ?? []) if (meets[place] === 1) found[code] = 1;
+    if (only >= 0) found[code] = matches[only] ?? 0;
+    else for (const place of members[code] ?? []) if (matches[place] === 1) found[code] = 1;
   }
   return found;
 }
 
 /** 1 for each value that is one of these. */
 function testEqual(texts: readonly string[], values: readonly IndexedValue[]): Uint8Array {
-  const meets = new Uint8Array(values.length);
+  const matches = new Uint8Array(values.length);
   const wanted = new Set(texts);
-  for (let place = 0; place < meets.length; place++)
-    if (wanted.has(values[place]?.text ?? '')) meets[place] = 1;
-  return meets;
+  for (let place = 0; place < matches.length; place++)
+    if (wanted.has(values[place]?.text ?? '')) matches[place] = 1;
+  return matches;
 }
 
 /** 1 for each value that is within bounds. Those with an order are looked at without anything being called. */
@@ -236,19 +236,19 @@ function testWithin(
   { of, bounds }: Exclude<AttributeTest, { readonly of: 'equal' }>,
   { numbers, valueKinds }: Values,
 ): Uint8Array {
-  const meets = new Uint8Array(numbers.length);
+  const matches = new Uint8Array(numbers.length);
   const kind = kinds[of];
   let [low, high] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const { operator, value } of bounds) {
     if (operator.startsWith('>')) low = Math.max(low, value);
     else high = Math.min(high, value);
   }
-  for (let place = 0; place < meets.length; place++) {
+  for (let place = 0; place < matches.length; place++) {
     const number = numbers[place] ?? Number.NaN;
     if (!(number >= low && number <= high) || valueKinds[place] !== kind) continue;
     // Only what lies on a bound may yet be outside.
     if ((number > low && number < high) || bounds.every(bound => isWithinBound(bound, number)))
-      meets[place] = 1;
+      matches[place] = 1;
   }
-  return meets;
+  return matches;
 }

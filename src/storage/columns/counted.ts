@@ -10,7 +10,7 @@ import {
   type FacetValues,
 } from './facet.ts';
 import type { Columns } from './index.ts';
-import { copyRows, createColumnFinder, type Found } from './met.ts';
+import { copyRows, createColumnFinder, type Found } from './matching.ts';
 import { has, intersectRows, type RowSet, toRowSet } from './rows.ts';
 
 /** What is counted by the range it lies in. */
@@ -34,8 +34,8 @@ interface CountedFacets extends Facets {
 
 /** What facets are counted of, as it was in one state. */
 interface KeptFacets {
-  /** Whether the row of an id meets all conditions. */
-  meets(id: number): boolean;
+  /** Whether the row of an id matches all conditions. */
+  matches(id: number): boolean;
   /** How many of these rows do, and the facets of these rows. */
   count(ids: readonly number[]): Promise<Facets & { readonly total: number }>;
 }
@@ -59,7 +59,10 @@ export function createFacetCounter(
 ): FacetCounter {
   const finder = createColumnFinder(database, columns);
   const count = async ({ facets }: FacetRequest, found: Found): Promise<CountedFacets> => {
-    const counted = await countFacets(facets, { columns: found.columns, met: await selectMet(found) });
+    const counted = await countFacets(facets, {
+      columns: found.columns,
+      matches: await selectMatches(found),
+    });
     return { ...counted, version: found.version };
   };
   return {
@@ -72,7 +75,7 @@ export function createFacetCounter(
   };
 }
 
-interface MetRows {
+interface MatchingRows {
   /** The column of the condition. */
   readonly name: string;
   readonly rows: RowSet;
@@ -81,13 +84,13 @@ interface MetRows {
 /** What is counted in. */
 interface Counted {
   readonly columns: ReadonlyMap<string, Countable>;
-  readonly met: readonly MetRows[];
+  readonly matches: readonly MatchingRows[];
 }
 
 /** In slices: of very many rows each condition takes some milliseconds. */
-async function selectMet({ met }: Pick<Found, 'met'>): Promise<MetRows[]> {
-  const found: MetRows[] = [];
-  for (const { name, rows } of met) {
+async function selectMatches({ matches }: Pick<Found, 'matches'>): Promise<MatchingRows[]> {
+  const found: MatchingRows[] = [];
+  for (const { name, rows } of matches) {
     found.push({ name, rows: rows() });
     await takeTurn();
   }
@@ -97,18 +100,18 @@ async function selectMet({ met }: Pick<Found, 'met'>): Promise<MetRows[]> {
 /** In slices: of very many rows each facet takes some milliseconds. @param base rows that all facets are counted of */
 async function countFacets(
   facets: readonly string[],
-  { columns, met }: Counted,
+  { columns, matches }: Counted,
   base: readonly RowSet[] = [],
 ): Promise<Facets> {
   const intersectWithout = (name: string) =>
-    intersectRows([...base, ...met.filter(one => one.name !== name).map(({ rows }) => rows)]);
+    intersectRows([...base, ...matches.filter(one => one.name !== name).map(({ rows }) => rows)]);
   let all: { rows: RowSet | undefined } | undefined;
   const values: Record<string, FacetValues> = {};
   const ranges: Record<string, FacetRange> = {};
   for (const name of facets) {
     const column = columns.get(name);
     if (column === undefined) continue;
-    const isOwn = met.some(one => one.name === name);
+    const isOwn = matches.some(one => one.name === name);
     if (!isOwn) all ??= { rows: intersectWithout(name) };
     const rows = isOwn ? intersectWithout(name) : all?.rows;
     if (name === rangeColumn) ranges[name] = await computeFacetRange(column, rows);
@@ -129,20 +132,20 @@ async function copyCounted(facets: readonly string[], found: Found): Promise<Cou
     const { members, values, singles, numbers } = column;
     columns.set(name, { codes: () => codes, uses: [...column.uses], members, values, singles, numbers });
   }
-  const met = await selectMet(found);
-  return { columns, met: met.map(({ name, rows }) => ({ name, rows: copyRows(rows) })) };
+  const matches = await selectMatches(found);
+  return { columns, matches: matches.map(({ name, rows }) => ({ name, rows: copyRows(rows) })) };
 }
 
 /** @param counted with the condition on the kind as the last one */
-function createKeptFacets(facets: readonly string[], { columns, met }: Counted): KeptFacets {
-  const all = intersectRows(met.map(({ rows }) => rows)) ?? toRowSet([]);
-  const [conditions, kind] = [met.slice(0, -1), met.slice(-1).map(({ rows }) => rows)];
+function createKeptFacets(facets: readonly string[], { columns, matches }: Counted): KeptFacets {
+  const all = intersectRows(matches.map(({ rows }) => rows)) ?? toRowSet([]);
+  const [conditions, kind] = [matches.slice(0, -1), matches.slice(-1).map(({ rows }) => rows)];
   return {
-    meets: id => has(all, id),
+    matches: id => has(all, id),
     async count(ids) {
       const among = toRowSet(ids);
       const total = intersectRows([among, all])?.count ?? 0;
-      return { total, ...(await countFacets(facets, { columns, met: conditions }, [among, ...kind])) };
+      return { total, ...(await countFacets(facets, { columns, matches: conditions }, [among, ...kind])) };
     },
   };
 }

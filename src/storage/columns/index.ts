@@ -1,8 +1,8 @@
 /**
  * Columns of products in memory, for what no index finds fast: how many rows have each value under any filter, and
- * which rows meet several filters. A column is read from the database when it is first needed, in slices, and from then
- * on follows storage/changes/, so that it is as new as the last check. All of them are bounded in bytes: what
- * has not been used for longest goes (docs/decisions/0031).
+ * which rows match several filters. A column is read from the database when it is first needed, in slices, and from
+ * then on follows storage/changes/, so that it is as new as the last check. All of them are bounded in bytes: what has
+ * not been used for longest goes (docs/decisions/0031).
  */
 import { type Change, type Collection, isSameValue } from '../changes/change.ts';
 import { createHeld } from '../changes/held.ts';

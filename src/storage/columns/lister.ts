@@ -1,13 +1,14 @@
 /**
  * Pages of lists whose filters are evaluated in memory: the database has no index of an attribute for each order, and
- * none that counts the rows that meet several filters. A request gets the page as of the last check for changes, or nothing.
+ * none that counts the rows that match several filters. A request gets the page as of the last check for changes, or
+ * nothing.
  */
 import { type Database, largestId } from '../database.ts';
 import { readRowsByKeys } from '../list/pages.ts';
 import type { ListQueries } from '../list/queries.ts';
 import type { Key, ListedAt, ListOptions, ListRequest, Order } from '../list/request.ts';
 import { type Line, type Place, selectPageById, selectPage as selectPageOfLine, type Taken } from './line.ts';
-import { toAttributeTest } from './met.ts';
+import { toAttributeTest } from './matching.ts';
 import { createOrders } from './orders.ts';
 import { intersectRows, type RowSet } from './rows.ts';
 import { type ColumnSource, findSource } from './source.ts';

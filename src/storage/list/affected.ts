@@ -1,21 +1,21 @@
-/** Which lists a change concerns: those whose filter the row met before it or meets after it. */
-import { meetsAttribute } from '../attributes/condition.ts';
+/** Which lists a change concerns: those whose filter the row matched before it or matches after it. */
+import { matchesAttribute } from '../attributes/condition.ts';
 import { type Change, type Collection, isSameValue, type Values } from '../changes/change.ts';
 import type { ColumnCondition, Condition, Key, ListRequest } from './request.ts';
 
-/** Whether a row meets a filter; also where its values do not say. */
-export function meetsConditions(conditions: readonly Condition[], values: Values | undefined): boolean {
+/** Whether a row matches a filter; also where its values do not say. */
+export function matchesConditions(conditions: readonly Condition[], values: Values | undefined): boolean {
   return (
     values !== undefined &&
     conditions.every(condition =>
       condition.operator === 'attribute'
-        ? meetsAttribute(condition, values)
-        : meetsOne(condition, values[condition.column]),
+        ? matchesAttribute(condition, values)
+        : matchesValue(condition, values[condition.column]),
     )
   );
 }
 
-function meetsOne(condition: ColumnCondition, found: Values[string] | undefined): boolean {
+function matchesValue(condition: ColumnCondition, found: Values[string] | undefined): boolean {
   const { operator, value } = condition;
   if (found === undefined) return true;
   if (operator === 'is null') return found === null;
@@ -119,7 +119,7 @@ export function createListIndex<List extends Filtered>({ events }: Collection): 
       for (const some of selectCandidates(change)) {
         for (const list of some) {
           const conditions = getWatched(list);
-          if (meetsConditions(conditions, change.before) || meetsConditions(conditions, change.after))
+          if (matchesConditions(conditions, change.before) || matchesConditions(conditions, change.after))
             found.push(list);
         }
       }
@@ -140,11 +140,11 @@ export function isPageAffected(shown: ShownPage, change: Change): boolean {
   if (facets !== undefined) {
     if (areCountsAffected(shown, change)) return true;
     // It was counted, and is counted as before; the list never had it.
-    if (!meetsConditions(conditions, before) && !meetsConditions(conditions, after)) return false;
+    if (!matchesConditions(conditions, before) && !matchesConditions(conditions, after)) return false;
   }
   const [first, last] = [rows[0], rows.at(-1)];
   // One more or fewer: the total is another.
-  if (!meetsConditions(conditions, before) || !meetsConditions(conditions, after)) return true;
+  if (!matchesConditions(conditions, before) || !matchesConditions(conditions, after)) return true;
   if (first === undefined || last === undefined || rows.some(row => row.id === id)) return true;
   const [old, now] = [before?.[order.column], after?.[order.column]];
   if (old === now && old !== undefined) return false;

@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Change, Changes, Collection } from '../changes/change.ts';
-import { compareKeys, createListIndex, meetsConditions, selectComparable } from './affected.ts';
+import { compareKeys, createListIndex, matchesConditions, selectComparable } from './affected.ts';
 import type { Key, ListedAt, ListRequest, Positioned } from './request.ts';
 
 export interface KnownList extends Pick<ListRequest, 'conditions' | 'order'> {
@@ -84,7 +84,7 @@ export function noteAnchor({ anchors }: KnownList, offset: number, key: Key): vo
 
 function applyChange(list: KnownList, { id, before, after }: Change): void {
   const { conditions, order, anchors } = list;
-  const [had, has] = [meetsConditions(conditions, before), meetsConditions(conditions, after)];
+  const [had, has] = [matchesConditions(conditions, before), matchesConditions(conditions, after)];
   list.total += Number(has) - Number(had);
   const [old, now] = [before?.[order.column], after?.[order.column]];
   if (had && has && old === now && old !== undefined) return;

@@ -169,7 +169,7 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
       );
       return row?.total ?? 0;
     },
-    /** Whether more than so many rows meet a condition that another table decides. */
+    /** Whether more than so many rows match a condition that another table decides. */
     async hasMore(session: Session, { column, value, through }: ThroughCondition, rows: number) {
       const query = sql<{ total: number }>`select cast(count(*) as integer) as total from
         (select 1 from ${sql.table(through.table)} where ${sql.ref(column)} = ${value} limit ${rows + 1}) as found`;

@@ -88,7 +88,7 @@ export interface ListRequest {
   readonly inBackground?: boolean;
   /** The column whose values are read with all keys of a filter, part by part. */
   readonly value?: string;
-  /** For a condition `through` another table that most rows may meet; decided by through.ts. */
+  /** For a condition `through` another table that most rows may match; decided by through.ts. */
   readonly through?: ThroughPlan;
   /** For a condition on a part of a tree that is no single category; decided by within.ts. */
   readonly within?: WithinPlan;

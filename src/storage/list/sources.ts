@@ -1,4 +1,4 @@
-/** Where the rows of a list come from, and what they have to meet, as SQL. */
+/** Where the rows of a list come from, and what they have to match, as SQL. */
 import { type RawBuilder, sql } from 'kysely';
 import { buildAttributeArguments, buildAttributeSql, toAttributeShape } from '../attributes/condition.ts';
 import {
@@ -91,16 +91,16 @@ export function buildSource(
     return { from: table, conditions, id: 'id' };
   }
   const { key, table: other } = chosen.through;
-  const meets = buildComparisonSql(chosen, found, argument);
+  const comparison = buildComparisonSql(chosen, found, argument);
   if (request.through?.probed === true) {
-    const lookup = sql`(select true from ${sql.table(other)} where ${meets}
+    const lookup = sql`(select true from ${sql.table(other)} where ${comparison}
       and ${sql.ref(key)} = ${sql.ref(`${name}.id`)})`;
     return { from: table, conditions: [...conditions, lookup], id: 'id' };
   }
   const isOne = sql`${sql.ref(key)} = id`;
   return {
     from: sql`${sql.table(other)} cross join ${table}`,
-    conditions: [meets, isOne, ...conditions],
+    conditions: [comparison, isOne, ...conditions],
     id: key,
   };
 }

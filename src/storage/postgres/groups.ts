@@ -120,9 +120,7 @@ async function runInterleaved(inner: CopySession, group: readonly Job[]): Promis
       return { kind: 'done', left, settle: () => settle(job, value, left) };
     } catch (error) {
       if (own.hasWritten()) shared.fail(error);
-      return own.hasMetAnother()
-        ? { kind: 'apart', job }
-        : { kind: 'failed', settle: () => job.reject(error) };
+      return own.hasConflict() ? { kind: 'apart', job } : { kind: 'failed', settle: () => job.reject(error) };
     }
   }
 }
@@ -177,7 +175,7 @@ function createSharedSession(inner: CopySession) {
     },
     /** The session of one of them. */
     own(left: Leftovers) {
-      let [written, metAnother] = [false, false];
+      let [written, hasConflicted] = [false, false];
       const sendAndNote = <T>(query: CompiledQuery<unknown>, statement: () => Promise<T>): Promise<T> => {
         written ||= !query.sql.startsWith('select');
         return sendStatement(statement);
@@ -195,7 +193,7 @@ function createSharedSession(inner: CopySession) {
         left,
       );
       const noteTaken = (): StorageError => {
-        metAnother = true;
+        hasConflicted = true;
         return new StorageError('unique', 'Another row has one of the values.');
       };
       const session: Transaction = {
@@ -222,7 +220,7 @@ function createSharedSession(inner: CopySession) {
           return ids;
         },
       };
-      return { session, hasWritten: () => written, hasMetAnother: () => metAnother };
+      return { session, hasWritten: () => written, hasConflict: () => hasConflicted };
     },
   };
 }

@@ -9,10 +9,10 @@ export interface Term {
   readonly longer?: readonly string[] | undefined;
 }
 
-/** Terms that have to be met together. */
+/** Terms that have to match together. */
 export type Choice = readonly Term[];
 
-/** Documents in which each group has a choice that is met. */
+/** Documents in which each group has a choice that matches. */
 export type Expression = readonly (readonly Choice[])[];
 
 /** Where in the index to look: positions from `low` up to but not including `high`. */

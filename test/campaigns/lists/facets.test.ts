@@ -24,7 +24,7 @@ const valuesOf: Record<string, (product: Made) => unknown[]> = {
 };
 
 /** The filters that are tried, with what each means, by the facet it is one of. */
-const filters: [facet: string, query: string, meets: (product: Made) => boolean][] = [
+const filters: [facet: string, query: string, matches: (product: Made) => boolean][] = [
   ['brand', 'brand=B1', ({ brand }) => brand === 'B1'],
   ['status', 'status=active', ({ status }) => status === 'active'],
   ['tag', 'tag=t2', ({ tags }) => tags.includes('t2')],
@@ -100,7 +100,7 @@ describeOnDatabases('facets on %s', kind => {
     const path = `/v1/products?facets=${names.join(',')}&perPage=1${query === '' ? '' : `&${query}`}`;
     const { body } = await call(of, { path, as: 'user' });
     const without = (name: string) =>
-      all.filter(product => chosen.every(([facet, , meets]) => facet === name || meets(product)));
+      all.filter(product => chosen.every(([facet, , matches]) => facet === name || matches(product)));
     const expected: Record<string, unknown> = {};
     for (const [name, values] of Object.entries(valuesOf)) {
       const counts = new Map<unknown, number>();
@@ -119,7 +119,9 @@ describeOnDatabases('facets on %s', kind => {
       const inside = prices.filter(value => value >= from && (isLast ? value <= to : value < to));
       expect({ query, from, to, count }).toEqual({ query, from, to, count: inside.length });
     }
-    expect(body.meta.total).toBe(all.filter(product => chosen.every(([, , meets]) => meets(product))).length);
+    expect(body.meta.total).toBe(
+      all.filter(product => chosen.every(([, , matches]) => matches(product))).length,
+    );
   }
 
   /** Walks a filtered list in some order by pages and by cursors in both directions, and compares each page. */
@@ -131,7 +133,7 @@ describeOnDatabases('facets on %s', kind => {
       return direction * (one < other ? -1 : one > other ? 1 : a.id - b.id);
     };
     const expected = all
-      .filter(product => chosen.every(([, , meets]) => meets(product)))
+      .filter(product => chosen.every(([, , matches]) => matches(product)))
       .sort(order)
       .map(({ id }) => id);
     const query = `sort=${sort}&order=${direction === 1 ? 'asc' : 'desc'}&${chosen.map(([, text]) => text).join('&')}`;

@@ -52,11 +52,11 @@ describeOnDatabases('lists held in memory on %s', kind => {
   function expectedIds({ category, brand, available, ...query }: Query): number[] {
     const isBelow = (path: string | null) =>
       category === undefined || path === category || path?.startsWith(`${category} > `) === true;
-    const met = [...products.values()]
+    const matching = [...products.values()]
       .filter(product => isBelow(product.category))
       .filter(product => brand === undefined || product.brand === brand)
       .filter(product => available === undefined || product.available === available);
-    return expectedList(met, query).map(({ id }) => id);
+    return expectedList(matching, query).map(({ id }) => id);
   }
   const idsOf = (page: { body: { data?: Product[] } }) => page.body.data?.map(({ id }) => id);
 

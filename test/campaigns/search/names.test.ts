@@ -55,7 +55,7 @@ describeOnDatabases('names of products in memory on %s', kind => {
     const names = createProductNames(database, stems, createNameSource(database));
     const made: Product[] = [];
     for (const text of words) made.push(await addProduct(service, { name: `${text} lamp` }));
-    const isMet = (own: readonly string[], query: readonly string[]) =>
+    const isMatch = (own: readonly string[], query: readonly string[]) =>
       query.every((word, index) =>
         own.some(
           other => stems.isSame(word, other) || (index === query.length - 1 && other.startsWith(word)),
@@ -77,7 +77,7 @@ describeOnDatabases('names of products in memory on %s', kind => {
           if (found === undefined) continue;
           compared += 1;
           const meant = products.filter(product =>
-            isMet([...splitWords(product.name), ...splitWords(product.brand ?? '')], query),
+            isMatch([...splitWords(product.name), ...splitWords(product.brand ?? '')], query),
           );
           const ids = found.map(({ id }) => id);
           // Of very many, only some are compared.

@@ -61,7 +61,7 @@ describeOnDatabases('searches with filters on %s', kind => {
     ['q=lamp&gtin=04006381333931', ['Oak lamp']],
     ['q=lamp&externalId=erp-7', ['Oak lamp']],
     ['q=lamp&externalId=erp-7&brand=Ferrex', []],
-    // All words before some, also of those that meet the filters.
+    // All words before some, also of those that match the filters.
     ['q=oak%20lamp&brand=Ferrex', ['Lamp oil', 'Steel lamp']],
   ];
   test.each([...found])('%s finds %j', async (query, names) => {

@@ -67,7 +67,7 @@ describeOnDatabases('searches for hits with some of the words on %s', kind => {
     },
   );
 
-  test('filters take hits out, and add none, unless no hit meets them', async () => {
+  test('filters take hits out, and add none, unless no hit matches them', async () => {
     const { meta, data } = await ask('q=womens+running+shoes&facets=brand&perPage=100');
     expect(data.length).toBe(meta.total);
     const sum = meta.facets.brand.reduce((total: number, { count }: FacetValue) => total + count, 0);

@@ -57,7 +57,7 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMeant: (id: numb
   /** Those that records of this batch have meant by their sku. */
   const meant = new Set<Entry>();
   let renamed = 0;
-  /** Skus of the products that records have met so far, and of their variants. */
+  /** Skus of the products that records have matched so far, and of their variants. */
   const claimed = new Map<string, { readonly entry: Entry; readonly isVariant: boolean }>();
 
   /** @throws HttpError for a sku that is that of another product, or of a variant of it */
@@ -129,7 +129,7 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMeant: (id: numb
     },
 
     /** To be called once a record is in, be it that it changes nothing. */
-    meet(entry: Entry, { row }: PreparedRecord): void {
+    recordMatch(entry: Entry, { row }: PreparedRecord): void {
       if (row.sku !== null) meant.add(entry);
     },
 

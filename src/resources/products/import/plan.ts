@@ -70,7 +70,7 @@ export function planAgainst(
       const entry = found ?? createEntry();
       const next = mergeRecord(entry, prepared, { requireFit, uploads });
       if (next !== undefined) owned.take(entry, next, prepared);
-      owned.meet(entry, prepared);
+      owned.recordMatch(entry, prepared);
       if (prepared.hasUploads) lostUploads += countLostUploads(entry, prepared, uploads);
       if (next === undefined) {
         unchanged += 1;
@@ -104,7 +104,7 @@ export function planAgainst(
   return { creates, updates, counts, refused, lostUploads, uploads, renamed, meant };
 }
 
-/** A plan for records that meet no product at all: what a batch does to an empty catalog. */
+/** A plan for records that match no product at all: what a batch does to an empty catalog. */
 export const planWithout = (
   records: readonly PreparedRecord[],
   requireFit: RequireFit = () => undefined,

@@ -154,7 +154,8 @@ function findMatchingPlaces(arrays: NameArrays, groups: readonly NameGroup[]): n
     let at = start;
     for (; at < end && found.size < mostCompared; at++) {
       const place = places[at] ?? 0;
-      if (isInAll(bits, place) && qualities[place] !== gone && meets(arrays, place, tested)) found.add(place);
+      if (isInAll(bits, place) && qualities[place] !== gone && matches(arrays, place, tested))
+        found.add(place);
     }
     looked += at - start;
   };
@@ -193,14 +194,14 @@ function isInAll(bits: readonly Uint32Array[], place: number): boolean {
   return true;
 }
 
-function meets({ offsets, sequence }: NameArrays, place: number, groups: readonly NameGroup[]): boolean {
+function matches({ offsets, sequence }: NameArrays, place: number, groups: readonly NameGroup[]): boolean {
   const end = offsets[place + 1] ?? 0;
   for (let index = 0; index < groups.length; index++) {
     const group = groups[index];
-    let isMet = false;
-    for (let at = offsets[place] ?? 0; group !== undefined && at < end && !isMet; at++)
-      isMet = getFactor(group, sequence[at] ?? 0) > 0;
-    if (!isMet) return false;
+    let isMatching = false;
+    for (let at = offsets[place] ?? 0; group !== undefined && at < end && !isMatching; at++)
+      isMatching = getFactor(group, sequence[at] ?? 0) > 0;
+    if (!isMatching) return false;
   }
   return true;
 }

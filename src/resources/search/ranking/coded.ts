@@ -17,7 +17,7 @@ type Words = ReadonlySet<string>;
 const hasTerm = (words: Words, { word, mark = '', prefix }: Term): boolean =>
   words.has(mark + word) || (prefix === true && words.values().some(own => own.startsWith(mark + word)));
 
-const meets = (words: Words, expression: Expression): boolean =>
+const matches = (words: Words, expression: Expression): boolean =>
   expression.every(group => group.some(choice => choice.every(term => hasTerm(words, term))));
 
 const mergePositions = (some: readonly number[], others: readonly number[]): number[] =>
@@ -51,7 +51,7 @@ export function addCodesToReader(
     }));
   });
 
-  /** The products that meet an expression by these codes only: in ascending order. */
+  /** The products that match an expression by these codes only: in ascending order. */
   async function findMore(expression: Expression, types: readonly DocumentType[]): Promise<number[]> {
     const terms = expression.flat(2);
     if (!words.values().some(codes => terms.some(term => hasTerm(codes, term)))) return [];
@@ -59,8 +59,8 @@ export function addCodesToReader(
       .filter(
         ({ position, codes, own }) =>
           types.includes(getDocumentType(position)) &&
-          !meets(own, expression) &&
-          meets(own.union(codes), expression),
+          !matches(own, expression) &&
+          matches(own.union(codes), expression),
       )
       .map(({ position }) => position);
   }
@@ -92,10 +92,10 @@ export function addCodesToReader(
     async among(session, group, positions, types, within) {
       const found = await reader.among(session, group, positions, types, within);
       const here = new Set(positions);
-      // All of them: what others meet by the index, these may meet by their codes.
+      // All of them: what others match by the index, these may match by their codes.
       const more = (await readCoded())
         .filter(({ position }) => here.has(position) && types.includes(getDocumentType(position)))
-        .filter(({ codes, own }) => meets(own.union(codes), [group]));
+        .filter(({ codes, own }) => matches(own.union(codes), [group]));
       return more.length === 0
         ? found
         : mergePositions(

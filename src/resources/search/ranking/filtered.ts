@@ -1,4 +1,4 @@
-/** Reads hits that meet the filters of a search: all that the index gives, and of those the ones that meet them. */
+/** Reads hits that match the filters of a search: all that the index gives, and of those the ones that match them. */
 
 import type { Expression } from '../../../storage/search/expression.ts';
 import { type DocumentType, getDocumentId, getDocumentType } from '../../../storage/search/index.ts';
@@ -51,8 +51,8 @@ export async function toProductIds(positions: readonly number[]): Promise<number
   return ids;
 }
 
-/** @param meets whether the product with an id meets the filters */
-export function createFilteredReader(reader: HitReader, meets: (id: number) => boolean): HitReader {
+/** @param matches whether the product with an id matches the filters */
+export function createFilteredReader(reader: HitReader, matches: (id: number) => boolean): HitReader {
   /** All hits in their order. One search reads few different lists of them, each several times. */
   const read = new Map<string, Promise<number[]>>();
   const readAll: HitReader['page'] = (session, expression, types, { smallest }) => {
@@ -60,7 +60,7 @@ export function createFilteredReader(reader: HitReader, meets: (id: number) => b
     const known = read.get(key);
     if (known !== undefined) return known;
     const found = readAllHits(reader, { session, expression, types, smallest }, at =>
-      meets(getDocumentId(at)),
+      matches(getDocumentId(at)),
     );
     read.set(key, found);
     return found;

@@ -1,6 +1,6 @@
 /**
- * Hits of searches with filters, an order or facets: of those that the query has without filters the ones that meet them.
- * Hits that lack words are those of the query, too, whatever the filters: so a facet counts for each value what
+ * Hits of searches with filters, an order or facets: of those that the query has without filters the ones that match
+ * them. Hits that lack words are those of the query, too, whatever the filters: so a facet counts for each value what
  * the search finds that has this value as its filter.
  */
 import type { Expression } from '../../../storage/search/expression.ts';
@@ -13,7 +13,7 @@ import {
 } from './candidates.ts';
 import type { HitReader } from './filtered.ts';
 
-/** What facets count among: the hits whether they meet the filters or not. */
+/** What facets count among: the hits whether they match the filters or not. */
 export interface Unfiltered {
   /** What all of them have that are not listed. */
   readonly expression: Expression | undefined;
@@ -21,10 +21,10 @@ export interface Unfiltered {
 }
 
 interface Narrowing {
-  /** Reads hits that meet the filters. */
+  /** Reads hits that match the filters. */
   readonly filtered: HitReader;
-  /** Whether a hit meets the filters; undefined without filters. */
-  readonly meets: ((position: number) => boolean) | undefined;
+  /** Whether a hit matches the filters; undefined without filters. */
+  readonly matches: ((position: number) => boolean) | undefined;
   /** Of hits that are put in an order: those that have all words. */
   readonly wholeOf: ((candidates: Candidates) => Promise<Candidates>) | undefined;
 }
@@ -34,42 +34,42 @@ interface Narrowed {
   readonly unfiltered: Unfiltered;
 }
 
-/** @param request with what reads hits whether they meet the filters or not */
+/** @param request with what reads hits whether they match the filters or not */
 export async function narrowCandidates(request: CandidateRequest, narrowing: Narrowing): Promise<Narrowed> {
-  const { meets, filtered } = narrowing;
+  const { matches, filtered } = narrowing;
   const complete = await completeCandidates(request);
   if (complete !== undefined) return narrowComplete(complete, request, narrowing);
   const candidates = await findCandidates({ ...request, reader: filtered, strict: true });
   const { expression } = candidates;
-  if (candidates.positions.length > 0 || meets === undefined)
+  if (candidates.positions.length > 0 || matches === undefined)
     return { candidates, unfiltered: { expression, positions: [] } };
-  const others = await findOthersMeeting(request, narrowing);
+  const others = await findOthersMatching(request, narrowing);
   return { candidates: others, unfiltered: { expression, positions: others.positions } };
 }
 
-/** @param complete all hits, whether they meet the filters or not */
+/** @param complete all hits, whether they match the filters or not */
 async function narrowComplete(
   complete: Candidates,
   request: CandidateRequest,
   narrowing: Narrowing,
 ): Promise<Narrowed> {
-  const { meets, wholeOf } = narrowing;
+  const { matches, wholeOf } = narrowing;
   const whole = wholeOf === undefined ? complete : await wholeOf(complete);
   const hits = whole.positions.length === 0 ? complete : whole;
   const toNarrowed = (candidates: Candidates): Narrowed => {
     const positions = [...new Set([...hits.positions, ...candidates.positions])];
     return { candidates, unfiltered: { expression: undefined, positions } };
   };
-  if (meets === undefined) return toNarrowed(hits);
+  if (matches === undefined) return toNarrowed(hits);
   for (const some of [hits, complete]) {
-    const candidates = filterCandidates(some, request.types, meets);
+    const candidates = filterCandidates(some, request.types, matches);
     if (candidates.positions.length > 0) return toNarrowed(candidates);
   }
-  return toNarrowed(await findOthersMeeting(request, narrowing));
+  return toNarrowed(await findOthersMatching(request, narrowing));
 }
 
-/** No hit of the query meets the filters: those that do have fewer words. */
-async function findOthersMeeting(
+/** No hit of the query matches the filters: those that do have fewer words. */
+async function findOthersMatching(
   request: CandidateRequest,
   { filtered, wholeOf }: Narrowing,
 ): Promise<Candidates> {

@@ -1,6 +1,7 @@
 /**
- * Lists whose order is in memory: the keys of all rows that meet a filter, by a number that they are sorted by. Any page,
- * at any depth, and how many rows a range of that number has are then known without the database (docs/decisions/0035).
+ * Lists whose order is in memory: the keys of all rows that match a filter, by a number that they are sorted by. Any
+ * page, at any depth, and how many rows a range of that number has are then known without the database
+ * (docs/decisions/0035).
  *
  * The keys of a filter are read when it is requested again, in slices, and then follow storage/changes/: they are as new
  * as the last check. Rows that are not cached are read by their ids, and have to be of the same version.
@@ -11,7 +12,7 @@ import { createPacedReader } from '../../../turns/slices.ts';
 import type { Change } from '../../changes/change.ts';
 import { createLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
-import { createListIndex, meetsConditions, selectComparable } from '../affected.ts';
+import { createListIndex, matchesConditions, selectComparable } from '../affected.ts';
 import { readRowsByKeys } from '../pages.ts';
 import type { ListQueries, Versioned } from '../queries.ts';
 import type { Condition, ListedAt, ListOptions, ListRequest } from '../request.ts';
@@ -31,7 +32,7 @@ const inOneIndex = ['category', 'brand'];
 /** So often a page is tried again that others have changed meanwhile. */
 const attempts = 3;
 
-/** The keys of the rows that meet a filter, in one order. */
+/** The keys of the rows that match a filter, in one order. */
 interface Sorted {
   readonly name: string;
   readonly conditions: readonly Condition[];
@@ -90,7 +91,7 @@ export function createSortedLists<Row>(
   function apply(list: Sorted, { id, before, after }: Change): void {
     const { conditions, column, keys } = list;
     const [old, now] = [before?.[column], after?.[column]];
-    const [had, has] = [meetsConditions(conditions, before), meetsConditions(conditions, after)];
+    const [had, has] = [matchesConditions(conditions, before), matchesConditions(conditions, after)];
     if (had && has && old === now) return;
     const isKnown = !had || (typeof old === 'number' && keys.delete({ value: old, id }));
     if (isKnown && has && typeof now === 'number') keys.add({ value: now, id });
@@ -156,7 +157,7 @@ export function createSortedLists<Row>(
     }
     for (const { id, after } of new Map(changes.map(change => [change.id, change])).values()) {
       const value = after?.[column];
-      if (meetsConditions(conditions, after) && typeof value === 'number') keys.add({ value, id });
+      if (matchesConditions(conditions, after) && typeof value === 'number') keys.add({ value, id });
     }
   }
 

@@ -2,7 +2,7 @@
 import type { Condition, Key, Listed, ListRequest } from '../request.ts';
 import type { SortedKeys } from './keys.ts';
 
-/** The values from `low` to `high`, both included, of the rows that meet `base`. */
+/** The values from `low` to `high`, both included, of the rows that match `base`. */
 export interface Range {
   readonly base: readonly Condition[];
   readonly low: number;

@@ -1,5 +1,5 @@
 /**
- * Finds the products that meet an expression, from what is in memory and what one search reads from the index, and the
+ * Finds the products that match an expression, from what is in memory and what one search reads from the index, and the
  * documents of other types.
  */
 
@@ -9,7 +9,7 @@ import type { Choice, Expression, Term } from '../expression.ts';
 import { getDocumentId, getDocumentType, searchTypes } from '../index.ts';
 import type { SearchSession } from '../reading/frequency.ts';
 import { mostDocuments, type SearchReader } from '../reading/index.ts';
-import { findDocumentsMeeting, type MetChoice, type MetGroup } from './meeting.ts';
+import { type ChoiceSets, findMatchingDocuments, type GroupSets } from './matching.ts';
 import { countDocuments, type DocumentSet, toDocumentSet } from './set.ts';
 import type { WordSets } from './words.ts';
 
@@ -27,13 +27,13 @@ interface Read {
   readonly others: readonly number[];
 }
 
-/** What meets a group. */
+/** What matches a group. */
 interface Group {
-  readonly met: MetGroup;
+  readonly choices: GroupSets;
   others(): Promise<Others>;
 }
 
-/** What meets an expression. */
+/** What matches an expression. */
 interface Found {
   readonly products: DocumentSet;
   others(): Promise<Others>;
@@ -42,20 +42,20 @@ interface Found {
 /** What has been found out for one search. */
 interface Known {
   readonly read: Map<string, Read | undefined>;
-  readonly met: Map<string, Found | undefined>;
+  readonly found: Map<string, Found | undefined>;
 }
 
 export interface Finder {
   /** Reads what the search will need and is not in memory, as far as one statement is cheaper than several. */
   fetch(session: SearchSession, terms: readonly Term[]): Promise<void>;
-  /** What meets a term that few documents meet; undefined where that is not known. */
+  /** What matches a term that few documents match; undefined where that is not known. */
   read(session: SearchSession, term: Term): Promise<Read | undefined>;
-  /** Notes what was read of a term. @param positions of all that meets it */
+  /** Notes what was read of a term. @param positions of all that matches it */
   hold(session: SearchSession, term: Term, positions: readonly number[]): Promise<void>;
-  /** What meets a group; undefined where memory does not say. */
+  /** What matches a group; undefined where memory does not say. */
   group(session: SearchSession, group: readonly Choice[]): Promise<Group | undefined>;
-  /** What meets an expression; undefined where memory does not say. */
-  meeting(session: SearchSession, expression: Expression): Promise<Found | undefined>;
+  /** What matches an expression; undefined where memory does not say. */
+  match(session: SearchSession, expression: Expression): Promise<Found | undefined>;
 }
 
 const toWord = ({ word, mark = '' }: Term): string => mark + word;
@@ -65,8 +65,8 @@ const toKey = (terms: readonly Term[]): string =>
     .map(term => `${toWord(term)}${term.prefix === true ? '*' : ''}${term.longer?.join('+') ?? ''}`)
     .join(' ');
 
-/** The words that meet a term; undefined where they are not known. */
-function findWordsMeeting(term: Term): readonly string[] | undefined {
+/** The words that match a term; undefined where they are not known. */
+function listMatchingWords(term: Term): readonly string[] | undefined {
   if (term.prefix !== true) return [toWord(term)];
   return term.longer?.map(word => toWord({ ...term, word })).concat(toWord(term));
 }
@@ -79,14 +79,14 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
   );
 
   async function ensureKnown(session: SearchSession): Promise<Known> {
-    const known = searches.get(session) ?? { read: new Map(), met: new Map() };
+    const known = searches.get(session) ?? { read: new Map(), found: new Map() };
     if (searches.has(session)) return known;
     searches.set(session, known);
     await words.settle();
     return known;
   }
 
-  /** What meets any of the terms; undefined where it is too many to be read. */
+  /** What matches any of the terms; undefined where it is too many to be read. */
   async function readAny(session: SearchSession, known: Known, terms: readonly Term[]) {
     const key = toKey(terms);
     if (known.read.has(key)) return known.read.get(key);
@@ -95,18 +95,18 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
     return hold(session, known, terms, positions);
   }
 
-  /** @param positions of all that meets any of the terms, or too many */
+  /** @param positions of all that matches any of the terms, or too many */
   function hold(session: SearchSession, known: Known, terms: readonly Term[], positions: readonly number[]) {
     const products = positions.filter(position => getDocumentType(position) === 'product');
     const set = toDocumentSet(Uint32Array.from(products, getDocumentId));
     const others = positions.slice(products.length);
     const found = positions.length >= mostDocuments ? undefined : { set, others };
     if (products.length >= few || terms.some(({ mark }) => mark !== undefined)) {
-      const [first = [], second] = terms.map(term => findWordsMeeting(term) ?? []);
+      const [first = [], second] = terms.map(term => listMatchingWords(term) ?? []);
       const [word, longer] = first;
       const isOne = second === undefined && longer === undefined;
       if (isOne && word !== undefined && found !== undefined) words.keep(word, set, session.seen);
-      else for (const each of terms.flatMap(term => findWordsMeeting(term) ?? [])) words.want(each);
+      else for (const each of terms.flatMap(term => listMatchingWords(term) ?? [])) words.want(each);
     }
     known.read.set(toKey(terms), found);
     return found;
@@ -137,10 +137,10 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
     return others;
   }
 
-  /** The sets of the words that meet a term, as far as they are in memory. */
+  /** The sets of the words that match a term, as far as they are in memory. */
   function findSets(term: Term): readonly DocumentSet[] | undefined {
     const sets: DocumentSet[] = [];
-    for (const word of findWordsMeeting(term) ?? [undefined]) {
+    for (const word of listMatchingWords(term) ?? [undefined]) {
       const set = word === undefined ? undefined : words.get(word);
       if (set === undefined) return undefined;
       if (countDocuments(set) > 0) sets.push(set);
@@ -148,7 +148,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
     return sets;
   }
 
-  /** Of several terms that have to be met together. */
+  /** Of several terms that have to match together. */
   async function readChoice(session: SearchSession, known: Known, choice: Choice) {
     const sets: DocumentSet[] = [];
     const others: (() => Promise<Others>)[] = [];
@@ -170,7 +170,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
     known: Known,
     group: readonly Choice[],
   ): Promise<Group | undefined> {
-    const met: MetChoice[] = [];
+    const choices: ChoiceSets[] = [];
     const others: (() => Promise<Others>)[] = [];
     const absent: Term[] = [];
     for (const choice of group) {
@@ -181,22 +181,22 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
           absent.push(only);
           continue;
         }
-        for (const set of sets) met.push([set]);
-        for (const word of findWordsMeeting(only) ?? []) others.push(() => readOthers(session, word));
+        for (const set of sets) choices.push([set]);
+        for (const word of listMatchingWords(only) ?? []) others.push(() => readOthers(session, word));
         continue;
       }
       const several = await readChoice(session, known, choice);
       if (several === undefined) return undefined;
-      met.push(several.sets);
+      choices.push(several.sets);
       others.push(several.others);
     }
     const read = absent.length === 0 ? [] : await readAll(session, known, absent);
     if (read === undefined) return undefined;
     for (const one of read) {
-      if (countDocuments(one.set) > 0) met.push([one.set]);
+      if (countDocuments(one.set) > 0) choices.push([one.set]);
       others.push(async () => one.others);
     }
-    return { met, others: runOnce(() => mergeLists(others)) };
+    return { choices, others: runOnce(() => mergeLists(others)) };
   }
 
   return {
@@ -223,23 +223,23 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
       return readGroup(session, await ensureKnown(session), group);
     },
 
-    async meeting(session, expression) {
+    async match(session, expression) {
       const known = await ensureKnown(session);
       const key = JSON.stringify(expression);
-      if (known.met.has(key)) return known.met.get(key);
+      if (known.found.has(key)) return known.found.get(key);
       const groups: Group[] = [];
       for (const group of expression) {
         const found = await readGroup(session, known, group);
         if (found === undefined) {
-          known.met.set(key, undefined);
+          known.found.set(key, undefined);
           return undefined;
         }
         groups.push(found);
-        if (found.met.length === 0 && (await found.others())?.length === 0) break;
+        if (found.choices.length === 0 && (await found.others())?.length === 0) break;
       }
-      const products = findDocumentsMeeting(groups.map(({ met }) => met));
+      const products = findMatchingDocuments(groups.map(({ choices }) => choices));
       const found = { products, others: runOnce(() => intersectLists(groups.map(({ others }) => others))) };
-      known.met.set(key, found);
+      known.found.set(key, found);
       return found;
     },
   };

@@ -7,7 +7,7 @@ import { type DocumentType, getDocumentType, searchTypes } from '../index.ts';
 import { estimate, reachLimit, type SearchSession, toSpan } from '../reading/frequency.ts';
 import { mostDocuments, type SearchReader } from '../reading/index.ts';
 import { createFinder } from './finder.ts';
-import { createGroupTest } from './meeting.ts';
+import { createGroupTest } from './matching.ts';
 import { countDocuments, getSomeIds } from './set.ts';
 import type { WordSets } from './words.ts';
 
@@ -18,7 +18,7 @@ const mostBeginnings = 5000;
 
 /** @param few words of more products are kept in memory */
 export function createMemoryReader(reader: SearchReader, words: WordSets, few = fewDocuments): SearchReader {
-  const { fetch, read, hold, group: groupOf, meeting } = createFinder(reader, words, few);
+  const { fetch, read, hold, group: groupOf, match } = createFinder(reader, words, few);
   const beginnings = createBoundedMap<string, { readonly seen: number; readonly total: number | undefined }>(
     mostBeginnings,
   );
@@ -68,7 +68,7 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
 
     async page(session, expression, types, page) {
       const { limit, offset = 0, descending = false } = page;
-      const found = descending || !types.includes('product') ? undefined : await meeting(session, expression);
+      const found = descending || !types.includes('product') ? undefined : await match(session, expression);
       if (found === undefined) return reader.page(session, expression, types, page);
       const span = toSpan(['product']);
       const { ids, left: skipped } = getSomeIds(found.products, {
@@ -93,7 +93,7 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
 
     async frequency(session, expression, types, smallest) {
       const isOne = expression.length === 1 && types.includes('product');
-      const found = isOne ? await meeting(session, expression) : undefined;
+      const found = isOne ? await match(session, expression) : undefined;
       if (found === undefined) return reader.frequency(session, expression, types, smallest);
       const total = countDocuments(found.products);
       if (total >= reachLimit) {
@@ -115,13 +115,13 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
       const found = types.includes('product') ? await groupOf(session, group) : undefined;
       if (found === undefined) return reader.among(session, group, positions, types, within);
       const { low, high } = toSpan(['product']);
-      const isMet = createGroupTest(found.met);
+      const matchesGroup = createGroupTest(found.choices);
       const those: number[] = [];
       let at = 0;
       for (; at < positions.length; at++) {
         const position = positions[at] ?? 0;
         if (position >= high) break;
-        if (isMet(position - low)) those.push(position);
+        if (matchesGroup(position - low)) those.push(position);
       }
       if (at === positions.length) return those;
       const beyond = positions.slice(at);
@@ -129,7 +129,7 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
     },
 
     async counts(session, expression, types, smallest) {
-      const found = types.includes('product') ? await meeting(session, expression) : undefined;
+      const found = types.includes('product') ? await match(session, expression) : undefined;
       if (found === undefined) return reader.counts(session, expression, types, smallest);
       const others = omitProducts(types);
       const known = others.length === 0 ? [] : await found.others();
@@ -146,7 +146,7 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
     },
 
     async cached(session, expression, types, smallest) {
-      const found = types.includes('product') ? await meeting(session, expression) : undefined;
+      const found = types.includes('product') ? await match(session, expression) : undefined;
       return found === undefined ? reader.cached(session, expression, types, smallest) : undefined;
     },
   };

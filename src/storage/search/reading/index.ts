@@ -40,8 +40,8 @@ export interface SearchReader extends FrequencyReader {
     page: SearchPage,
   ): Promise<number[]>;
   /**
-   * Those of some positions, ascending, at which a group is met.
-   * @param within what all of them meet, by few documents
+   * Those of some positions, ascending, at which a group matches.
+   * @param within what all of them match, by few documents
    */
   among(
     session: SearchSession,

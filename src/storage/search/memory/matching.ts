@@ -1,33 +1,33 @@
-/** Which documents meet an expression, out of the sets of its terms. */
+/** Which documents match an expression, out of the sets of its terms. */
 import { intersectRows, type RowSet } from '../../columns/rows.ts';
 import { addToSet, contains, countDocuments, type DocumentSet, getIdLimit, getIds } from './set.ts';
 
 /** Sets that a document has to be in all of: a choice of an expression. */
-export type MetChoice = readonly DocumentSet[];
-/** Choices, at least one of which is met: a group of an expression. */
-export type MetGroup = readonly MetChoice[];
+export type ChoiceSets = readonly DocumentSet[];
+/** Choices, at least one of which matches: a group of an expression. */
+export type GroupSets = readonly ChoiceSets[];
 
-const estimateChoiceSize = (choice: MetChoice): number => Math.min(...choice.map(countDocuments));
-const estimateGroupSize = (group: MetGroup): number =>
+const estimateChoiceSize = (choice: ChoiceSets): number => Math.min(...choice.map(countDocuments));
+const estimateGroupSize = (group: GroupSets): number =>
   group.reduce((sum, choice) => sum + estimateChoiceSize(choice), 0);
 
 /** More documents than these are not tested one by one. */
 const fewDocuments = 4000;
 
-/** @returns the ids of the documents in which each group is met, ascending: as a set of bits where they may be many */
-export function findDocumentsMeeting(groups: readonly MetGroup[]): DocumentSet {
+/** @returns the ids of the documents in which each group matches, ascending: as a set of bits where they may be many */
+export function findMatchingDocuments(groups: readonly GroupSets[]): DocumentSet {
   const [smallest, ...others] = groups.toSorted(
     (one, other) => estimateGroupSize(one) - estimateGroupSize(other),
   );
   if (smallest === undefined) return { kind: 'list', ids: new Uint32Array() };
-  if (estimateGroupSize(smallest) > fewDocuments) return { kind: 'bits', rows: findManyMeeting(groups) };
+  if (estimateGroupSize(smallest) > fewDocuments) return { kind: 'bits', rows: findManyMatching(groups) };
   let found = findGroupIds(smallest);
   for (const group of others) found = found.filter(createGroupTest(group));
   return { kind: 'list', ids: Uint32Array.from(found) };
 }
 
-/** @returns a test of whether a document meets a group */
-export function createGroupTest(group: MetGroup): (id: number) => boolean {
+/** @returns a test of whether a document matches a group */
+export function createGroupTest(group: GroupSets): (id: number) => boolean {
   const [choice, another] = group;
   const [set, other] = choice ?? [];
   if (set !== undefined && other === undefined && another === undefined) return id => contains(set, id);
@@ -35,7 +35,7 @@ export function createGroupTest(group: MetGroup): (id: number) => boolean {
 }
 
 /** Ascending, each once. */
-function findGroupIds(group: MetGroup): readonly number[] {
+function findGroupIds(group: GroupSets): readonly number[] {
   const ids: number[] = [];
   for (const choice of group) {
     const [first, ...others] = choice.toSorted((one, other) => countDocuments(one) - countDocuments(other));
@@ -49,7 +49,7 @@ function findGroupIds(group: MetGroup): readonly number[] {
   return group.length === 1 ? ids : [...new Set(ids)].sort((a, b) => a - b);
 }
 
-function findManyMeeting(groups: readonly MetGroup[]): RowSet {
+function findManyMatching(groups: readonly GroupSets[]): RowSet {
   const rows = groups.map(group => {
     const sets = group.map(
       choice => (choice.length === 1 ? choice[0] : undefined) ?? intersectChoice(choice),
@@ -66,4 +66,5 @@ function findManyMeeting(groups: readonly MetGroup[]): RowSet {
 }
 
 /** The documents that are in all sets of a choice. */
-const intersectChoice = (choice: MetChoice): DocumentSet => findDocumentsMeeting(choice.map(set => [[set]]));
+const intersectChoice = (choice: ChoiceSets): DocumentSet =>
+  findMatchingDocuments(choice.map(set => [[set]]));

@@ -1,4 +1,4 @@
-/** Which rows meet the conditions of lists: by tests of columns in memory, and by queries where no column says it. */
+/** Which rows match the conditions of lists: by tests of columns in memory, and by queries where no column says it. */
 import { sql } from 'kysely';
 import type { AttributeTest } from '../attributes/condition.ts';
 import { buildVersion } from '../changes/versions.ts';
@@ -10,7 +10,7 @@ import type { Columns } from './index.ts';
 import { has, intersectRows, type RowSet, toRowSet } from './rows.ts';
 import { type ColumnSource, findSource } from './source.ts';
 
-/** So often conditions are queried again that are met by other rows since the columns were taken. */
+/** So often conditions are queried again that other rows match since the columns were taken. */
 const attempts = 3;
 
 /** The test that a condition makes of a column; undefined for one that only the database decides. */
@@ -23,8 +23,8 @@ export function toAttributeTest(condition: Condition): AttributeTest | undefined
   return typeof value === 'number' ? { of: 'number', bounds: [{ operator, value }] } : undefined;
 }
 
-/** A condition on a column, and the rows that meet it. */
-interface Met {
+/** A condition on a column, and the rows that match it. */
+interface ConditionMatch {
   readonly name: string;
   rows(): RowSet;
 }
@@ -32,7 +32,7 @@ interface Met {
 /** Columns by their names, and conditions, in the state of a version. */
 export interface Found {
   readonly columns: ReadonlyMap<string, Column>;
-  readonly met: readonly Met[];
+  readonly matches: readonly ConditionMatch[];
   readonly version: number;
 }
 
@@ -58,7 +58,7 @@ export function createColumnFinder(
 ): ColumnFinder {
   const versionNow = buildVersion(dialect, 'products');
 
-  /** The rows that meet a condition, and in which state where they were queried: it names one row, or a few. */
+  /** The rows that match a condition, and in which state where they were queried: it names one row, or a few. */
   async function findRows(session: Session, condition: Condition) {
     if (condition.operator !== '=')
       throw new Error(`no facet is counted under a condition ${condition.operator}`);
@@ -73,32 +73,32 @@ export function createColumnFinder(
     return { version: row?.version, rows: () => found };
   }
 
-  /** Undefined where a condition is met by the rows of another state. */
-  async function findMet(
+  /** Undefined where a condition matches the rows of another state. */
+  async function findMatches(
     session: Session,
     conditions: readonly Condition[],
-    own: Omit<Found, 'met'>,
+    own: Omit<Found, 'matches'>,
   ): Promise<Found | undefined> {
-    const met: Met[] = [];
+    const matches: ConditionMatch[] = [];
     for (const condition of conditions) {
       const name = condition.column;
       const test = toAttributeTest(condition);
       if (test !== undefined)
-        met.push({ name, rows: () => own.columns.get(name)?.rows(test) ?? toRowSet([]) });
+        matches.push({ name, rows: () => own.columns.get(name)?.rows(test) ?? toRowSet([]) });
       else {
         const { version, rows } = await findRows(session, condition);
         if (version !== own.version) return undefined;
-        met.push({ name, rows });
+        matches.push({ name, rows });
       }
     }
-    return { ...own, met };
+    return { ...own, matches };
   }
 
   function useIn<T>(session: Session, wanted: Wanted, work: Work<T>): Promise<T> {
     const sources = selectSources(wanted);
     return columns.useIn(session, [...sources.values()], async (own, version) => {
       const there = { columns: mapByName(sources, own), version };
-      const found = await findMet(session, wanted.conditions, there);
+      const found = await findMatches(session, wanted.conditions, there);
       if (found === undefined) throw new Error('a snapshot has seen two states');
       return work(found);
     });
@@ -111,7 +111,7 @@ export function createColumnFinder(
       for (let attempt = 0; attempt < attempts; attempt++) {
         const done = await columns.use([...sources.values()], async (own, version) => {
           const there = { columns: mapByName(sources, own), version };
-          const found = await findMet(read, wanted.conditions, there);
+          const found = await findMatches(read, wanted.conditions, there);
           return found && { result: await work(found) };
         });
         if (done !== undefined) return done.result;
@@ -145,20 +145,20 @@ function mapByName(
 }
 
 /**
- * @returns a function that gives a test of ids: whether the row of one meets all conditions, as new as a check that is
- * made now; undefined without conditions
+ * @returns a function that gives a test of ids: whether the row of one matches all conditions, as new as a check that
+ * is made now; undefined without conditions
  * @throws TooManyValues
  */
 export function createRowFinder(database: Storage, columns: Columns) {
   const { use } = createColumnFinder(database, columns);
   return (conditions: readonly Condition[]): Promise<((id: number) => boolean) | undefined> =>
-    use({ conditions }, ({ met }) => {
-      const found = intersectRows(met.map(({ rows }) => rows()));
+    use({ conditions }, ({ matches }) => {
+      const found = intersectRows(matches.map(({ rows }) => rows()));
       if (found === undefined) return undefined;
       const rows = copyRows(found);
       return id => has(rows, id);
     });
 }
 
-/** Columns, and what meets tests of them, change with the next turn of the event loop. */
+/** Columns, and what matches tests of them, change with the next turn of the event loop. */
 export const copyRows = ({ words, count }: RowSet): RowSet => ({ words: words.slice(), count });
