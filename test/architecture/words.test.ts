@@ -16,7 +16,7 @@ const refused =
 
 /** Words that names do without: there a word stands alone, and what it means must be sure. */
 const refusedInNames =
-  /\b(answers?|tells?|telling|told|tall(y|ies)|remember\w*|met|meets?|meeting|letter with|write late|run late|others ask)\b/gi;
+  /\b(answers?|tells?|telling|told|tall(y|ies)|remember\w*|met|meets?|meeting|letter with|(write|run) late|others ask)\b/gi;
 
 /** Words that comments do without: a request, client, user, process or transaction is called by its name. */
 const vague =

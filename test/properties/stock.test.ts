@@ -5,11 +5,11 @@ import { toStock } from '../../src/resources/products/members/stock.ts';
 import {
   adjust,
   type Counted,
-  countObtainable,
-  giveBack,
+  countAvailable,
+  deduct,
   isCounted,
+  release,
   reserve,
-  takeReserved,
 } from '../../src/resources/stock/quantities.ts';
 
 type Step =
@@ -32,7 +32,7 @@ function play(steps: readonly Step[], backorder: boolean, check: (state: State) 
     taken: 0,
   };
   for (const one of steps) {
-    if (one.kind === 'order' && one.quantity <= countObtainable(state.stock)) {
+    if (one.kind === 'order' && one.quantity <= countAvailable(state.stock)) {
       state.stock = reserve(state.stock, one.quantity);
       state.open.push(one.quantity);
     } else if (one.kind === 'adjust') {
@@ -43,7 +43,7 @@ function play(steps: readonly Step[], backorder: boolean, check: (state: State) 
     } else if (one.kind === 'pay' || one.kind === 'cancel') {
       const [quantity] = state.open.splice(one.which % Math.max(1, state.open.length), 1);
       if (quantity === undefined) continue;
-      const after = (one.kind === 'pay' ? takeReserved : giveBack)(state.stock, quantity);
+      const after = (one.kind === 'pay' ? deduct : release)(state.stock, quantity);
       if (isCounted(after)) state.stock = after;
       if (one.kind === 'pay') state.taken += quantity;
     }

@@ -9,8 +9,8 @@ import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import type { Stock } from '../products/members/stock.ts';
 import { productOf } from '../products/row.ts';
-import type { LockedStock, Place, StockLocks } from '../stock/locked.ts';
-import { countObtainable, giveBack, isCounted, reserve, takeReserved } from '../stock/quantities.ts';
+import type { LockedStock, StockItem, StockLocks } from '../stock/locked.ts';
+import { countAvailable, deduct, isCounted, release, reserve } from '../stock/quantities.ts';
 import { variantOf } from '../variants/row.ts';
 import type { VariantStore } from '../variants/store.ts';
 import type { Named } from './pricing.ts';
@@ -32,13 +32,13 @@ interface Ordered {
 export interface Reservations {
   read(session: Session, lines: Lines): Promise<Ordered>;
   /** An order that is locked has been paid: what it has reserved is gone. */
-  take(session: Transaction, orderId: number, cause: Cause): Promise<void>;
+  deduct(session: Transaction, orderId: number, cause: Cause): Promise<void>;
   /** An order that is locked has been cancelled. */
-  giveBack(session: Transaction, orderId: number, cause: Cause): Promise<void>;
+  release(session: Transaction, orderId: number, cause: Cause): Promise<void>;
 }
 
 /** What an item has reserved. */
-interface Reservation extends Place {
+interface Reservation extends StockItem {
   readonly quantity: number;
 }
 
@@ -55,7 +55,7 @@ export function createStockReservations(
       .where('reserved', '>', 0)
       .orderBy('id'),
   );
-  const release = prepareQuery<{ orderId: number }, unknown>(build, argument =>
+  const clearReserved = prepareQuery<{ orderId: number }, unknown>(build, argument =>
     build.updateTable('order_items').set({ reserved: 0 }).where('order_id', '=', argument.orderId),
   );
 
@@ -68,13 +68,13 @@ export function createStockReservations(
     const reserved = await session.all(reservationsOf({ orderId }));
     if (reserved.length === 0) return;
     const locked = await stock.lock(session, reserved);
-    for (const place of reserved) {
-      const before = locked.get(place)?.stock;
+    for (const item of reserved) {
+      const before = locked.get(item)?.stock;
       // What has been deleted has no stock to change.
-      if (before != null) locked.set(place, change(before, place.quantity));
+      if (before != null) locked.set(item, change(before, item.quantity));
     }
     await locked.save(session, cause);
-    await session.run(release({ orderId }));
+    await session.run(clearReserved({ orderId }));
   }
 
   /** What the lines name, as it was at some moment before. */
@@ -134,8 +134,8 @@ export function createStockReservations(
         },
       };
     },
-    take: (session, orderId, cause) => end(session, orderId, takeReserved, cause),
-    giveBack: (session, orderId, cause) => end(session, orderId, giveBack, cause),
+    deduct: (session, orderId, cause) => end(session, orderId, deduct, cause),
+    release: (session, orderId, cause) => end(session, orderId, release, cause),
   };
 }
 
@@ -146,7 +146,7 @@ function reserveLines(lines: Lines, locked: LockedStock): number[] {
     const { quantity, productId, variantId } = line;
     const stock = locked.get(line)?.stock ?? null;
     if (!isCounted(stock)) return 0;
-    const left = countObtainable(stock);
+    const left = countAvailable(stock);
     if (quantity > left) {
       const name = variantId == null ? `product ${productId}` : `variant ${variantId}`;
       const message = `only ${left} of ${name} can be ordered, ${quantity} ${quantity === 1 ? 'was' : 'were'} requested`;

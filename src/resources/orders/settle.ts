@@ -18,12 +18,12 @@ export type Settle = (session: Transaction, before: WholeOrder, cause: Cause) =>
 
 export function createSettle(
   orders: OrderStore,
-  { take }: Pick<Reservations, 'take'>,
+  { deduct }: Pick<Reservations, 'deduct'>,
   issueInvoice: IssueInvoice,
 ): Settle {
   return async (session, before, cause) => {
     const paid = await orders.move(session, before, 'PAID', cause);
-    await take(session, before.order.id, cause);
+    await deduct(session, before.order.id, cause);
     await issueInvoice(session, paid.order, paid.items, cause);
     return paid;
   };
@@ -35,7 +35,7 @@ export type Cancel = (session: Transaction, before: WholeOrder, cause: Cause) =>
 export function createCancel(
   orders: OrderStore,
   payments: PaymentStore,
-  { giveBack }: Pick<Reservations, 'giveBack'>,
+  { release }: Pick<Reservations, 'release'>,
 ): Cancel {
   return async (session, before, cause) => {
     const { id } = before.order;
@@ -43,7 +43,7 @@ export function createCancel(
     // Paid all the same, before the provider knows: then it is refunded.
     if (payment?.status === 'pending') await payments.cancel(session, payment, cause);
     const cancelled = await orders.move(session, before, 'CANCELLED', cause);
-    await giveBack(session, id, cause);
+    await release(session, id, cause);
     return cancelled;
   };
 }

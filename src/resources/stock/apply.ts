@@ -1,6 +1,6 @@
 /** Applying adjustments to stock that is locked: line after line, all or none. */
 import { buildErrorDetail, type ErrorDetail, HttpError } from '../../http/errors.ts';
-import type { LockedStock, Place } from './locked.ts';
+import type { LockedStock, StockItem } from './locked.ts';
 import { adjust, isCounted } from './quantities.ts';
 import type { Line } from './schema.ts';
 import type { NewAdjustment } from './store.ts';
@@ -9,36 +9,36 @@ import type { NewAdjustment } from './store.ts';
 type Applied = Omit<NewAdjustment, 'actor' | 'created_at'>;
 
 /** What lines name by something else than a product's id. */
-export interface KnownPlaces {
-  readonly bySku: ReadonlyMap<string, Place>;
-  readonly byVariant: ReadonlyMap<number, Place>;
+export interface StockItems {
+  readonly bySku: ReadonlyMap<string, StockItem>;
+  readonly byVariant: ReadonlyMap<number, StockItem>;
 }
 
 /** What a line names; undefined where that is known not to exist, as for a variant of another product. */
-export function findPlace(
+export function findStockItem(
   { productId, variantId, sku }: Line,
-  { bySku, byVariant }: KnownPlaces,
-): Place | undefined {
+  { bySku, byVariant }: StockItems,
+): StockItem | undefined {
   if (typeof sku === 'string') return bySku.get(sku);
   if (typeof variantId !== 'number') return typeof productId === 'number' ? { productId } : undefined;
-  const place = byVariant.get(variantId);
-  return typeof productId === 'number' && place?.productId !== productId ? undefined : place;
+  const item = byVariant.get(variantId);
+  return typeof productId === 'number' && item?.productId !== productId ? undefined : item;
 }
 
 /**
  * Sets what the lines make of the stock.
- * @param places what the lines name, in their order
+ * @param items what the lines name, in their order
  * @throws HttpError 422 ADJUSTMENT_REFUSED that names each line which cannot be applied
  */
 export function apply(
   lines: readonly Line[],
-  places: readonly (Place | undefined)[],
+  items: readonly (StockItem | undefined)[],
   locked: LockedStock,
 ): Applied[] {
   const applied: Applied[] = [];
   const problems: ErrorDetail[] = [];
   lines.forEach((line, index) => {
-    const result = applyOne(line, places[index], locked);
+    const result = applyOne(line, items[index], locked);
     if (!('rule' in result)) applied.push(result);
     else {
       const { member, rule, message } = result;
@@ -55,11 +55,11 @@ interface Problem {
   readonly message: string;
 }
 
-function applyOne(line: Line, place: Place | undefined, locked: LockedStock): Applied | Problem {
-  const found = place === undefined ? undefined : locked.get(place);
+function applyOne(line: Line, item: StockItem | undefined, locked: LockedStock): Applied | Problem {
+  const found = item === undefined ? undefined : locked.get(item);
   const member =
     typeof line.sku === 'string' ? 'sku' : typeof line.variantId === 'number' ? 'variantId' : 'productId';
-  if (place === undefined || found === undefined) {
+  if (item === undefined || found === undefined) {
     const what = member === 'variantId' ? 'variant' : 'product';
     const message =
       member === 'variantId' && typeof line.productId === 'number'
@@ -78,7 +78,7 @@ function applyOne(line: Line, place: Place | undefined, locked: LockedStock): Ap
   }
   const after = adjust(stock, line.delta);
   if ('rule' in after) return { member: 'delta', ...after };
-  locked.set(place, after);
+  locked.set(item, after);
   return {
     product_id: product.id,
     variant_id: variant?.id ?? null,

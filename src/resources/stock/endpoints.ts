@@ -8,7 +8,7 @@ import { createEqualConditions } from '../../storage/list/request.ts';
 import { createListEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { mostWritten, refuseLongTexts, refuseManyBytes } from '../products/rules.ts';
-import { apply, findPlace } from './apply.ts';
+import { apply, findStockItem } from './apply.ts';
 import type { StockLocks } from './locked.ts';
 import * as schema from './schema.ts';
 import { type AdjustmentStore, type StoredAdjustment, toAdjustment } from './store.ts';
@@ -45,24 +45,24 @@ export function createStockEndpoints(
         return write(async session => {
           const lines = body.adjustments;
           const known = {
-            bySku: await adjustments.placesBySku(
+            bySku: await adjustments.itemsBySku(
               session,
               lines.flatMap(({ sku }) => sku ?? []),
             ),
-            byVariant: await adjustments.placesById(
+            byVariant: await adjustments.itemsByVariant(
               session,
               lines.flatMap(({ variantId }) => variantId ?? []),
             ),
           };
-          const places = lines.map(line => findPlace(line, known));
+          const items = lines.map(line => findStockItem(line, known));
           const locked = await stock.lock(
             session,
-            places.filter(place => place !== undefined),
+            items.filter(item => item !== undefined),
             bytes => refuseManyBytes('adjustments', bytes),
           );
           refuseLongTexts('adjustments', locked.characters);
           const { actor, at } = cause();
-          const made = apply(lines, places, locked).map(one => ({ ...one, actor, created_at: at }));
+          const made = apply(lines, items, locked).map(one => ({ ...one, actor, created_at: at }));
           await locked.save(session, cause());
           const stored = await adjustments.insert(session, made);
           return replyOk({ data: stored.map(toAdjustment) });

@@ -24,12 +24,12 @@ import type { Variant } from '../variants/schema.ts';
 import type { VariantChange, VariantStore } from '../variants/store.ts';
 
 /** What pieces are counted of: a variant, or a product that has none. */
-export interface Place {
+export interface StockItem {
   readonly productId: number;
   readonly variantId?: number | null | undefined;
 }
 
-/** A place that is locked. */
+/** An item that is locked. */
 interface Stocked {
   readonly product: Product;
   /** What a product costs by itself, be it shown with the price of its variants. */
@@ -43,18 +43,18 @@ export interface LockedStock {
   /** Of the texts of all products that are locked. */
   readonly characters: number;
   /** Undefined for what is not there (any more), and for a variant of another product. */
-  get(place: Place): Stocked | undefined;
+  get(item: StockItem): Stocked | undefined;
   /** To be written by `save`. */
-  set(place: Place, stock: Stock): void;
+  set(item: StockItem, stock: Stock): void;
   /** Writes what was set, with an event for each row. */
   save(session: Transaction, cause: Cause): Promise<void>;
 }
 
 export interface StockLocks {
-  lock(session: Session, places: readonly Place[], measured?: (bytes: number) => void): Promise<LockedStock>;
+  lock(session: Session, items: readonly StockItem[], measured?: (bytes: number) => void): Promise<LockedStock>;
 }
 
-interface Held extends Stocked {
+interface LockedItem extends Stocked {
   readonly row: LockedProduct;
   readonly variantRow: StoredVariant | undefined;
   stock: Stock | null;
@@ -64,7 +64,7 @@ interface Held extends Stocked {
 /** Rows per round trip on PostgreSQL; on SQLite the event loop has its turn between them. */
 const atOnce = 6;
 
-const toPlaceKey = ({ productId, variantId }: Place) => `${productId} ${variantId ?? ''}`;
+const toItemKey = ({ productId, variantId }: StockItem) => `${productId} ${variantId ?? ''}`;
 
 export function createStockLocks(
   { build }: Pick<Database, 'build'>,
@@ -85,7 +85,7 @@ export function createStockLocks(
   );
 
   /** What is written of a product, and what its event says. */
-  function buildChange({ row, product, stock }: Held, { at: now }: Cause) {
+  function buildChange({ row, product, stock }: LockedItem, { at: now }: Cause) {
     const { id } = product;
     const at = computeChangeMoment(now, row.updated_at);
     const fields = { ...toProductFields(product, row.base_price), stock: toStockFields(stock) };
@@ -98,7 +98,11 @@ export function createStockLocks(
     };
   }
 
-  async function writeProducts(session: Transaction, held: readonly Held[], cause: Cause): Promise<void> {
+  async function writeProducts(
+    session: Transaction,
+    held: readonly LockedItem[],
+    cause: Cause,
+  ): Promise<void> {
     for (let start = 0; start < held.length; start += atOnce) {
       await takeTurn();
       const changes = held.slice(start, start + atOnce).map(one => buildChange(one, cause));
@@ -112,7 +116,11 @@ export function createStockLocks(
     }
   }
 
-  async function writeVariants(session: Transaction, held: readonly Held[], cause: Cause): Promise<void> {
+  async function writeVariants(
+    session: Transaction,
+    held: readonly LockedItem[],
+    cause: Cause,
+  ): Promise<void> {
     for (const ofProduct of Map.groupBy(held, ({ product }) => product.id).values()) {
       const changes = ofProduct.flatMap(({ variantRow: before, stock }): VariantChange[] =>
         before === undefined ? [] : [{ before, stock }],
@@ -123,37 +131,37 @@ export function createStockLocks(
   }
 
   return {
-    async lock(session, places, measured) {
-      const ids = [...new Set(places.map(({ productId }) => productId))];
+    async lock(session, items, measured) {
+      const ids = [...new Set(items.map(({ productId }) => productId))];
       const rows = await products.lockMany(session, ids, measured);
       const variantRows = await variants.findMany(
         session,
-        places.flatMap(({ variantId }) => variantId ?? []),
+        items.flatMap(({ variantId }) => variantId ?? []),
       );
-      const held = new Map<string, Held>();
-      const parsed = new Map<number, Pick<Held, 'row' | 'product'>>();
+      const held = new Map<string, LockedItem>();
+      const parsed = new Map<number, Pick<LockedItem, 'row' | 'product'>>();
       for (const row of rows) {
         await takeTurn();
         parsed.set(row.id, { row, product: productOf(row) });
       }
-      const hold = (place: Place, variantRow?: StoredVariant, variant?: Variant) => {
-        const found = parsed.get(place.productId);
+      const add = (item: StockItem, variantRow?: StoredVariant, variant?: Variant) => {
+        const found = parsed.get(item.productId);
         if (found === undefined) return;
         const { stock } = variant ?? found.product;
         const basePrice = found.row.base_price ?? found.product.price;
-        held.set(toPlaceKey(place), { ...found, basePrice, variantRow, variant, stock, isChanged: false });
+        held.set(toItemKey(item), { ...found, basePrice, variantRow, variant, stock, isChanged: false });
       };
-      for (const { productId, variantId } of places) if (variantId == null) hold({ productId });
+      for (const { productId, variantId } of items) if (variantId == null) add({ productId });
       for (const row of variantRows) {
         const variant = variantOf(row);
-        hold({ productId: variant.productId, variantId: variant.id }, row, variant);
+        add({ productId: variant.productId, variantId: variant.id }, row, variant);
       }
       return {
         characters: rows.reduce((sum, { document }) => sum + document.length, 0),
-        get: place => held.get(toPlaceKey(place)),
-        set(place, stock) {
-          const one = held.get(toPlaceKey(place));
-          if (one === undefined) throw new Error(`${toPlaceKey(place)} is not locked`);
+        get: item => held.get(toItemKey(item)),
+        set(item, stock) {
+          const one = held.get(toItemKey(item));
+          if (one === undefined) throw new Error(`${toItemKey(item)} is not locked`);
           one.stock = stock;
           one.isChanged = true;
         },

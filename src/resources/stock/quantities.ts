@@ -10,8 +10,8 @@ export type Counted = Stock & { readonly tracked: true };
 
 export const isCounted = (stock: Stock | null): stock is Counted => stock?.tracked === true;
 
-/** How many pieces can be ordered now. */
-export function countObtainable({ onHand, reserved, backorder }: Counted): number {
+/** How many pieces are available to be ordered. */
+export function countAvailable({ onHand, reserved, backorder }: Counted): number {
   return backorder ? Number.POSITIVE_INFINITY : Math.max(0, onHand - reserved);
 }
 
@@ -22,7 +22,7 @@ export const reserve = <S extends Stock>(stock: S, quantity: number): S => ({
 });
 
 /** For an order that has been cancelled. @param quantity what it had reserved */
-export const giveBack = <S extends Stock>(stock: S, quantity: number): S => ({
+export const release = <S extends Stock>(stock: S, quantity: number): S => ({
   ...stock,
   reserved: Math.max(0, stock.reserved - quantity),
 });
@@ -31,9 +31,9 @@ export const giveBack = <S extends Stock>(stock: S, quantity: number): S => ({
  * For an order that has been paid: what was sold beyond what there is, is owed from now on.
  * @param quantity as above
  */
-export function takeReserved(stock: Stock, quantity: number): Stock {
+export function deduct(stock: Stock, quantity: number): Stock {
   const missing = stock.tracked ? Math.max(0, quantity - stock.onHand) : 0;
-  const after = { ...giveBack(stock, quantity), onHand: Math.max(0, stock.onHand - quantity) };
+  const after = { ...release(stock, quantity), onHand: Math.max(0, stock.onHand - quantity) };
   return setOwed(after, (stock.owed ?? 0) + missing);
 }
 

@@ -4,7 +4,7 @@ import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { createLister, type Lister } from '../../storage/list/index.ts';
 import { toIsoDate } from '../../storage/moments.ts';
 import type { Row } from '../../storage/tables.ts';
-import type { Place } from './locked.ts';
+import type { StockItem } from './locked.ts';
 import type { Adjustment } from './schema.ts';
 
 /** An adjustment as it is stored. */
@@ -15,9 +15,9 @@ export type NewAdjustment = Omit<StoredAdjustment, 'id'>;
 export interface AdjustmentStore {
   readonly list: Lister<StoredAdjustment>;
   /** Products and variants by their skus; those that are there. */
-  placesBySku(session: Session, skus: readonly string[]): Promise<ReadonlyMap<string, Place>>;
+  itemsBySku(session: Session, skus: readonly string[]): Promise<ReadonlyMap<string, StockItem>>;
   /** Variants by their ids; those that are there. */
-  placesById(session: Session, variantIds: readonly number[]): Promise<ReadonlyMap<number, Place>>;
+  itemsByVariant(session: Session, variantIds: readonly number[]): Promise<ReadonlyMap<number, StockItem>>;
   insert(session: Transaction, adjustments: readonly NewAdjustment[]): Promise<StoredAdjustment[]>;
 }
 
@@ -58,21 +58,21 @@ export function createAdjustmentStore(database: Database): AdjustmentStore {
   return {
     list: createLister<StoredAdjustment>(database, { table: 'stock_adjustments', columns }),
 
-    async placesBySku(session, skus) {
-      const places = new Map<string, Place>();
-      if (skus.length === 0) return places;
+    async itemsBySku(session, skus) {
+      const items = new Map<string, StockItem>();
+      if (skus.length === 0) return items;
       const ofProducts = build.selectFrom('products').select(['id', 'sku']).where('sku', 'in', skus);
       for (const { id, sku } of await session.all(ofProducts.compile())) {
-        places.set(sku ?? '', { productId: id });
+        items.set(sku ?? '', { productId: id });
       }
       const ofVariants = variants.select('sku').where('sku', 'in', skus);
       for (const { id, product_id, sku } of await session.all(ofVariants.compile())) {
-        places.set(sku ?? '', { productId: product_id, variantId: id });
+        items.set(sku ?? '', { productId: product_id, variantId: id });
       }
-      return places;
+      return items;
     },
 
-    async placesById(session, variantIds) {
+    async itemsByVariant(session, variantIds) {
       if (variantIds.length === 0) return new Map();
       const found = await session.all(variants.where('id', 'in', variantIds).compile());
       return new Map(found.map(({ id, product_id }) => [id, { productId: product_id, variantId: id }]));
