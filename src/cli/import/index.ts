@@ -5,7 +5,7 @@ import { createCommandOutbox } from '../../events/outbox.ts';
 import type { CellOptions } from '../../files/cells/fields.ts';
 import { createDefinitionStore } from '../../resources/attributes/store.ts';
 import { createProductImporter } from '../../resources/products/import/index.ts';
-import { createMeantProducts } from '../../resources/products/import/owned.ts';
+import { createMatchedProducts } from '../../resources/products/import/matching.ts';
 import { planWithout } from '../../resources/products/import/plan.ts';
 import type { BulkLoad, Database } from '../../storage/database.ts';
 import { isCatalog, migrate } from '../../storage/migrations/migrate.ts';
@@ -84,14 +84,14 @@ async function dryRun(given: ImportArguments): Promise<number> {
     const importer = createProductImporter(database, createCommandOutbox(database));
     const cells = await readCellOptions(given, database);
     const catalog = { currency, gather: true, cells };
-    const meant = createMeantProducts();
+    const matched = createMatchedProducts();
     return await importFile(given, catalog, {
       async write(records) {
-        const plan = await database.snapshot(session => importer.plan(session, records, 'read', meant));
-        meant.add(plan.meant);
+        const plan = await database.snapshot(session => importer.plan(session, records, 'read', matched));
+        matched.add(plan.matched);
         return plan;
       },
-      pass: async skus => meant.add(await importer.findIds(database.read, skus)),
+      pass: async skus => matched.add(await importer.findIds(database.read, skus)),
     });
   } finally {
     await database?.close();

@@ -2,7 +2,7 @@
 import { fullGC } from 'bun:jsc';
 import { createCause, createCommandOutbox } from '../../events/outbox.ts';
 import { createProductImporter } from '../../resources/products/import/index.ts';
-import { createMeantProducts } from '../../resources/products/import/owned.ts';
+import { createMatchedProducts } from '../../resources/products/import/matching.ts';
 import type { PreparedRecord } from '../../resources/products/import/prepared.ts';
 import { type BulkLoad, StorageError } from '../../storage/database.ts';
 import { createProductTotals } from '../../storage/totals.ts';
@@ -16,13 +16,13 @@ const collectEvery = 2000;
 export async function createBatchWriter(load: BulkLoad): Promise<BatchWriter> {
   const { database } = load;
   const importer = createProductImporter(database, createCommandOutbox(database));
-  const meant = createMeantProducts();
+  const matched = createMatchedProducts();
   const existing = await createProductTotals(database).count(database.read);
   let created = 0;
   let sinceCollection = 0;
   const write = (records: readonly PreparedRecord[], words: readonly string[]) =>
     load.write(async session => {
-      const plan = await importer.plan(session, records, 'lock', meant);
+      const plan = await importer.plan(session, records, 'lock', matched);
       const ids = await importer.apply(session, plan, words, createCause('import', Date.now()));
       return { plan, ids };
     });
@@ -31,8 +31,8 @@ export async function createBatchWriter(load: BulkLoad): Promise<BatchWriter> {
       try {
         const { plan, ids } = await write(records, words);
         // Only now: a transaction that is repeated must not know what its own records mean.
-        meant.add(plan.meant);
-        meant.add(ids);
+        matched.add(plan.matched);
+        matched.add(ids);
         created += plan.counts.created;
         await load.added(created, existing);
         sinceCollection += records.length;
@@ -50,6 +50,6 @@ export async function createBatchWriter(load: BulkLoad): Promise<BatchWriter> {
   }
   return {
     write: writeBatch,
-    pass: async skus => meant.add(await importer.findIds(database.read, skus)),
+    pass: async skus => matched.add(await importer.findIds(database.read, skus)),
   };
 }

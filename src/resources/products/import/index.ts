@@ -48,8 +48,8 @@ import { createTagWriter, type TagChange } from '../writes/tags.ts';
 import { createVariantSummarizer } from '../writes/variant-summary.ts';
 import type { ImportUpdate } from './entry.ts';
 import { createCreationEventWriter } from './events.ts';
-import { createKnownProductsReader } from './known.ts';
-import type { MeantProducts } from './owned.ts';
+import { createExistingProductsReader } from './existing.ts';
+import type { MatchedProducts } from './matching.ts';
 import { type ImportPlan, type Known, planAgainst } from './plan.ts';
 import { type PreparedRecord, toPreparedFields } from './prepared.ts';
 import { createReleaser } from './release.ts';
@@ -61,13 +61,13 @@ type Mode = 'lock' | 'read';
 export interface ProductImporter {
   /**
    * Reads what is there, as `mode` says, and decides what to do; writes nothing.
-   * @param meant the products that the batches of the same file before this one have meant
+   * @param matched the products that the batches of the same file before this one have matched
    */
   plan(
     session: Session,
     records: readonly PreparedRecord[],
     mode: Mode,
-    meant?: MeantProducts,
+    matched?: MatchedProducts,
   ): Promise<ImportPlan>;
   /** The ids of the products that have one of these skus. */
   findIds(session: Session, skus: Iterable<string>): Promise<number[]>;
@@ -103,7 +103,7 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
   const products = createProductStore(database, outbox);
   const variants = createVariantStore(database, outbox, products);
   const insertVariants = createVariantInserter(database, outbox);
-  const known = createKnownProductsReader(database, variants);
+  const existing = createExistingProductsReader(database, variants);
   const readUploads = createUploadReader(database);
   /** @param product as it is now */
   async function changeVariants(
@@ -127,17 +127,17 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
   }
 
   return {
-    findIds: known.findIds,
+    findIds: existing.findIds,
 
-    async plan(session, records, mode, meant) {
+    async plan(session, records, mode, matched) {
       const defined = await definitions.seenBy(session);
       const requireFit: Known['requireFit'] = (after, before) => requireAttributes(defined, after, before);
       if (mode === 'lock') await categories.share(session);
-      const wasMeant: Known['wasMeant'] = id => meant?.has(id) === true;
-      const owned = await known.read(session, records, mode);
+      const wasMatched: Known['wasMatched'] = id => matched?.has(id) === true;
+      const owned = await existing.read(session, records, mode);
       const images = records.flatMap(one => (one.hasUploads ? toPreparedFields(one).images : []));
       const uploads = await readUploads(session, images, mode);
-      return planAgainst({ ...owned, requireFit, uploads, wasMeant }, records);
+      return planAgainst({ ...owned, requireFit, uploads, wasMatched }, records);
     },
 
     async apply(session, { creates, updates, counts, refused, uploads }, words, cause) {
@@ -261,10 +261,10 @@ const collectVariants = (creates: ImportPlan['creates'], ids: readonly number[])
       : [{ productId: ids[index] ?? 0, variants: create.variants }],
   );
 
-const collectTotalChanges = (updates: readonly ImportUpdate[], known: CategoriesByPath): TotalChange[] =>
+const collectTotalChanges = (updates: readonly ImportUpdate[], existing: CategoriesByPath): TotalChange[] =>
   updates.flatMap(({ stored, before, after }) => [
     { status: before.status, category: stored.category_id, change: -1 },
-    { status: after.status, category: toCategoryColumns(after, known).category_id, change: 1 },
+    { status: after.status, category: toCategoryColumns(after, existing).category_id, change: 1 },
   ]);
 
 /** Columns that most files say nothing of: a parameter for each null costs more than looking. */

@@ -14,7 +14,7 @@ import {
   toCreate,
   toUpdate,
 } from './entry.ts';
-import { createOwnership, type Owned } from './owned.ts';
+import { createOwnership, type Owned } from './matching.ts';
 import type { PreparedRecord } from './prepared.ts';
 
 export interface ImportCounts {
@@ -34,8 +34,8 @@ export interface ImportPlan {
   readonly uploads: Uploads;
   /** Products that get another sku. */
   readonly renamed: number;
-  /** Ids of products that records mean by their sku; those that are created have none yet. */
-  readonly meant: readonly number[];
+  /** Ids of products that records match by their sku; those that are created have none yet. */
+  readonly matched: readonly number[];
 }
 
 /** A record that does not fit what the catalog has. */
@@ -46,8 +46,8 @@ interface RefusedRecord {
 
 /** What a plan is made against. */
 export interface Known extends Owned, MergeContext {
-  /** Whether a record of an earlier batch has meant the product of this id by its sku. */
-  wasMeant(id: number): boolean;
+  /** Whether a record of an earlier batch has matched the product of this id by its sku. */
+  wasMatched(id: number): boolean;
 }
 
 /**
@@ -56,13 +56,13 @@ export interface Known extends Owned, MergeContext {
  * variants' skus.
  */
 export function planAgainst(
-  { requireFit, uploads, wasMeant, ...known }: Known,
+  { requireFit, uploads, wasMatched, ...known }: Known,
   records: readonly PreparedRecord[],
 ): ImportPlan {
   const created: Entry[] = [];
   const updated = new Set<Entry>();
   const refused: RefusedRecord[] = [];
-  const owned = createOwnership(known, wasMeant);
+  const owned = createOwnership(known, wasMatched);
   let [changes, unchanged, lostUploads] = [0, 0, 0];
   for (const prepared of records) {
     try {
@@ -99,9 +99,9 @@ export function planAgainst(
     }
   }
   const counts = { created: created.length, updated: changes, unchanged };
-  const [renamed, meant] = [owned.getRenamed(), owned.getMeant()];
+  const [renamed, matched] = [owned.getRenamed(), owned.getMatched()];
   const creates = created.map(toCreate);
-  return { creates, updates, counts, refused, lostUploads, uploads, renamed, meant };
+  return { creates, updates, counts, refused, lostUploads, uploads, renamed, matched };
 }
 
 /** A plan for records that match no product at all: what a batch does to an empty catalog. */
@@ -109,6 +109,6 @@ export const planWithout = (
   records: readonly PreparedRecord[],
   requireFit: RequireFit = () => undefined,
 ): ImportPlan => {
-  const known = { byKey: new Map(), skuOwners: new Map(), uploads: new Map(), wasMeant: () => false };
+  const known = { byKey: new Map(), skuOwners: new Map(), uploads: new Map(), wasMatched: () => false };
   return planAgainst({ ...known, requireFit }, records);
 };

@@ -57,8 +57,8 @@ export const optional = [
   'stock',
 ] as const;
 
-/** What a record may say of itself; the place of each is its bit in `given`. */
-const sayings = [
+/** The fields that a record may give; the place of each is its bit in `given`. */
+const givenFields = [
   ...optional,
   'isOwnPrice',
   'attributesByKey',
@@ -66,12 +66,12 @@ const sayings = [
   'stock.onHand',
   'stock.backorder',
 ] as const;
-type Saying = (typeof sayings)[number];
-const toBit = (saying: Saying): number => 1 << sayings.indexOf(saying);
+type GivenField = (typeof givenFields)[number];
+const toBit = (field: GivenField): number => 1 << givenFields.indexOf(field);
 
-/** Whether the record says it, be it by an explicit null, which its row no longer distinguishes from none. */
-export function isGiven({ given }: PreparedRecord, saying: Saying): boolean {
-  return (given & toBit(saying)) !== 0;
+/** Whether the record gives it, be it by an explicit null, which its row no longer distinguishes from none. */
+export function isGiven({ given }: PreparedRecord, field: GivenField): boolean {
+  return (given & toBit(field)) !== 0;
 }
 
 function computeGiven(record: ImportRecord): number {

@@ -22,8 +22,8 @@ export interface Owned {
   readonly skuOwners: Map<string, { readonly productId: number; readonly isVariant: boolean }>;
 }
 
-/** The products that records of a file have meant by their sku, in all its batches: a bit for each. */
-export interface MeantProducts {
+/** The products that records of a file have matched by their sku, in all its batches: a bit for each. */
+export interface MatchedProducts {
   has(id: number): boolean;
   add(ids: Iterable<number>): void;
 }
@@ -31,7 +31,7 @@ export interface MeantProducts {
 /** Ids of 4 KiB. */
 const idsTogether = 32_768;
 
-export function createMeantProducts(): MeantProducts {
+export function createMatchedProducts(): MatchedProducts {
   const pieces = new Map<number, Uint8Array>();
   const toPlace = (id: number) => ({ piece: Math.floor(id / idsTogether), at: id % idsTogether });
   return {
@@ -52,10 +52,10 @@ export function createMeantProducts(): MeantProducts {
 
 type Merged = Pick<Entry, 'prepared' | 'fields' | 'slots'>;
 
-/** @param wasMeant whether a record of an earlier batch has meant the product of this id by its sku */
-export function createOwnership({ byKey, skuOwners }: Owned, wasMeant: (id: number) => boolean) {
-  /** Those that records of this batch have meant by their sku. */
-  const meant = new Set<Entry>();
+/** @param wasMatched whether a record of an earlier batch has matched the product of this id by its sku */
+export function createOwnership({ byKey, skuOwners }: Owned, wasMatched: (id: number) => boolean) {
+  /** Those that records of this batch have matched by their sku. */
+  const matched = new Set<Entry>();
   let renamed = 0;
   /** Skus of the products that records have matched so far, and of their variants. */
   const claimed = new Map<string, { readonly entry: Entry; readonly isVariant: boolean }>();
@@ -74,12 +74,12 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMeant: (id: numb
   /**
    * A product gets another sku from one file to the next. Within one, records of several skus are several products: the
    * later would overwrite the earlier.
-   * @throws HttpError for a product that an earlier record of the file has meant by its own sku
+   * @throws HttpError for a product that an earlier record of the file has matched by its own sku
    */
-  function requireNotMeant(entry: Entry): void {
+  function requireNotMatched(entry: Entry): void {
     const { sku } = getIdentity(entry);
     const id = entry.stored?.stored.id;
-    if (sku === null || !(meant.has(entry) || (id !== undefined && wasMeant(id)))) return;
+    if (sku === null || !(matched.has(entry) || (id !== undefined && wasMatched(id)))) return;
     const message = `belongs to the product with sku "${sku}", which an earlier record of the file names`;
     throw createFieldError('externalId', 'duplicate', message);
   }
@@ -94,15 +94,15 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMeant: (id: numb
   return {
     /**
      * The product that a record means; undefined for a new one.
-     * @throws HttpError when the sku is that of one product and the external id that of another, or where there are only
-     * skus of variants, and these are of several products, or for an external id as `requireNotMeant` says
+     * @throws HttpError when the sku is that of one product and the external id that of another, or where there are
+     * only skus of variants, and these are of several products, or for an external id as `requireNotMatched` says
      */
     find(record: PreparedRecord): Entry | undefined {
       if (isNamedByVariants(record)) return findByVariants(record.variantSkus);
       const { sku, external_id } = record.row;
       const first = sku === null ? undefined : byKey.get(sku);
       const second = external_id === null ? undefined : byKey.get(toExternalKey(external_id));
-      if (first === undefined && second !== undefined && sku !== null) requireNotMeant(second);
+      if (first === undefined && second !== undefined && sku !== null) requireNotMatched(second);
       if (first === undefined || second === undefined || first === second) return first ?? second;
       throw createFieldError('externalId', 'duplicate', 'belongs to a different product than the sku');
     },
@@ -130,11 +130,11 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMeant: (id: numb
 
     /** To be called once a record is in, be it that it changes nothing. */
     recordMatch(entry: Entry, { row }: PreparedRecord): void {
-      if (row.sku !== null) meant.add(entry);
+      if (row.sku !== null) matched.add(entry);
     },
 
-    /** Ids of products that records have meant by their sku; those that they create have none yet. */
-    getMeant: (): number[] => [...meant].flatMap(({ stored }) => stored?.stored.id ?? []),
+    /** Ids of products that records have matched by their sku; those that they create have none yet. */
+    getMatched: (): number[] => [...matched].flatMap(({ stored }) => stored?.stored.id ?? []),
     /** Products that have got another sku. */
     getRenamed: (): number => renamed,
   };

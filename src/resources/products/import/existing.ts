@@ -4,7 +4,7 @@ import type { Database, Session } from '../../../storage/database.ts';
 import type { VariantStore } from '../../variants/store.ts';
 import { buildLockedColumns, type LockedProduct } from '../row.ts';
 import { type Entry, toEntry } from './entry.ts';
-import { getKeys, isNamedByVariants, type Owned } from './owned.ts';
+import { getKeys, isNamedByVariants, type Owned } from './matching.ts';
 import type { PreparedRecord } from './prepared.ts';
 
 /** Skus or external ids per lookup; a shorter list is filled up, so that there is one statement to prepare. */
@@ -22,7 +22,10 @@ interface Owner {
 }
 
 /** Reads it, and keeps others from changing the products where a plan is to be carried out. */
-export function createKnownProductsReader({ build, dialect }: Database, variants: Pick<VariantStore, 'all'>) {
+export function createExistingProductsReader(
+  { build, dialect }: Database,
+  variants: Pick<VariantStore, 'all'>,
+) {
   const anyProduct = sql<{ id: number }>`select id from products limit 1`.compile(build);
   const someVariant = sql<{ id: number }>`select id from product_variants limit 1`.compile(build);
   const placeholders = sql.join(Array.from({ length: lookupSize }, () => null));
