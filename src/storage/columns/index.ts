@@ -5,7 +5,7 @@
  * not been used for longest goes (docs/decisions/0031).
  */
 import { type Change, type Collection, isSameValue } from '../changes/change.ts';
-import { createHeld } from '../changes/held.ts';
+import { createDeferral } from '../changes/deferral.ts';
 import { createLoads } from '../changes/loads.ts';
 import type { Database, Session } from '../database.ts';
 import { type Column, mostCombinations } from './column.ts';
@@ -71,15 +71,15 @@ export function createColumns(
   const loading = new Map<string, Promise<void>>();
   const refused = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
-  const held = createHeld(applyAll);
+  const deferral = createDeferral(applyAll);
 
   const loads = createLoads(changes, collection, {
     clear() {
       loaded.clear();
       refused.clear();
-      held.clear();
+      deferral.clear();
     },
-    apply: held.take,
+    apply: deferral.submit,
   });
   /** The columns used last come first: where the values are more than are taken over at once, the others are read again. */
   function applyAll(changes: readonly Change[]): void {
@@ -170,18 +170,18 @@ export function createColumns(
   async function useIn<T>(session: Session, sources: readonly ColumnSource[], work: Work<T>): Promise<T> {
     // Held before the next check: then they are those of the session.
     const { version, working } = await changes.checkIn(session, async () => {
-      await held.released();
+      await deferral.whenApplied();
       refuse(sources);
       const version = getVersion();
       const found = findLoaded(sources);
-      return { version, working: found && held.hold(() => work(found, version)) };
+      return { version, working: found && deferral.runFrozen(() => work(found, version)) };
     });
     return working ?? work(await readAll(session, sources), version);
   }
 
   return {
     peek(sources) {
-      if (held.isBehind()) return undefined;
+      if (deferral.hasPending()) return undefined;
       const found = findLoaded(sources);
       const isRefused = sources.some(({ name }) => refused.has(name));
       if (found === undefined && !isRefused && !loads.isResting())
@@ -190,8 +190,8 @@ export function createColumns(
     },
     settled(sources) {
       const awaited: Promise<unknown>[] = sources.flatMap(({ name }) => loading.get(name) ?? []);
-      const released = held.released();
-      if (released !== undefined) awaited.push(released);
+      const applied = deferral.whenApplied();
+      if (applied !== undefined) awaited.push(applied);
       return awaited.length === 0 ? undefined : Promise.allSettled(awaited);
     },
     async use(sources, work) {
@@ -203,12 +203,12 @@ export function createColumns(
           await changes.check();
         }
         // Those who work with what was are not joined: they are waited for.
-        const released = held.released();
-        if (released === undefined) break;
-        await released;
+        const applied = deferral.whenApplied();
+        if (applied === undefined) break;
+        await applied;
       }
       const found = findLoaded(sources);
-      if (found !== undefined) return held.hold(() => work(found, getVersion()));
+      if (found !== undefined) return deferral.runFrozen(() => work(found, getVersion()));
       // Where changes come faster than columns are read: as they are at one moment, for this time only.
       return database.snapshot(session => useIn(session, sources, work), { background: true });
     },
