@@ -33,7 +33,7 @@ export interface Counter {
 
 /** How rows are read by a key that each has alone. */
 export interface Lookup<Key extends string | number, Row> {
-  /** For so many keys, `mostAtOnce` of together.ts at most; it locks rows in the order of their keys. */
+  /** For so many keys, `mostAtOnce` of batched-lookups.ts at most; it locks rows in the order of their keys. */
   statement(keys: readonly Key[]): CompiledQuery<Row>;
   keyOf(row: Row): Key;
 }
@@ -217,7 +217,7 @@ export interface Dialect {
    * Whether a row that a statement locks was changed after the statement began, so that what it reads of other tables
    * is older than the row; undefined where nothing is.
    */
-  readonly isLate: ((table: string) => RawBuilder<boolean>) | undefined;
+  readonly isStaleRead: ((table: string) => RawBuilder<boolean>) | undefined;
   /** Ends a SELECT whose rows must not be deleted before the transaction ends. */
   readonly forKeyShare: RawBuilder<unknown>;
   /** As forUpdate, for a queue: rows that another transaction is about to change are passed over. */

@@ -1,11 +1,11 @@
 /** Bookkeeping at the end of transactions that change products: how many there are of each status and category. */
 import { type CompiledQuery, sql } from 'kysely';
 import { createBulk } from './bulk.ts';
-import { buildIdsListedBesides, isElsewhere } from './categories/listed.ts';
+import { buildIdsInFurtherCategories, isElsewhere } from './categories/listed.ts';
 import { buildVersion } from './changes/versions.ts';
 import type { Database, Session, Transaction } from './database.ts';
-import type { Condition, Total, WithinPlan } from './list/request.ts';
-import { findWithin, getPaths, prepareByPaths, withinColumn } from './list/within.ts';
+import { categoryColumn, findCategoryCondition, getPaths, prepareByPaths } from './list/category-plan.ts';
+import type { CategoryPlan, Condition, Total } from './list/request.ts';
 import { type Arguments, prepareByShape } from './prepared.ts';
 
 /** How many products more (or fewer) there are of one status and main category. */
@@ -17,7 +17,7 @@ export interface TotalChange {
 }
 
 /** What totals are kept by. */
-const counted = ['status', 'category_id', withinColumn];
+const counted = ['status', 'category_id', categoryColumn];
 
 export function createProductTotals({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
   // Without a condition, SQLite would take the end of it for one of a join.
@@ -41,8 +41,8 @@ export function createProductTotals({ build, dialect }: Pick<Database, 'build' |
   /** The total of a part of the tree: those in their main category, and those that are listed there besides. */
   const totalWithin = prepareByPaths(build, (ids, shape, argument) => {
     const status = shape.includes('status') ? sql`and status = ${argument.status}` : sql``;
-    const others = shape.includes('besides')
-      ? sql`+ (select count(*) from products where id in (${buildIdsListedBesides(ids)}) and ${isElsewhere(ids)} ${status})`
+    const others = shape.includes('further')
+      ? sql`+ (select count(*) from products where id in (${buildIdsInFurtherCategories(ids)}) and ${isElsewhere(ids)} ${status})`
       : sql``;
     return sql<Total>`select cast(
       (select coalesce(sum(total), 0) from product_totals where category_id in (${ids}) ${status}) ${others}
@@ -57,12 +57,15 @@ export function createProductTotals({ build, dialect }: Pick<Database, 'build' |
     },
 
     /** The total for filters on status and category alone; undefined for any other filter. */
-    total(conditions: readonly Condition[], within?: WithinPlan): CompiledQuery<Total> | undefined {
+    total(conditions: readonly Condition[], categoryPlan?: CategoryPlan): CompiledQuery<Total> | undefined {
       if (conditions.some(({ column }) => !counted.includes(column))) return undefined;
-      const tree = findWithin(conditions);
+      const tree = findCategoryCondition(conditions);
       if (tree !== undefined) {
         const status = conditions.find(({ column }) => column === 'status')?.value;
-        const shape = [status === undefined ? '' : 'status', within?.besides === false ? '' : 'besides'];
+        const shape = [
+          status === undefined ? '' : 'status',
+          categoryPlan?.hasFurther === false ? '' : 'further',
+        ];
         return totalWithin(getPaths(tree), shape.join(), { status });
       }
       const shape = conditions.map(({ column }) => column).join();

@@ -28,9 +28,9 @@ export function createArticleEndpoints(dependencies: Dependencies, store: Articl
     rows: store,
     query: schema.listArticles,
     conditionsOf({ author, tag }) {
-      const through = { table: 'article_tags', key: 'article_id' } as const;
+      const join = { table: 'article_tags', key: 'article_id' } as const;
       const tagged: Condition[] =
-        tag === undefined ? [] : [{ column: 'tag', operator: '=', value: tag, through }];
+        tag === undefined ? [] : [{ column: 'tag', operator: '=', value: tag, join }];
       return [...createEqualConditions({ author_id: author }), ...tagged];
     },
   });

@@ -5,14 +5,14 @@ import { attributeKey } from '../../attribute-key.ts';
 import { quoteValue } from '../../http/credentials.ts';
 import { buildErrorDetail, createFieldError, HttpError } from '../../http/errors.ts';
 import { prose } from '../../http/schema.ts';
-import { createFacetCounter, type FacetRequest, type Facets } from '../../storage/columns/counted.ts';
 import { mostValues } from '../../storage/columns/facet.ts';
+import { createFacetCounter, type FacetRequest, type Facets } from '../../storage/columns/facet-counter.ts';
 import type { Columns } from '../../storage/columns/index.ts';
 import { TooManyValues } from '../../storage/columns/source.ts';
 import type { Database } from '../../storage/database.ts';
-import { createCountedLister } from '../../storage/list/counted.ts';
 import type { Lister } from '../../storage/list/index.ts';
 import type { Condition, ListedAt, ListRequest } from '../../storage/list/request.ts';
+import { createFacetedLister } from '../../storage/list/with-facets.ts';
 import type { Definitions } from './store.ts';
 
 /** Facets in one request, at most. */
@@ -116,7 +116,7 @@ interface CountedPage<Row> {
 export function createProductFacets(database: Database, columns: Columns): ProductFacets {
   const { build, read } = database;
   const counter = createFacetCounter(database, columns);
-  const listCounted = createCountedLister(database, counter);
+  const listCounted = createFacetedLister(database, counter);
 
   async function isUsed(key: string): Promise<boolean> {
     const query = sql<{ key: string }>`select key from product_attributes where key = ${key} limit 1`;

@@ -4,11 +4,11 @@
  */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
+import { mostAtOnce, prepareByKeys } from '../../storage/batched-lookups.ts';
 import { createBulk, createBulkInsert } from '../../storage/bulk.ts';
 import { getPathsAbove, splitPath } from '../../storage/categories/names.ts';
 import { createCategoryTree } from '../../storage/categories/tree.ts';
 import type { Database, Lookup, Session, Transaction } from '../../storage/database.ts';
-import { mostAtOnce, prepareByKeys } from '../../storage/together.ts';
 import { noImage, type StoredCategory } from './row.ts';
 import { createCategoryWriter } from './write.ts';
 

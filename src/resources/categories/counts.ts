@@ -43,7 +43,7 @@ export function createCategoryCounts(database: Database): CategoryCounts {
       cross join product_totals
     where roots.id in (${ids}) and ${isIn('below')} and product_totals.category_id = below.id
     group by roots.id`;
-  const buildBesidesQuery = (ids: RawBuilder<unknown>) => sql<Count>`
+  const buildFurtherQuery = (ids: RawBuilder<unknown>) => sql<Count>`
     select roots.id, cast(count(distinct product_categories.product_id) as integer) as total
     from categories as roots cross join categories as below
       cross join product_categories
@@ -51,7 +51,7 @@ export function createCategoryCounts(database: Database): CategoryCounts {
     where roots.id in (${ids}) and ${isIn('below')} and product_categories.category_id = below.id
       and products.id = product_categories.product_id and (main.id is null or not (${isIn('main')}))
     group by roots.id`;
-  const anyBesides = sql<{ found: number }>`select 1 as found from product_categories limit 1`.compile(build);
+  const anyFurther = sql<{ found: number }>`select 1 as found from product_categories limit 1`.compile(build);
   const many = sql<{ total: number }>`select
     (select count(*) from (select 1 from categories limit ${sql.lit(shortlyCounted)}) as first) +
     (select count(*) from (select 1 from product_categories limit ${sql.lit(shortlyCounted)}) as others)
@@ -69,7 +69,7 @@ export function createCategoryCounts(database: Database): CategoryCounts {
     if (rows.length === 0) return new Map();
     const ids = sql.join(rows.map(({ id }) => id));
     const parts = [buildOwnQuery(ids)];
-    if ((await session.first(anyBesides)) !== undefined) parts.push(buildBesidesQuery(ids));
+    if ((await session.first(anyFurther)) !== undefined) parts.push(buildFurtherQuery(ids));
     for (const part of parts) {
       for (const { id, total } of await session.all(part.compile(build)))
         totals.set(id, (totals.get(id) ?? 0) + total);

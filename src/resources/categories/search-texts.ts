@@ -10,7 +10,7 @@ import { getPathsAbove, renamePath } from '../../storage/categories/names.ts';
 import { createCategoryTree } from '../../storage/categories/tree.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { prepareByPaths } from '../../storage/list/within.ts';
+import { prepareByPaths } from '../../storage/list/category-plan.ts';
 import { createSearchIndex, rewordedCollection } from '../../storage/search/index.ts';
 import { toDocumentWords } from '../../storage/search/text/words.ts';
 import { productOf } from '../products/row.ts';

@@ -52,7 +52,7 @@ export function createOrderTimeouts(
     queue.add(session, { queue: queueName, key: `order:${id}`, payload: String(id), at });
 
   /** Whether an order has waited too long. */
-  const isLate = (order: StoredOrder | undefined): order is StoredOrder =>
+  const isOverdue = (order: StoredOrder | undefined): order is StoredOrder =>
     order !== undefined && isOpen(order.status) && computeDueTime(order) <= clock.now();
 
   /** @throws Error when the payment has been made, or is being made: its report decides what becomes of the order */
@@ -70,7 +70,7 @@ export function createOrderTimeouts(
       kind: 'external',
       async deliver(payload) {
         const order = await orders.find(database.read, Number(payload));
-        if (isLate(order)) await endPayment(order);
+        if (isOverdue(order)) await endPayment(order);
       },
       async delivered(session, payload) {
         const order = await orders.lock(session, Number(payload));
@@ -78,7 +78,7 @@ export function createOrderTimeouts(
         const { id } = order;
         const payment = await payments.find(session, id);
         // More time is given now than when it was placed; or a payment has been opened just now.
-        if (!isLate(order)) await planAt(session, id, computeDueTime(order));
+        if (!isOverdue(order)) await planAt(session, id, computeDueTime(order));
         else if (provider !== undefined && payment?.status === 'pending' && payment.reference !== null)
           await planAt(session, id, clock.now());
         else {

@@ -132,8 +132,8 @@ export function buildConditions(query: Query, definitions: Definitions): Conditi
     conditions.push({ column: 'available', operator: '=', value, literal: true });
   }
   if (tag !== undefined) {
-    const through = { table: 'product_tags', key: 'product_id' } as const;
-    conditions.push({ column: 'tag', operator: '=', value: tag, through });
+    const join = { table: 'product_tags', key: 'product_id' } as const;
+    conditions.push({ column: 'tag', operator: '=', value: tag, join });
   }
   if (minPrice !== undefined) conditions.push({ column: 'price', operator: '>=', value: minPrice });
   if (maxPrice !== undefined) conditions.push({ column: 'price', operator: '<=', value: maxPrice });

@@ -3,6 +3,7 @@
  * deadlock, and with the tree of categories shared, so that none of their paths changes.
  */
 import { sql } from 'kysely';
+import { prepareByKeys } from '../../storage/batched-lookups.ts';
 import { createCategoryTree } from '../../storage/categories/tree.ts';
 import {
   type Database,
@@ -11,7 +12,6 @@ import {
   type Session,
   type Transaction,
 } from '../../storage/database.ts';
-import { prepareByKeys } from '../../storage/together.ts';
 import { takeTurn } from '../../turns/index.ts';
 import { buildLockedColumns, type LockedProduct } from './row.ts';
 

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
+import { createReaderById, prepareByKeys } from '../../storage/batched-lookups.ts';
 import {
   buildReadColumns,
   buildShownProduct,
@@ -15,7 +16,6 @@ import type { Columns } from '../../storage/columns/index.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { createLister, type Lister } from '../../storage/list/index.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
-import { createReaderById, prepareByKeys } from '../../storage/together.ts';
 import { createProductTotals } from '../../storage/totals.ts';
 import { createProductCategories } from '../categories/assign.ts';
 import { createProductLocks, type ProductLocks } from './locks.ts';

@@ -16,12 +16,12 @@ import { buildConditions } from '../products/list.ts';
 import { sortColumns } from '../products/schema.ts';
 import { synonymCollection } from '../synonyms/store.ts';
 import type { VariantStore } from '../variants/store.ts';
-import { createCountedSearch } from './counted.ts';
 import type { SearchRequest } from './results.ts';
 import * as schema from './schema.ts';
 import type { Hit } from './sources.ts';
 import type { Found, SearchStore } from './store.ts';
 import type { Suggester } from './suggest.ts';
+import { createFacetedSearch } from './with-facets.ts';
 
 /** Where documents of each type are read: below which path, by whom, and with which scope. */
 const places: Readonly<Record<SearchType, { path: string; readers: readonly Role[]; scope: string }>> = {
@@ -120,7 +120,7 @@ export function createSearchEndpoints(
             order: query.sort === undefined && query.order === undefined ? undefined : request.order,
             ...narrowed,
           });
-        const countFacets = createCountedSearch(facets, { facets: names, conditions }, status);
+        const countFacets = createFacetedSearch(facets, { facets: names, conditions }, status);
         const readPage = async (request: ListRequest) => {
           const { found, members } =
             names.length === 0

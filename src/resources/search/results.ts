@@ -7,13 +7,13 @@ import type { Synonyms } from '../synonyms/store.ts';
 import { understand } from './query/understand.ts';
 import { negligible, type QueryTools, type QueryWord } from './query/word.ts';
 import { type Candidates, filterCandidates, findCandidates } from './ranking/candidates.ts';
-import type { Codes, createCodeLookup } from './ranking/codes.ts';
 import { createFilteredReader, type HitReader } from './ranking/filtered.ts';
 import type { ScorableReader } from './ranking/known.ts';
 import { narrowCandidates, type Unfiltered } from './ranking/narrowed.ts';
 import { computeLastPlace, type Place, type Ranking, rankDocuments, rankHead } from './ranking/ranked.ts';
 import { weighWord } from './ranking/score.ts';
 import { rankTypedHits } from './ranking/typed.ts';
+import type { Codes, createCodeLookup } from './ranking/variant-codes.ts';
 import { createWordTest, type WordTest } from './snippet.ts';
 import type { DocumentReader } from './sources.ts';
 

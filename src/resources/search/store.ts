@@ -14,9 +14,9 @@ import { wrapInSlices } from '../../turns/session.ts';
 import type { SynonymStore } from '../synonyms/store.ts';
 import { readHits, readPage, readUnfilteredIds } from './page.ts';
 import { createQueryCaches } from './query/word.ts';
-import { addCodesToReader, addCodesToScorables } from './ranking/coded.ts';
-import { createCodeLookup } from './ranking/codes.ts';
 import { createScorableReader } from './ranking/known.ts';
+import { addCodesToReader, addCodesToScorables } from './ranking/variant-code-reader.ts';
+import { createCodeLookup } from './ranking/variant-codes.ts';
 import {
   type ReadyRequest,
   readResults,

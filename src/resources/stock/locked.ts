@@ -51,7 +51,11 @@ export interface LockedStock {
 }
 
 export interface StockLocks {
-  lock(session: Session, items: readonly StockItem[], measured?: (bytes: number) => void): Promise<LockedStock>;
+  lock(
+    session: Session,
+    items: readonly StockItem[],
+    measured?: (bytes: number) => void,
+  ): Promise<LockedStock>;
 }
 
 interface LockedItem extends Stocked {

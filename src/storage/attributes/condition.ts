@@ -25,7 +25,7 @@ export interface AttributeCondition {
   readonly key: string;
   readonly test: AttributeTest;
   readonly literal?: never;
-  readonly through?: never;
+  readonly join?: never;
 }
 
 export function createAttributeCondition(key: string, test: AttributeTest): AttributeCondition {

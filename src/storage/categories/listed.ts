@@ -21,7 +21,7 @@ export const buildCategoryIds = (places: readonly PlaceArguments[]): RawBuilder<
   sql`select id from categories where ${isIn(places)}`;
 
 /** Selects the ids of products that are listed in some categories besides their main one. */
-export const buildIdsListedBesides = (ids: RawBuilder<unknown>): RawBuilder<unknown> =>
+export const buildIdsInFurtherCategories = (ids: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`select product_id from product_categories where category_id in (${ids})`;
 
 /** That the main category of a product is not one of these. */
@@ -31,20 +31,20 @@ export const isElsewhere = (ids: RawBuilder<unknown>): RawBuilder<unknown> =>
 /**
  * Whether a product that is found by something else is listed in some categories. The sign keeps SQLite from finding
  * products by it.
- * @param besides whether there may be any that are listed there besides their main category
+ * @param hasFurther whether there may be any that are listed there besides their main category
  */
-export function isListed(ids: RawBuilder<unknown>, besides: boolean): RawBuilder<unknown> {
+export function isListed(ids: RawBuilder<unknown>, hasFurther: boolean): RawBuilder<unknown> {
   const own = sql`+products.category_id in (${ids})`;
-  if (!besides) return own;
+  if (!hasFurther) return own;
   return sql`(${own} or (products.further_categories > 0 and exists (select 1 from product_categories
     where product_categories.product_id = products.id and product_categories.category_id in (${ids}))))`;
 }
 
 /** The same for very many categories: those of each product are looked up, instead of gathering all that are meant. */
-export function isListedBelow(places: readonly PlaceArguments[], besides: boolean): RawBuilder<unknown> {
+export function isListedBelow(places: readonly PlaceArguments[], hasFurther: boolean): RawBuilder<unknown> {
   const own = sql`exists (select 1 from categories
     where categories.id = products.category_id and ${isIn(places)})`;
-  if (!besides) return own;
+  if (!hasFurther) return own;
   return sql`(${own} or (products.further_categories > 0 and exists (select 1 from product_categories
     join categories on categories.id = product_categories.category_id
     where product_categories.product_id = products.id and ${isIn(places)})))`;
@@ -52,4 +52,4 @@ export function isListedBelow(places: readonly PlaceArguments[], besides: boolea
 
 /** Selects the ids of all products that are listed in some categories, as `product_id`, each once. */
 export const buildListedProductIds = (ids: RawBuilder<unknown>): RawBuilder<unknown> =>
-  sql`select id as product_id from products where category_id in (${ids}) union ${buildIdsListedBesides(ids)}`;
+  sql`select id as product_id from products where category_id in (${ids}) union ${buildIdsInFurtherCategories(ids)}`;

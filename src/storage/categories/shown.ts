@@ -45,14 +45,16 @@ export function buildShownProduct({ json, position }: Pick<Dialect, 'json' | 'po
  * The same for rows that the statement locks, in a transaction that shares the tree. A statement that has waited for a row
  * may not see its categories yet. The document has their paths, which no rename has changed since: the tree is shared.
  */
-export function buildLockedProduct(dialect: Pick<Dialect, 'json' | 'position' | 'isLate'>): ShownProduct {
+export function buildLockedProduct(
+  dialect: Pick<Dialect, 'json' | 'position' | 'isStaleRead'>,
+): ShownProduct {
   const shown = buildShownProduct(dialect);
-  const isLate = dialect.isLate?.('products');
-  if (isLate === undefined) return shown;
+  const isStaleRead = dialect.isStaleRead?.('products');
+  if (isStaleRead === undefined) return shown;
   // Its moment is that of the row in any case: the write made that later than those of the paths it had.
   return {
     ...shown,
-    document: sql<string>`case when ${isLate} then products.document else ${shown.document} end`,
+    document: sql<string>`case when ${isStaleRead} then products.document else ${shown.document} end`,
   };
 }
 

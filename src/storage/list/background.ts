@@ -22,9 +22,9 @@ export function createBackgroundRule<Row>(
     column === rangeColumn || countedColumns.includes(column);
 
   /** Whether few rows are left before any are counted, by a total that is kept. */
-  async function isNarrow({ conditions, resolved, within }: ListRequest): Promise<boolean> {
+  async function isNarrow({ conditions, resolved, categoryPlan }: ListRequest): Promise<boolean> {
     const others = (resolved ?? conditions).filter(condition => !isCounted(condition));
-    const kept = others.length === 0 ? undefined : keptTotal?.(others, within);
+    const kept = others.length === 0 ? undefined : keptTotal?.(others, categoryPlan);
     const total = kept === undefined ? undefined : (await read.first(kept))?.total;
     return total !== undefined && total <= shortlyRead;
   }
@@ -38,7 +38,8 @@ export function createBackgroundRule<Row>(
   return request => {
     const { conditions, order, page } = request;
     if (conditions.some(({ operator }) => operator === 'attribute')) return isLarge();
-    // Where totals are kept, only ranges and some columns are counted; lists of categories have a plan (within.ts).
+    // Where totals are kept, only ranges and some columns are counted; lists of categories have a plan
+    // (category-plan.ts).
     if (rangeColumn !== undefined) {
       if (!conditions.some(isCounted)) return false;
       return isLarge().then(async large => large && !(await isNarrow(request)));

@@ -3,6 +3,7 @@
  * counts.
  */
 import type { Database, Session } from '../database.ts';
+import type { createCategoryPlanner } from './category-plan.ts';
 import {
   buildOffsetPage,
   createKnownList,
@@ -23,14 +24,13 @@ import {
   type PageRequest,
 } from './request.ts';
 import type { SortedLists } from './sorted/index.ts';
-import type { createWithinPlanner } from './within.ts';
 
 /** What else reads lists, where there is that. */
 interface Parts<Row> {
   readonly queries: ListQueries<Row>;
   readonly readPage: ReturnType<typeof createPageReader<Row>>;
   readonly lists: KnownLists | undefined;
-  readonly within: ReturnType<typeof createWithinPlanner> | undefined;
+  readonly categoryPlanner: ReturnType<typeof createCategoryPlanner> | undefined;
   readonly sorted: SortedLists<Row> | undefined;
 }
 
@@ -50,13 +50,13 @@ export type SessionLister<Row> = (session: Session, request: ListRequest) => Pro
 /** The statement of a total that is kept; undefined for one that has to be counted. */
 export const buildKeptTotal = <Row>(
   { keptTotal }: Pick<ListOptions<Row>, 'keptTotal'>,
-  { conditions, resolved, within }: ListRequest,
-) => keptTotal?.(resolved ?? conditions, within);
+  { conditions, resolved, categoryPlan }: ListRequest,
+) => keptTotal?.(resolved ?? conditions, categoryPlan);
 
 export function createSessionLister<Row>(
   { changes }: Pick<Database, 'changes'>,
   options: ListOptions<Row>,
-  { queries, readPage, lists, within, sorted }: Parts<Row>,
+  { queries, readPage, lists, categoryPlanner, sorted }: Parts<Row>,
 ): SessionLister<Row> {
   const { collection } = options;
 
@@ -74,7 +74,7 @@ export function createSessionLister<Row>(
 
   async function locate(session: Session, requested: ListRequest): Promise<Located> {
     // What paths stand for has to be of the same state as all else.
-    const request = (await within?.inSession(session, requested)) ?? requested;
+    const request = (await categoryPlanner?.inSession(session, requested)) ?? requested;
     return { request, version: collection === undefined ? Number.NaN : await queries.version(session) };
   }
 

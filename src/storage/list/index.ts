@@ -8,7 +8,9 @@
 import { createMemoryLister } from '../columns/lister.ts';
 import type { Database, Session } from '../database.ts';
 import { createBackgroundRule, shortlyRead } from './background.ts';
+import { createCategoryPlanner, findCategoryCondition } from './category-plan.ts';
 import { buildKeptTotal, createSessionLister, readKeyPage } from './in-session.ts';
+import { createJoinPlanner, findJoin } from './join-plan.ts';
 import {
   buildOffsetPage,
   createKnownList,
@@ -27,8 +29,6 @@ import {
   type PageRequest,
 } from './request.ts';
 import { createSortedLists } from './sorted/index.ts';
-import { createThroughPlanner, findThrough } from './through.ts';
-import { createWithinPlanner, findWithin } from './within.ts';
 
 /** @param session one that sees one state of the data, that of the page; without it a page is as new as the database */
 export type Lister<Row> = (request: ListRequest, session?: Session) => Promise<ListedAt<Row>>;
@@ -39,18 +39,18 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
   const { changes } = database;
   const queries = createListQueries<Row>(database, options);
   const lists = collection === undefined ? undefined : createKnownLists(changes, collection);
-  const plan = createThroughPlanner(database.read, queries);
-  const within =
+  const plan = createJoinPlanner(database.read, queries);
+  const categoryPlanner =
     options.isCategorized === true && collection !== undefined
-      ? createWithinPlanner(database, collection)
+      ? createCategoryPlanner(database, collection)
       : undefined;
   const readPage = createPageReader(database, options, queries);
   const locateRequest = (request: ListRequest): Promise<ListRequest> =>
-    within === undefined || findWithin(request.conditions) === undefined
+    categoryPlanner === undefined || findCategoryCondition(request.conditions) === undefined
       ? Promise.resolve(request)
-      : within.now(request);
+      : categoryPlanner.now(request);
   const sorted = createSortedLists(database, options, queries, locateRequest);
-  const parts = { queries, readPage, lists, within, sorted };
+  const parts = { queries, readPage, lists, categoryPlanner, sorted };
   const readInSession = createSessionLister(database, options, parts);
 
   /** A page of a list whose total is known: one in the order of its range is at its place in an index. */
@@ -147,7 +147,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
   const read = (request: ListRequest) =>
     request.page.kind === 'offset' ? readByOffset(request, request.page) : readByKey(request, request.page);
   const readPlanned = (request: ListRequest): Promise<ListedAt<Row>> => {
-    if (findThrough(request) !== undefined) return plan(request).then(read);
+    if (findJoin(request) !== undefined) return plan(request).then(read);
     const inBackground = mayTakeLong(request);
     return inBackground instanceof Promise
       ? inBackground.then(decided => read({ ...request, inBackground: decided }))
@@ -168,5 +168,5 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
 }
 
 /** Whether what another table says of the rows may take long to read. */
-const isLong = ({ through, within }: ListRequest): boolean =>
-  through?.background === true || within?.background === true;
+const isLong = ({ joinPlan, categoryPlan }: ListRequest): boolean =>
+  joinPlan?.background === true || categoryPlan?.background === true;

@@ -2,11 +2,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import { createBoundedMap } from '../../bounded-map.ts';
 import { takeTurn } from '../../turns/index.ts';
+import { mostAtOnce } from '../batched-lookups.ts';
 import { buildVersion } from '../changes/versions.ts';
 import type { Database, Session } from '../database.ts';
 import { type Arguments, keptShapes, prepareByShape } from '../prepared.ts';
-import { mostAtOnce } from '../together.ts';
-import type { Condition, Key, ListOptions, ListRequest, Positioned, ThroughCondition } from './request.ts';
+import type { Condition, JoinCondition, Key, ListOptions, ListRequest, Positioned } from './request.ts';
 import {
   type Argument,
   buildConditionArguments,
@@ -34,8 +34,8 @@ export interface Part {
 export type Versioned = Positioned & { readonly version: number };
 
 const getConditions = ({ conditions, resolved }: ListRequest): readonly Condition[] => resolved ?? conditions;
-const isThrough = ({ conditions }: Pick<ListRequest, 'conditions'>): boolean =>
-  conditions.some(condition => 'through' in condition);
+const isJoined = ({ conditions }: Pick<ListRequest, 'conditions'>): boolean =>
+  conditions.some(condition => 'join' in condition);
 
 export type ListQueries<Row> = ReturnType<typeof createListQueries<Row>>;
 
@@ -53,10 +53,12 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
     return request;
   };
   const registerShape = (kind: string, request: ListRequest): string => {
-    const probed = request.through?.probed === true ? ' probed' : '';
-    const { within, order, value = order.column } = request;
+    const probed = request.joinPlan?.probed === true ? ' probed' : '';
+    const { categoryPlan, order, value = order.column } = request;
     const tree =
-      within === undefined ? '' : ` ${within.kind} ${within.ids.length} ${within.besides} ${within.isWide}`;
+      categoryPlan === undefined
+        ? ''
+        : ` ${categoryPlan.kind} ${categoryPlan.ids.length} ${categoryPlan.hasFurther} ${categoryPlan.isWide}`;
     const conditions = getConditions(request);
     const filter = conditions.map(toConditionShape).join(' ');
     const shape = `${kind}${probed}${tree} ${value} ${order.column} ${order.descending} ${filter}`;
@@ -65,7 +67,7 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
   };
   const buildArguments = (request: ListRequest, extra: Arguments): Arguments => {
     const values: Record<string, unknown> = { ...extra, ...buildConditionArguments(getConditions(request)) };
-    for (const [number, id] of (request.within?.ids ?? []).entries()) values[`w${number}`] = id;
+    for (const [number, id] of (request.categoryPlan?.ids ?? []).entries()) values[`w${number}`] = id;
     return values;
   };
 
@@ -79,7 +81,7 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
     const descending = shape.includes('backwards') ? !order.descending : order.descending;
     const buildSeek = (id: string) =>
       shape.includes('-seek ') ? [buildSeekCondition(order.column, id, descending, argument)] : [];
-    if (request.within?.kind === 'merged' && !isThrough(request)) {
+    if (request.categoryPlan?.kind === 'merged' && !isJoined(request)) {
       const source = buildMergedSource(request, [order.column, value], argument, buildSeek('id'));
       const direction = sql.raw(descending ? 'desc' : 'asc');
       const sorted = sql`order by place ${direction}, product_id ${direction}`;
@@ -170,9 +172,9 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
       return row?.total ?? 0;
     },
     /** Whether more than so many rows match a condition that another table decides. */
-    async hasMore(session: Session, { column, value, through }: ThroughCondition, rows: number) {
+    async hasMore(session: Session, { column, value, join }: JoinCondition, rows: number) {
       const query = sql<{ total: number }>`select cast(count(*) as integer) as total from
-        (select 1 from ${sql.table(through.table)} where ${sql.ref(column)} = ${value} limit ${rows + 1}) as found`;
+        (select 1 from ${sql.table(join.table)} where ${sql.ref(column)} = ${value} limit ${rows + 1}) as found`;
       return ((await session.first(query.compile(database.build)))?.total ?? 0) > rows;
     },
     async lastId(session: Session): Promise<number> {

@@ -20,7 +20,7 @@ export interface Comparison {
   /** Put the value into the query's text: only for a closed set of values, so that partial indexes apply. */
   readonly literal?: boolean;
   /** The column is one of another table, whose column `key` names the rows of this one that it speaks of. */
-  readonly through?: TableKey;
+  readonly join?: TableKey;
   /** A row of any of these tables may have it in a column of this name: each names by its key the row that it is of. */
   readonly anyOf?: readonly TableKey[];
 }
@@ -31,7 +31,7 @@ interface TableKey {
   readonly key: string;
 }
 
-export type ThroughCondition = Comparison & { readonly through: NonNullable<Comparison['through']> };
+export type JoinCondition = Comparison & { readonly join: NonNullable<Comparison['join']> };
 
 interface Absence {
   readonly column: string;
@@ -88,13 +88,13 @@ export interface ListRequest {
   readonly inBackground?: boolean;
   /** The column whose values are read with all keys of a filter, part by part. */
   readonly value?: string;
-  /** For a condition `through` another table that most rows may match; decided by through.ts. */
-  readonly through?: ThroughPlan;
-  /** For a condition on a part of a tree that is no single category; decided by within.ts. */
-  readonly within?: WithinPlan;
+  /** For a condition with a `join` that most rows may match; decided by join-plan.ts. */
+  readonly joinPlan?: JoinPlan;
+  /** For a condition on a part of a tree that is no single category; decided by category-plan.ts. */
+  readonly categoryPlan?: CategoryPlan;
   /** The conditions as statements have them, where that is another way to say them. */
   readonly resolved?: readonly Condition[];
-  /** The state that `within` and `resolved` are of: that of a version of the collection. */
+  /** The state that `categoryPlan` and `resolved` are of: that of a version of the collection. */
   readonly locatedAt?: number;
 }
 
@@ -106,19 +106,19 @@ export const isFollowed = ({ conditions }: Pick<ListRequest, 'conditions'>): boo
 export const isLocatedAt = ({ locatedAt }: ListRequest, version: number | undefined): boolean =>
   locatedAt === undefined || locatedAt === version;
 
-/** How the rows of a part of a tree are found: see within.ts. */
-export interface WithinPlan {
+/** How the rows of a part of a tree are found: see category-plan.ts. */
+export interface CategoryPlan {
   readonly kind: 'gathered' | 'merged' | 'probed';
   /** Those whose ranges are merged. */
   readonly ids: readonly number[];
   /** Whether it has more categories than rows are looked at. */
   readonly isWide: boolean;
   /** Whether rows are listed there besides their main category. */
-  readonly besides: boolean;
+  readonly hasFurther: boolean;
   readonly background: boolean;
 }
 
-interface ThroughPlan {
+interface JoinPlan {
   /** Rows are read in their order and looked up there, instead of being found there and sorted. */
   readonly probed: boolean;
   /** It may take long: read it where no other request waits. */
@@ -165,7 +165,7 @@ export interface ListOptions<Row = unknown> {
   /** A total that need not be counted, with the collection's version; undefined when these conditions have none. */
   readonly keptTotal?: (
     conditions: readonly Condition[],
-    within?: WithinPlan,
+    categoryPlan?: CategoryPlan,
   ) => CompiledQuery<Total> | undefined;
   /** Whether lists are filtered by the paths of categories. */
   readonly isCategorized?: boolean;

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { buildAttributeArguments, buildAttributeSql, toAttributeShape } from '../attributes/condition.ts';
 import {
   buildCategoryIds,
-  buildIdsListedBesides,
+  buildIdsInFurtherCategories,
   buildListedProductIds,
   isElsewhere,
   isListed,
@@ -11,8 +11,8 @@ import {
   type PlaceArguments,
 } from '../categories/listed.ts';
 import { getPathsBelow } from '../categories/names.ts';
+import { categoryColumn, getPaths } from './category-plan.ts';
 import type { Comparison, Condition, ListRequest } from './request.ts';
-import { getPaths, withinColumn } from './within.ts';
 
 /** Placeholders for arguments of a statement, by their names. */
 export type Argument = Readonly<Record<string, RawBuilder<unknown>>>;
@@ -22,7 +22,7 @@ export function buildConditionArguments(conditions: readonly Condition[]): Recor
   const values: Record<string, unknown> = {};
   conditions.forEach((condition, index) => {
     if (condition.operator === 'attribute') Object.assign(values, buildAttributeArguments(condition, index));
-    else if (condition.column === withinColumn) {
+    else if (condition.column === categoryColumn) {
       for (const [number, path] of getPaths(condition).entries()) {
         const { low, high } = getPathsBelow(path);
         values[`c${index}path${number}`] = path;
@@ -37,7 +37,7 @@ export function buildConditionArguments(conditions: readonly Condition[]): Recor
 /** What makes the statements of two filters different. */
 export function toConditionShape(condition: Condition): string {
   if (condition.operator === 'attribute') return toAttributeShape(condition);
-  if (condition.column === withinColumn) return `${withinColumn} ${getPaths(condition).length}`;
+  if (condition.column === categoryColumn) return `${categoryColumn} ${getPaths(condition).length}`;
   const { column, operator, literal, value } = condition;
   const tables = 'anyOf' in condition ? condition.anyOf?.map(({ table }) => table).join() : '';
   return `${column}${operator}${literal === true ? value : '?'}${tables}`;
@@ -56,29 +56,29 @@ export interface Source {
  */
 export function buildSource(
   name: string,
-  request: Pick<ListRequest, 'conditions' | 'through' | 'within'>,
+  request: Pick<ListRequest, 'conditions' | 'joinPlan' | 'categoryPlan'>,
   argument: Argument,
 ): Source {
   const table = sql.table(name);
-  const { within } = request;
-  const found = request.conditions.findIndex(condition => 'through' in condition);
-  const isGathered = found === -1 && within !== undefined && within.kind !== 'probed';
+  const { categoryPlan } = request;
+  const found = request.conditions.findIndex(condition => 'join' in condition);
+  const isGathered = found === -1 && categoryPlan !== undefined && categoryPlan.kind !== 'probed';
   const conditions = request.conditions.flatMap((condition, index) => {
     if (index === found) return [];
-    if (condition.column !== withinColumn) return [buildConditionSql(condition, index, argument)];
+    if (condition.column !== categoryColumn) return [buildConditionSql(condition, index, argument)];
     if (isGathered) return [];
-    const besides = within?.besides ?? true;
-    return within?.isWide === true
-      ? [isListedBelow(getPlaceArguments(condition, index, argument), besides)]
-      : [isListed(buildIds(condition, index, argument), besides)];
+    const hasFurther = categoryPlan?.hasFurther ?? true;
+    return categoryPlan?.isWide === true
+      ? [isListedBelow(getPlaceArguments(condition, index, argument), hasFurther)]
+      : [isListed(buildIds(condition, index, argument), hasFurther)];
   });
   const chosen = request.conditions[found];
   if (isGathered) {
-    const index = request.conditions.findIndex(({ column }) => column === withinColumn);
+    const index = request.conditions.findIndex(({ column }) => column === categoryColumn);
     const condition = request.conditions[index];
     if (condition === undefined) throw new Error('a plan for a part of a tree has no condition');
     const ids = buildIds(condition, index, argument);
-    if (!within.besides)
+    if (!categoryPlan.hasFurther)
       return { from: table, conditions: [sql`category_id in (${ids})`, ...conditions], id: 'id' };
     const listed = buildListedProductIds(ids);
     return {
@@ -87,12 +87,12 @@ export function buildSource(
       id: 'product_id',
     };
   }
-  if (chosen === undefined || chosen.operator !== '=' || chosen.through === undefined) {
+  if (chosen === undefined || chosen.operator !== '=' || chosen.join === undefined) {
     return { from: table, conditions, id: 'id' };
   }
-  const { key, table: other } = chosen.through;
+  const { key, table: other } = chosen.join;
   const comparison = buildComparisonSql(chosen, found, argument);
-  if (request.through?.probed === true) {
+  if (request.joinPlan?.probed === true) {
     const lookup = sql`(select true from ${sql.table(other)} where ${comparison}
       and ${sql.ref(key)} = ${sql.ref(`${name}.id`)})`;
     return { from: table, conditions: [...conditions, lookup], id: 'id' };
@@ -108,18 +108,18 @@ export function buildSource(
 /** Counts the rows of a list: what another table decides alone is counted there, and nothing is counted row by row. */
 export function buildCount(
   name: string,
-  request: Pick<ListRequest, 'conditions' | 'within'>,
+  request: Pick<ListRequest, 'conditions' | 'categoryPlan'>,
   argument: Argument,
 ): RawBuilder<{ total: number }> {
   const [only, ...others] = request.conditions;
   const buildTotal = (from: RawBuilder<unknown>, conditions: readonly RawBuilder<unknown>[]) =>
     sql<{ total: number }>`select cast(count(*) as integer) as total from ${from} ${buildWhere(conditions)}`;
-  if (only !== undefined && others.length === 0 && only.operator === '=' && only.through !== undefined)
-    return buildTotal(sql.table(only.through.table), [buildComparisonSql(only, 0, argument)]);
-  const isThrough = request.conditions.some(condition => 'through' in condition);
-  const index = request.conditions.findIndex(({ column }) => column === withinColumn);
+  if (only !== undefined && others.length === 0 && only.operator === '=' && only.join !== undefined)
+    return buildTotal(sql.table(only.join.table), [buildComparisonSql(only, 0, argument)]);
+  const isJoined = request.conditions.some(condition => 'join' in condition);
+  const index = request.conditions.findIndex(({ column }) => column === categoryColumn);
   const condition = request.conditions[index];
-  if (isThrough || condition === undefined || request.within === undefined) {
+  if (isJoined || condition === undefined || request.categoryPlan === undefined) {
     const { from, conditions } = buildSource(name, request, argument);
     return buildTotal(from, conditions);
   }
@@ -130,9 +130,13 @@ export function buildCount(
   );
   const table = sql.table(name);
   const own = buildTotal(table, [sql`category_id in (${ids})`, ...rest]);
-  if (!request.within.besides) return own;
-  const besides = buildTotal(table, [sql`id in (${buildIdsListedBesides(ids)})`, isElsewhere(ids), ...rest]);
-  return sql<{ total: number }>`select (${own}) + (${besides}) as total`;
+  if (!request.categoryPlan.hasFurther) return own;
+  const inFurther = buildTotal(table, [
+    sql`id in (${buildIdsInFurtherCategories(ids)})`,
+    isElsewhere(ids),
+    ...rest,
+  ]);
+  return sql<{ total: number }>`select (${own}) + (${inFurther}) as total`;
 }
 
 /** The paths that a condition names. */
@@ -183,22 +187,22 @@ export function buildWhere(conditions: readonly RawBuilder<unknown>[]): RawBuild
  * each category, which both databases merge as they read them. @param seek the rows' place in the order
  */
 export function buildMergedSource(
-  { conditions, within }: Pick<ListRequest, 'conditions' | 'within'>,
+  { conditions, categoryPlan }: Pick<ListRequest, 'conditions' | 'categoryPlan'>,
   [place, value]: readonly [string, string],
   argument: Argument,
   seek: readonly RawBuilder<unknown>[],
 ): RawBuilder<unknown> {
-  const { ids = [], besides = false } = within ?? {};
+  const { ids = [], hasFurther = false } = categoryPlan ?? {};
   const rest = conditions.flatMap((condition, index) =>
-    condition.column === withinColumn ? [] : [buildConditionSql(condition, index, argument)],
+    condition.column === categoryColumn ? [] : [buildConditionSql(condition, index, argument)],
   );
   const buildPart = (own: readonly RawBuilder<unknown>[]) =>
     sql`select id as product_id, ${sql.ref(place)} as place, ${sql.ref(value)} as value
       from products ${buildWhere([...own, ...rest, ...seek])}`;
   const parts = ids.map((_, number) => buildPart([sql`category_id = ${argument[`w${number}`]}`]));
-  if (besides) {
+  if (hasFurther) {
     const all = sql.join(ids.map((_, number) => argument[`w${number}`]));
-    parts.push(buildPart([sql`id in (${buildIdsListedBesides(all)})`, isElsewhere(all)]));
+    parts.push(buildPart([sql`id in (${buildIdsInFurtherCategories(all)})`, isElsewhere(all)]));
   }
   return sql.join(parts, sql` union all `);
 }

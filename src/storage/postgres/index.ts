@@ -74,7 +74,7 @@ const dialect: Dialect = {
   forUpdate: sql`for update`,
   // A statement that has waited for a row gets it as it is now, and all else as it was when the statement began: also
   // the same row, when it is read by itself (EvalPlanQual, READ COMMITTED).
-  isLate: table => sql<boolean>`${sql.table(table)}.ctid is distinct from
+  isStaleRead: table => sql<boolean>`${sql.table(table)}.ctid is distinct from
     (select earlier.ctid from ${sql.table(table)} as earlier where earlier.id = ${sql.table(table)}.id)`,
   forKeyShare: sql`for key share`,
   skipLocked: sql`for update skip locked`,

@@ -3,9 +3,9 @@
  * are looked up, inserted or updated by one statement.
  */
 import { sendInSlices } from '../../turns/slices.ts';
+import { mostAtOnce } from '../batched-lookups.ts';
 import type { BulkInsert } from '../bulk.ts';
 import type { Lookup } from '../database.ts';
-import { mostAtOnce } from '../together.ts';
 import { arrangeDeferredRows, type Deferred } from '../transactions.ts';
 import { type CopySession, takeIds, writeRows } from './bulk/copy.ts';
 import { addReturningId } from './transaction.ts';

@@ -47,7 +47,7 @@ const dialect: Dialect = {
     sql`group_concat(${number}, ',' ${order === undefined ? sql`` : sql`order by ${order}`})`,
   position: (text, part) => sql`instr(${text}, ${part})`,
   forUpdate: sql``,
-  isLate: undefined,
+  isStaleRead: undefined,
   forKeyShare: sql``,
   skipLocked: sql``,
   checks: sqliteChecks,

@@ -10,7 +10,7 @@ import {
   productOf,
   type StoredProduct,
 } from '../../../src/resources/products/row.ts';
-import { createWithinPlanner } from '../../../src/storage/list/within.ts';
+import { createCategoryPlanner } from '../../../src/storage/list/category-plan.ts';
 import type { Product } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
 import { expectedList, type ListQuery } from '../../support/samples/expected-list.ts';
@@ -105,7 +105,7 @@ describeOnDatabases('lists of categories on %s', kind => {
   test.each(placed)(
     '%p, %d at a time: %s, and %s by name',
     async (paths, perPage, plan, planByName, place) => {
-      const planner = createWithinPlanner(service.database, collection);
+      const planner = createCategoryPlanner(service.database, collection);
       const [first = ''] = paths;
       const condition =
         paths.length === 1
@@ -115,7 +115,7 @@ describeOnDatabases('lists of categories on %s', kind => {
       const plans = ['price', 'name'].map(async column => {
         const order = { column, descending: false };
         const planned = await planner.now({ conditions: [condition], order, page });
-        return planned.within?.kind ?? 'one';
+        return planned.categoryPlan?.kind ?? 'one';
       });
       expect(await Promise.all(plans)).toEqual([plan, planByName] as 'gathered'[]);
       const isAlone = listed.filter(one => `${one.slice(2)}` === `${[plan, planByName]}`).length === 1;

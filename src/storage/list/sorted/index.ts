@@ -134,7 +134,7 @@ export function createSortedLists<Row>(
     const order = { column: isById ? 'id' : column, descending: false };
     const request = await planned({ conditions, order, value: column, page });
     // Each part of what is gathered would be gathered again.
-    if (request.within !== undefined && request.within.kind !== 'merged') return false;
+    if (request.categoryPlan !== undefined && request.categoryPlan.kind !== 'merged') return false;
     const next = createPacedReader<Versioned>((limit, last) => {
       const start = last && { value: last.sort_value, id: last.id };
       return queries.keys(read, request, { limit, start });

@@ -10,7 +10,7 @@ import type { Change, Collection } from '../../changes/change.ts';
 import { createLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
 import { rewordedCollection, searchCollection } from '../index.ts';
-import { createLateWords } from './late.ts';
+import { createChangedWords } from './changed-words.ts';
 import { countSetBytes, type DocumentSet, getIdLimit, putDocument, toDocumentSet } from './set.ts';
 
 /** Bytes of sets at most. */
@@ -71,7 +71,7 @@ export function createWordSets(
   let isReading = false;
   const split = async (id: number, document: string): Promise<ReadonlySet<IndexedWord>> =>
     new Set(await wordsInSlices(id, document));
-  const late = createLateWords(split, mostChanged);
+  const changedWords = createChangedWords(split, mostChanged);
   let checks = 0;
   let othersChecks = 0;
 
@@ -79,7 +79,7 @@ export function createWordSets(
     sets.clear();
     changed.clear();
     waiting.clear();
-    late.forget();
+    changedWords.forget();
   }
 
   const reworded = { name: rewordedCollection };
@@ -90,7 +90,7 @@ export function createWordSets(
       clear: forgetAll,
       apply(committed) {
         if (sets.size > 0) for (const { id, document } of committed) changed.set(id, document);
-        if (isReading) late.note(committed);
+        if (isReading) changedWords.note(committed);
         if (changed.size > mostChanged) forgetAll();
       },
     },
@@ -144,7 +144,7 @@ export function createWordSets(
     let set = toDocumentSet(ids);
     let left = mostUnsplit;
     for (const [id, document] of since) {
-      const known = document === null ? noWords : late.of(document);
+      const known = document === null ? noWords : changedWords.of(document);
       if (known !== undefined) set = putDocument(set, id, known.has(word));
       else if (document !== null) {
         left -= document.length;
@@ -163,7 +163,7 @@ export function createWordSets(
         async isGivenUp => {
           const ids = await read(word, isGivenUp);
           await changes.check();
-          await late.splitAll();
+          await changedWords.splitAll();
           return ids;
         },
         (ids, replayed) => keepRead(word, ids, replayed),
@@ -191,7 +191,7 @@ export function createWordSets(
         .catch(() => waiting.clear())
         .finally(() => {
           isReading = false;
-          late.forget();
+          changedWords.forget();
         });
     },
   };

@@ -8,9 +8,9 @@ import { type DocumentType, getDocumentType } from '../../../storage/search/inde
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import { type SearchText, toDocumentWords } from '../../../storage/search/text/words.ts';
 import { mapInSlices, runOnce } from '../../../turns/slices.ts';
-import type { Codes } from './codes.ts';
 import { addCodes } from './features.ts';
 import type { ScorableReader } from './known.ts';
+import type { Codes } from './variant-codes.ts';
 
 type Words = ReadonlySet<string>;
 

@@ -11,15 +11,15 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { buildCategoryIds, buildIdsListedBesides } from '../categories/listed.ts';
+import { buildCategoryIds, buildIdsInFurtherCategories } from '../categories/listed.ts';
 import { getPathsBelow } from '../categories/names.ts';
 import type { Change, Collection } from '../changes/change.ts';
 import type { Database, Session } from '../database.ts';
 import { type Arguments, prepareByShape, prepareQuery } from '../prepared.ts';
-import type { Condition, ListRequest, WithinPlan } from './request.ts';
+import type { CategoryPlan, Condition, ListRequest } from './request.ts';
 
 /** The column that conditions name paths of, and whose values in events are paths. */
-export const withinColumn = 'category';
+export const categoryColumn = 'category';
 
 /** Ranges that one statement merges at most. */
 const mostRanges = 64;
@@ -30,9 +30,9 @@ const indexedOrders = ['id', 'name'];
 /** What it costs to begin a range, in rows that are looked up by their ids. */
 const rangeCost = 12;
 /** What it costs to read and sort a row by the index of its category: without the table, and with it. */
-const gatherCost = { alone: 0.25, besides: 1 };
+const gatherCost = { alone: 0.25, further: 1 };
 /** What it costs to pass a row by: the indexes of the orders have the category, but not whether there are others. */
-const passCost = { alone: 0.5, besides: 1.5 };
+const passCost = { alone: 0.5, further: 1.5 };
 /** How many rows there are is only a hint, counted again after this long. */
 const countedForMs = 60_000;
 const cachedPlaces = 1000;
@@ -42,11 +42,11 @@ interface Place {
   /** The categories, as many as are merged; undefined when there are more. */
   readonly ids: readonly number[] | undefined;
   /** Whether products are listed there besides their main category. */
-  readonly besides: boolean;
+  readonly hasFurther: boolean;
 }
 
-export function findWithin(conditions: readonly Condition[]): Condition | undefined {
-  return conditions.find(({ column }) => column === withinColumn);
+export function findCategoryCondition(conditions: readonly Condition[]): Condition | undefined {
+  return conditions.find(({ column }) => column === categoryColumn);
 }
 
 /** The paths that a condition names. */
@@ -97,14 +97,17 @@ function buildStatements(build: Database['build']) {
   }>`select cast(coalesce(sum(total), 0) as integer) as rows from product_totals`;
   return {
     some: prepareByPaths(build, ids => sql<{ id: number }>`${ids} limit ${sql.lit(mostRanges + 1)}`),
-    besides: prepareByPaths(build, ids => sql<{ product_id: number }>`${buildIdsListedBesides(ids)} limit 1`),
+    further: prepareByPaths(
+      build,
+      ids => sql<{ product_id: number }>`${buildIdsInFurtherCategories(ids)} limit 1`,
+    ),
     rows: prepareByPaths(build, ids => sql<{ rows: number }>`${rows} where category_id in (${ids})`),
     allRows: prepareQuery<Arguments, { rows: number }>(build, () => rows),
   };
 }
 
 /** @returns a function that gives a request, which has such a condition, the way it is read */
-export function createWithinPlanner(database: Database, products: Collection) {
+export function createCategoryPlanner(database: Database, products: Collection) {
   const { build, changes, read } = database;
   const statements = buildStatements(build);
   const places = new LRUCache<string, Place>({ max: cachedPlaces });
@@ -112,17 +115,17 @@ export function createWithinPlanner(database: Database, products: Collection) {
   // Any change of the tree ends what is known of it; of products those that are listed besides their main category.
   changes.follow({ name: 'categories' }, () => places.clear());
   changes.follow(products, committed => {
-    if (committed === undefined || committed.some(isListedBesides)) places.clear();
+    if (committed === undefined || committed.some(hasFurtherCategories)) places.clear();
   });
 
   async function readPlace(session: Session, paths: readonly string[]): Promise<Place> {
     const [rows, other] = await Promise.all([
       session.all(statements.some(paths)),
-      session.first(statements.besides(paths)),
+      session.first(statements.further(paths)),
     ]);
     return {
       ids: rows.length > mostRanges ? undefined : rows.map(({ id }) => id),
-      besides: other !== undefined,
+      hasFurther: other !== undefined,
     };
   }
 
@@ -137,8 +140,8 @@ export function createWithinPlanner(database: Database, products: Collection) {
     return rows;
   }
 
-  async function choosePlan(request: ListRequest, condition: Condition, place: Place): Promise<WithinPlan> {
-    const { ids, besides } = place;
+  async function choosePlan(request: ListRequest, condition: Condition, place: Place): Promise<CategoryPlan> {
+    const { ids, hasFurther } = place;
     const paths = getPaths(condition);
     const [mine, all] = [await countProducts(paths), await countProducts(undefined)];
     const { page, order } = request;
@@ -146,8 +149,8 @@ export function createWithinPlanner(database: Database, products: Collection) {
     const isInRanges = indexedOrders.includes(order.column) && ids !== undefined;
     const merged = isInRanges ? ids.length * rangeCost + limit : Number.POSITIVE_INFINITY;
     const passed = limit * (all / Math.max(1, mine));
-    const probed = passed * (besides ? passCost.besides : passCost.alone);
-    const gathered = mine * (besides ? gatherCost.besides : gatherCost.alone);
+    const probed = passed * (hasFurther ? passCost.further : passCost.alone);
+    const gathered = mine * (hasFurther ? gatherCost.further : gatherCost.alone);
     // A client that reads all of them reads part by part, and each part would be gathered again.
     const isWhole = isInRanges && request.value !== undefined;
     const isGathered = !isWhole && gathered <= Math.min(merged, probed);
@@ -159,7 +162,7 @@ export function createWithinPlanner(database: Database, products: Collection) {
       kind,
       ids: kind === 'merged' ? (ids ?? []) : [],
       isWide: ids === undefined || ids.length > passed,
-      besides,
+      hasFurther,
       background: rows > shortlyRead || mayPassMany,
     };
   }
@@ -167,12 +170,12 @@ export function createWithinPlanner(database: Database, products: Collection) {
   return {
     /** Reads what the paths stand for in a session that sees one state of the data. */
     async inSession(session: Session, request: ListRequest): Promise<ListRequest> {
-      const condition = findWithin(request.conditions);
+      const condition = findCategoryCondition(request.conditions);
       if (condition === undefined) return request;
       return planRequest(request, condition, await readPlace(session, getPaths(condition)));
     },
     async now(request: ListRequest): Promise<ListRequest> {
-      const condition = findWithin(request.conditions);
+      const condition = findCategoryCondition(request.conditions);
       if (condition === undefined) return request;
       await changes.check();
       const version = changes.version(products);
@@ -190,18 +193,18 @@ export function createWithinPlanner(database: Database, products: Collection) {
 
   async function planRequest(planned: ListRequest, condition: Condition, place: Place): Promise<ListRequest> {
     // A plan made in another state does not hold in this one.
-    const { resolved, within, locatedAt, ...request } = planned;
-    const { ids, besides } = place;
-    const isOne = !besides && ids !== undefined && ids.length <= 1;
+    const { resolved, categoryPlan, locatedAt, ...request } = planned;
+    const { ids, hasFurther } = place;
+    const isOne = !hasFurther && ids !== undefined && ids.length <= 1;
     if (!isOne || !indexedOrders.includes(request.order.column))
-      return { ...request, within: await choosePlan(request, condition, place) };
+      return { ...request, categoryPlan: await choosePlan(request, condition, place) };
     // No category has the id -1, and 0 stands for none where totals are kept.
     const one = { column: 'category_id', operator: '=', value: ids[0] ?? -1 } as const;
     return { ...request, resolved: request.conditions.map(other => (other === condition ? one : other)) };
   }
 }
 
-function isListedBesides({ before, after }: Change): boolean {
+function hasFurtherCategories({ before, after }: Change): boolean {
   return [before, after].some(values => {
     const further = values?.categories;
     return Array.isArray(further) && further.length > 0;

@@ -1,7 +1,8 @@
 /**
  * The codes of variants that a query has: as a whole or beside other words, in one piece or in several. Products are
- * indexed without the codes of their variants: with ten thousand, each change of one would write the codes of all. So they
- * are looked up here by what an index of their beginnings gives: codes as wholes, and as far as they have been typed.
+ * indexed without the codes of their variants: with ten thousand, each change of one would write the codes of all. So
+ * they are looked up here by what an index of their beginnings gives: codes as wholes, and as far as they have been
+ * typed.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../../storage/database.ts';

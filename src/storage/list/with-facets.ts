@@ -2,7 +2,7 @@
  * Lists with facets: rows, total and counts of one state, however much is written meanwhile. Both are read at once, and
  * are of one state while others write nothing, and mostly when they do; else they are read by one session.
  */
-import type { FacetCounter, Facets } from '../columns/counted.ts';
+import type { FacetCounter, Facets } from '../columns/facet-counter.ts';
 import type { Database } from '../database.ts';
 import type { Lister } from './index.ts';
 import { isFollowed, type ListedAt, type ListRequest } from './request.ts';
@@ -10,7 +10,7 @@ import { isFollowed, type ListedAt, type ListRequest } from './request.ts';
 /** So often both are read at once. */
 const attempts = 3;
 
-interface CountedList<Row> {
+interface FacetedList<Row> {
   readonly listed: ListedAt<Row>;
   readonly facets: Facets;
 }
@@ -19,8 +19,8 @@ interface CountedList<Row> {
  * @returns a function that reads a page of a list of products, and its facets
  * @throws TooManyValues
  */
-export function createCountedLister({ snapshot }: Pick<Database, 'snapshot'>, counter: FacetCounter) {
-  return async <Row>(list: Lister<Row>, request: ListRequest): Promise<CountedList<Row>> => {
+export function createFacetedLister({ snapshot }: Pick<Database, 'snapshot'>, counter: FacetCounter) {
+  return async <Row>(list: Lister<Row>, request: ListRequest): Promise<FacetedList<Row>> => {
     const { conditions, facets = [] } = request;
     const counted = { conditions, facets };
     for (let attempt = 0; attempt < attempts && isFollowed(request); attempt++) {

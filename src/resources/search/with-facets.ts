@@ -1,8 +1,8 @@
 /**
- * Searches with facets. What facets are counted of is kept as it is before the search, which reads its index of words at later
- * moments: where that has products that are others by then, the search is made again, without these.
+ * Searches with facets. What facets are counted of is kept as it is before the search, which reads its index of words
+ * at later moments: where that has products that are others by then, the search is made again, without these.
  */
-import type { FacetRequest } from '../../storage/columns/counted.ts';
+import type { FacetRequest } from '../../storage/columns/facet-counter.ts';
 import type { KeptProductFacets, ProductFacets } from '../attributes/facets.ts';
 import type { SearchRequest } from './results.ts';
 import type { Found } from './store.ts';
@@ -19,7 +19,7 @@ interface CountedSearch {
 type Search = (narrowed: Pick<SearchRequest, 'ids' | 'matches'>) => Promise<Found>;
 
 /** @returns a function that gives what a search finds, and facets of as many products as its total says */
-export function createCountedSearch(
+export function createFacetedSearch(
   facets: Pick<ProductFacets, 'keep'>,
   request: FacetRequest,
   status: 'active' | 'archived' = 'active',

@@ -1,6 +1,6 @@
 /**
- * Reads single rows that are requested in one turn of the event loop with one statement, where each statement is a round
- * trip: it costs server and driver more than the row. The embedded database reads each row at once.
+ * Reads single rows that are requested in one turn of the event loop with one statement, where each statement is a
+ * round trip: it costs server and driver more than the row. The embedded database reads each row at once.
  */
 import type { CompiledQuery } from 'kysely';
 import type { Database } from './database.ts';
@@ -16,7 +16,9 @@ interface Waiting<Row> {
   reject(error: unknown): void;
 }
 
-/** @param query the statement that reads the rows of so many keys, which are its only parameters; @returns that of some */
+/**
+ * @param query the statement that reads the rows of so many keys, which are its only parameters; @returns that of some
+ */
 export function prepareByKeys<Row, Key extends string | number = number>(
   query: (size: number) => CompiledQuery<Row>,
 ): (keys: readonly Key[]) => CompiledQuery<Row> {

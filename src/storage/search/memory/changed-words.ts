@@ -1,10 +1,13 @@
-/** What has changed while words are read into memory: split into its words in slices, and once for all that are read meanwhile. */
+/**
+ * What has changed while words are read into memory: split into its words in slices, and once for all that are read
+ * meanwhile.
+ */
 import { takeTurn } from '../../../turns/index.ts';
 import type { Change } from '../../changes/change.ts';
 
 type Words = ReadonlySet<string>;
 
-export interface LateWords {
+export interface ChangedWords {
   note(committed: readonly Change[]): void;
   forget(): void;
   /** Splits what has been noted. */
@@ -14,10 +17,10 @@ export interface LateWords {
 }
 
 /** @param most products; with more they are forgotten */
-export function createLateWords(
+export function createChangedWords(
   split: (id: number, document: string) => Promise<Words>,
   most: number,
-): LateWords {
+): ChangedWords {
   const noted = new Map<number, string | null>();
   const words = new Map<string, Words>();
   function forget(): void {
