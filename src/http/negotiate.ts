@@ -42,8 +42,8 @@ export function createNegotiate(): Negotiate {
       const first = offered[0];
       if (accept === null || accept === '*/*' || accept === first) return first;
       const key = `${offered.join()} ${accept}`;
-      const known = mediaTypes.get(key);
-      if (known !== undefined) return known.mediaType;
+      const cached = mediaTypes.get(key);
+      if (cached !== undefined) return cached.mediaType;
       const mediaType = negotiateMediaType(accept, offered);
       if (accept.length <= longestCached) mediaTypes.set(key, { mediaType });
       return mediaType;
@@ -54,8 +54,8 @@ export function createNegotiate(): Negotiate {
     },
     coding(acceptEncoding) {
       if (acceptEncoding === null) return undefined;
-      const known = encodings.get(acceptEncoding);
-      if (known !== undefined) return known.coding;
+      const cached = encodings.get(acceptEncoding);
+      if (cached !== undefined) return cached.coding;
       const coding = negotiateCoding(acceptEncoding);
       if (acceptEncoding.length <= longestCached) encodings.set(acceptEncoding, { coding });
       return coding;

@@ -5,7 +5,7 @@ export const verbs: ReadonlySet<string> = new Set(
   `add adjust admit answer append apply are arrange ask assert attempt await begin begins bind build can
   capitalize catch change charge check choose claim clamp classify clear clone close collect combine commit
   compare complete compose compress compute confirm connect contains continue convert copy count create cut
-  decide decode defer define deliver demand derive describe detect digest draft drain draw drop dry encode end
+  decide decode deduct defer define deliver demand derive describe detect digest draft drain draw drop dry encode end
   ensure equals escape estimate evaluate extract fail fetch filter find finish fits flatten flip flush fold
   follow forget forgive format gather generate get give gives greet group grow guard hand handle has hash have
   hide hold holds honours identify ignore import index inflect insert inspect intersect is join keep lacks

@@ -35,8 +35,8 @@ function createCachedReplies() {
   const dates = createBoundedMap<number, string>(cachedDates);
   const formatDate = (milliseconds: number): string => {
     const second = toLastModifiedSecond(milliseconds);
-    const known = dates.get(second);
-    if (known !== undefined) return known;
+    const cached = dates.get(second);
+    if (cached !== undefined) return cached;
     const text = formatHttpDate(second * 1000);
     dates.set(second, text);
     return text;
@@ -160,13 +160,13 @@ export function createCachedLists(
     requested: () => ListRequest,
     make: (request: ListRequest) => Promise<MadeList>,
   ): Reply | Promise<Reply> {
-    const known = made.get(key) ?? making.get(key);
-    if (known === undefined) {
+    const cached = made.get(key) ?? making.get(key);
+    if (cached === undefined) {
       changes.uses.lists.misses += 1;
       return makeNow(key, requested(), make);
     }
     changes.uses.lists.hits += 1;
-    return known.reply;
+    return cached.reply;
   }
   return {
     respond: (key, requested, make) => runWhenReady(changes.check(), () => respond(key, requested, make)),
@@ -199,13 +199,13 @@ export function createCachedResources<Row extends { readonly id: number }>(
     return reply;
   }
   function respond(id: number): Reply | Promise<Reply> {
-    const known = rows.get(id);
-    if (known === undefined) {
+    const cached = rows.get(id);
+    if (cached === undefined) {
       changes.uses.resources.misses += 1;
       return rows.read(id).then(found => showCached(found, id));
     }
     changes.uses.resources.hits += 1;
-    return showCached(known, id);
+    return showCached(cached, id);
   }
   return {
     respond(id) {

@@ -49,8 +49,8 @@ export function createCompressor(): Compressor {
     compress(body, coding, etag) {
       if (etag === undefined) return compressUncached(body, coding);
       const key = `${coding} ${etag}`;
-      const known = cached.get(key) ?? compressing.get(key);
-      if (known !== undefined) return known;
+      const found = cached.get(key) ?? compressing.get(key);
+      if (found !== undefined) return found;
       const compressed = compressOnce(body, coding, key);
       compressing.set(key, compressed);
       return compressed;

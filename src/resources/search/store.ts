@@ -14,7 +14,7 @@ import { wrapInSlices } from '../../turns/session.ts';
 import type { SynonymStore } from '../synonyms/store.ts';
 import { readHits, readPage, readUnfilteredIds } from './page.ts';
 import { createQueryCaches } from './query/word.ts';
-import { createScorableReader } from './ranking/known.ts';
+import { createScorableReader } from './ranking/scorable-cache.ts';
 import { addCodesToReader, addCodesToScorables } from './ranking/variant-code-reader.ts';
 import { createCodeLookup } from './ranking/variant-codes.ts';
 import {

@@ -132,8 +132,8 @@ export function createCategoryPlanner(database: Database, products: Collection) 
   /** How many products have their main category there, or all there are; as it was a moment ago. */
   async function countProducts(paths: readonly string[] | undefined): Promise<number> {
     const name = JSON.stringify(paths ?? '');
-    const known = counted.get(name);
-    if (known !== undefined) return known.rows;
+    const cached = counted.get(name);
+    if (cached !== undefined) return cached.rows;
     const query = paths === undefined ? statements.allRows({}) : statements.rows(paths);
     const rows = (await read.first(query))?.rows ?? 0;
     counted.set(name, { rows });

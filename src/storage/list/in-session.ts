@@ -4,16 +4,16 @@
  */
 import type { Database, Session } from '../database.ts';
 import type { createCategoryPlanner } from './category-plan.ts';
-import {
-  buildOffsetPage,
-  createKnownList,
-  findNearestOffset,
-  type KnownList,
-  type KnownLists,
-  noteAnchor,
-  toListName,
-} from './known.ts';
 import type { createPageReader } from './pages.ts';
+import {
+  buildListKey,
+  buildOffsetPage,
+  createListPositions,
+  findNearestOffset,
+  type ListPositionCache,
+  type ListPositions,
+  noteAnchor,
+} from './positions.ts';
 import type { ListQueries } from './queries.ts';
 import {
   isFollowed,
@@ -29,7 +29,7 @@ import type { SortedLists } from './sorted/index.ts';
 interface Parts<Row> {
   readonly queries: ListQueries<Row>;
   readonly readPage: ReturnType<typeof createPageReader<Row>>;
-  readonly lists: KnownLists | undefined;
+  readonly lists: ListPositionCache | undefined;
   readonly categoryPlanner: ReturnType<typeof createCategoryPlanner> | undefined;
   readonly sorted: SortedLists<Row> | undefined;
 }
@@ -42,7 +42,7 @@ interface Located {
 
 /** What is known of its list there. */
 interface Recalled extends Located {
-  readonly list: KnownList;
+  readonly list: ListPositions;
 }
 
 export type SessionLister<Row> = (session: Session, request: ListRequest) => Promise<ListedAt<Row>>;
@@ -66,10 +66,10 @@ export function createSessionLister<Row>(
     return sorted?.total(request, version) ?? (await queries.count(session, request));
   }
 
-  const getKnown = (request: ListRequest): KnownList | undefined =>
-    isFollowed(request) ? lists?.get(toListName(request)) : undefined;
+  const getKnown = (request: ListRequest): ListPositions | undefined =>
+    isFollowed(request) ? lists?.get(buildListKey(request)) : undefined;
   function keep({ request, list, version }: Recalled): void {
-    if (isFollowed(request)) lists?.keep(toListName(request), list, version);
+    if (isFollowed(request)) lists?.keep(buildListKey(request), list, version);
   }
 
   async function locate(session: Session, requested: ListRequest): Promise<Located> {
@@ -86,7 +86,11 @@ export function createSessionLister<Row>(
     const known = getKnown(request);
     if (known !== undefined && collection !== undefined && changes.version(collection) === version)
       return { request, version, list: { ...known, anchors: new Map(known.anchors) } };
-    return { request, version, list: createKnownList(request, await readTotal(session, request, version)) };
+    return {
+      request,
+      version,
+      list: createListPositions(request, await readTotal(session, request, version)),
+    };
   }
 
   async function readByOffset(

@@ -1,7 +1,7 @@
 /**
  * Reads one page of a table in a total order: by offset with an exact total, or from a key onwards.
  *
- * What makes deep pages and totals cheap is known per filter and order (known.ts). Each page query also reads the
+ * What makes deep pages and totals cheap is known per filter and order (positions.ts). Each page query also reads the
  * collection's version, in the same statement: what is known is used only when it is that of the last check
  * for changes, so a total is never stale (docs/decisions/0003).
  */
@@ -11,14 +11,14 @@ import { createBackgroundRule, shortlyRead } from './background.ts';
 import { createCategoryPlanner, findCategoryCondition } from './category-plan.ts';
 import { buildKeptTotal, createSessionLister, readKeyPage } from './in-session.ts';
 import { createJoinPlanner, findJoin } from './join-plan.ts';
-import {
-  buildOffsetPage,
-  createKnownList,
-  createKnownLists,
-  findNearestOffset,
-  toListName,
-} from './known.ts';
 import { createPageReader } from './pages.ts';
+import {
+  buildListKey,
+  buildOffsetPage,
+  createListPositionCache,
+  createListPositions,
+  findNearestOffset,
+} from './positions.ts';
 import { createListQueries } from './queries.ts';
 import {
   isFollowed,
@@ -38,7 +38,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
   const { collection, rangeColumn } = options;
   const { changes } = database;
   const queries = createListQueries<Row>(database, options);
-  const lists = collection === undefined ? undefined : createKnownLists(changes, collection);
+  const lists = collection === undefined ? undefined : createListPositionCache(changes, collection);
   const plan = createJoinPlanner(database.read, queries);
   const categoryPlanner =
     options.isCategorized === true && collection !== undefined
@@ -74,7 +74,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     offset: number,
     limit: number,
   ): Promise<ListedAt<Row> | undefined> {
-    const name = toListName(request);
+    const name = buildListKey(request);
     const known = lists?.get(name);
     const start = known?.anchors.get(offset);
     if (offset > 0 && start === undefined) return undefined;
@@ -101,8 +101,8 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     const version = total?.version;
     if (version === undefined || version !== rows[0]?.version || !isLocatedAt(request, version))
       return undefined;
-    const list = createKnownList(request, total?.total ?? 0);
-    lists?.keep(toListName(request), list, version);
+    const list = createListPositions(request, total?.total ?? 0);
+    lists?.keep(buildListKey(request), list, version);
     return buildOffsetPage(rows, list, 0, version);
   }
 
@@ -116,7 +116,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     const rows = await runReading(request, session => readPage(session, request, { limit: limit + 1 }));
     const version = rows[0]?.version;
     if (rows.length > limit || !isLocatedAt(request, version)) return undefined;
-    return buildOffsetPage(rows, createKnownList(request, rows.length), 0, version ?? Number.NaN);
+    return buildOffsetPage(rows, createListPositions(request, rows.length), 0, version ?? Number.NaN);
   }
 
   async function readByOffset(
@@ -126,7 +126,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     const offset = (page - 1) * limit;
     const found = await (isFollowed(request) ? readKnown : readWhole)(request, offset, limit);
     if (found !== undefined) return found;
-    const isDeep = offset - findNearestOffset(offset, lists?.get(toListName(request))) > shortlyRead;
+    const isDeep = offset - findNearestOffset(offset, lists?.get(buildListKey(request))) > shortlyRead;
     return readInSnapshot(isDeep ? { ...request, inBackground: true } : request);
   }
 

@@ -27,8 +27,8 @@ export function createJoinPlanner<Row>(session: Session, queries: ListQueries<Ro
 
   async function hasMany(condition: JoinCondition): Promise<boolean> {
     const name = `${condition.column} ${condition.value}`;
-    const known = counted.get(name);
-    if (known !== undefined) return known.many;
+    const cached = counted.get(name);
+    if (cached !== undefined) return cached.many;
     const many = await queries.hasMore(session, condition, fewRows);
     counted.set(name, { many });
     return many;

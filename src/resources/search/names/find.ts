@@ -141,9 +141,9 @@ function findMatchingPlaces(arrays: NameArrays, groups: readonly NameGroup[]): n
   const bits: Uint32Array[] = [];
   const tested: NameGroup[] = [];
   for (const group of others) {
-    const known = findBits(arrays, group);
-    if (known === undefined) tested.push(group);
-    else bits.push(known);
+    const cached = findBits(arrays, group);
+    if (cached === undefined) tested.push(group);
+    else bits.push(cached);
   }
   const { places, qualities, starts } = arrays;
   const found = new Set<number>();
@@ -173,8 +173,8 @@ function findBits(arrays: NameArrays, group: NameGroup): Uint32Array | undefined
   if (countGroup(arrays, group) * rareShare < arrays.ids.length) return undefined;
   if (group.some(({ low, high }) => high - low > 1)) return undefined;
   const key = group.map(({ low }) => low).join();
-  const known = arrays.bits.get(key);
-  if (known !== undefined) return known;
+  const cached = arrays.bits.get(key);
+  if (cached !== undefined) return cached;
   const bits = new Uint32Array((arrays.ids.length >>> 5) + 1);
   for (const { low, high } of group) {
     for (let at = arrays.starts[low] ?? 0; at < (arrays.starts[high] ?? 0); at++) {

@@ -7,7 +7,7 @@ import type { SearchSession } from '../../../storage/search/reading/frequency.ts
 import { takeTurn } from '../../../turns/index.ts';
 import { mostCandidates } from './candidates.ts';
 import type { HitReader } from './filtered.ts';
-import type { Scorable } from './known.ts';
+import type { Scorable } from './scorable-cache.ts';
 import { computeScore, type Weighed } from './score.ts';
 
 /** A hit's place: what it scores, and its position in the index, which breaks ties. */

@@ -9,7 +9,7 @@ import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import { type SearchText, toDocumentWords } from '../../../storage/search/text/words.ts';
 import { mapInSlices, runOnce } from '../../../turns/slices.ts';
 import { addCodes } from './features.ts';
-import type { ScorableReader } from './known.ts';
+import type { ScorableReader } from './scorable-cache.ts';
 import type { Codes } from './variant-codes.ts';
 
 type Words = ReadonlySet<string>;

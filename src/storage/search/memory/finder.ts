@@ -40,7 +40,7 @@ interface Found {
 }
 
 /** What has been found out for one search. */
-interface Known {
+interface SearchMemo {
   readonly read: Map<string, Read | undefined>;
   readonly found: Map<string, Found | undefined>;
 }
@@ -73,30 +73,35 @@ function listMatchingWords(term: Term): readonly string[] | undefined {
 
 /** @param few words of more products are kept in memory */
 export function createFinder(reader: SearchReader, words: WordSets, few: number): Finder {
-  const searches = new WeakMap<SearchSession, Known>();
+  const searches = new WeakMap<SearchSession, SearchMemo>();
   const othersOfWords = createBoundedMap<string, { readonly seen: number; readonly others: Others }>(
     mostWords,
   );
 
-  async function ensureKnown(session: SearchSession): Promise<Known> {
-    const known = searches.get(session) ?? { read: new Map(), found: new Map() };
-    if (searches.has(session)) return known;
-    searches.set(session, known);
+  async function openMemo(session: SearchSession): Promise<SearchMemo> {
+    const memo = searches.get(session) ?? { read: new Map(), found: new Map() };
+    if (searches.has(session)) return memo;
+    searches.set(session, memo);
     await words.settle();
-    return known;
+    return memo;
   }
 
   /** What matches any of the terms; undefined where it is too many to be read. */
-  async function readAny(session: SearchSession, known: Known, terms: readonly Term[]) {
+  async function readAny(session: SearchSession, memo: SearchMemo, terms: readonly Term[]) {
     const key = toKey(terms);
-    if (known.read.has(key)) return known.read.get(key);
+    if (memo.read.has(key)) return memo.read.get(key);
     const group = terms.map(term => [term]);
     const positions = await reader.page(session, [group], searchTypes, { limit: mostDocuments });
-    return hold(session, known, terms, positions);
+    return hold(session, memo, terms, positions);
   }
 
   /** @param positions of all that matches any of the terms, or too many */
-  function hold(session: SearchSession, known: Known, terms: readonly Term[], positions: readonly number[]) {
+  function hold(
+    session: SearchSession,
+    memo: SearchMemo,
+    terms: readonly Term[],
+    positions: readonly number[],
+  ) {
     const products = positions.filter(position => getDocumentType(position) === 'product');
     const set = toDocumentSet(Uint32Array.from(products, getDocumentId));
     const others = positions.slice(products.length);
@@ -108,19 +113,19 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
       if (isOne && word !== undefined && found !== undefined) words.keep(word, set, session.seen);
       else for (const each of terms.flatMap(term => listMatchingWords(term) ?? [])) words.want(each);
     }
-    known.read.set(toKey(terms), found);
+    memo.read.set(toKey(terms), found);
     return found;
   }
 
   /** The same; terms that have been read one by one are not read again. */
-  async function readAll(session: SearchSession, known: Known, terms: readonly Term[]) {
+  async function readAll(session: SearchSession, memo: SearchMemo, terms: readonly Term[]) {
     const found: Read[] = [];
     for (const term of terms) {
-      const read = known.read.get(toKey([term]));
+      const read = memo.read.get(toKey([term]));
       if (read !== undefined) found.push(read);
     }
     if (found.length === terms.length) return found;
-    const read = await readAny(session, known, terms);
+    const read = await readAny(session, memo, terms);
     return read === undefined ? undefined : [read];
   }
 
@@ -128,8 +133,8 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
   async function readOthers(session: SearchSession, word: string): Promise<Others> {
     if (await reader.isEmpty(session, otherTypes)) return [];
     const seen = words.othersSeen();
-    const known = othersOfWords.get(word);
-    if (known?.seen === seen) return known.others;
+    const cached = othersOfWords.get(word);
+    if (cached?.seen === seen) return cached.others;
     const page = { limit: mostOthers + 1 };
     const positions = await reader.page(session, [[[{ word }]]], otherTypes, page);
     const others = positions.length > mostOthers ? undefined : positions;
@@ -149,12 +154,12 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
   }
 
   /** Of several terms that have to match together. */
-  async function readChoice(session: SearchSession, known: Known, choice: Choice) {
+  async function readChoice(session: SearchSession, memo: SearchMemo, choice: Choice) {
     const sets: DocumentSet[] = [];
     const others: (() => Promise<Others>)[] = [];
     for (const term of choice) {
       const held = term.prefix === true ? undefined : words.get(toWord(term));
-      const read = held === undefined ? await readAny(session, known, [term]) : undefined;
+      const read = held === undefined ? await readAny(session, memo, [term]) : undefined;
       const set = held ?? read?.set;
       if (set === undefined) return undefined;
       sets.push(set);
@@ -167,7 +172,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
 
   async function readGroup(
     session: SearchSession,
-    known: Known,
+    memo: SearchMemo,
     group: readonly Choice[],
   ): Promise<Group | undefined> {
     const choices: ChoiceSets[] = [];
@@ -185,12 +190,12 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
         for (const word of listMatchingWords(only) ?? []) others.push(() => readOthers(session, word));
         continue;
       }
-      const several = await readChoice(session, known, choice);
+      const several = await readChoice(session, memo, choice);
       if (several === undefined) return undefined;
       choices.push(several.sets);
       others.push(several.others);
     }
-    const read = absent.length === 0 ? [] : await readAll(session, known, absent);
+    const read = absent.length === 0 ? [] : await readAll(session, memo, absent);
     if (read === undefined) return undefined;
     for (const one of read) {
       if (countDocuments(one.set) > 0) choices.push([one.set]);
@@ -201,37 +206,37 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
 
   return {
     async fetch(session, terms) {
-      const known = await ensureKnown(session);
-      const isAbsent = (term: Term) => findSets(term) === undefined && !known.read.has(toKey([term]));
+      const memo = await openMemo(session);
+      const isAbsent = (term: Term) => findSets(term) === undefined && !memo.read.has(toKey([term]));
       const absent = terms.filter(isAbsent);
       const read = absent.length === 0 ? undefined : await reader.documentsOf(session, absent);
       for (const [index, positions] of read?.entries() ?? []) {
         const term = absent[index];
-        if (term !== undefined && positions !== undefined) hold(session, known, [term], positions);
+        if (term !== undefined && positions !== undefined) hold(session, memo, [term], positions);
       }
     },
 
     async read(session, term) {
-      return (await ensureKnown(session)).read.get(toKey([term]));
+      return (await openMemo(session)).read.get(toKey([term]));
     },
 
     async hold(session, term, positions) {
-      hold(session, await ensureKnown(session), [term], positions);
+      hold(session, await openMemo(session), [term], positions);
     },
 
     async group(session, group) {
-      return readGroup(session, await ensureKnown(session), group);
+      return readGroup(session, await openMemo(session), group);
     },
 
     async match(session, expression) {
-      const known = await ensureKnown(session);
+      const memo = await openMemo(session);
       const key = JSON.stringify(expression);
-      if (known.found.has(key)) return known.found.get(key);
+      if (memo.found.has(key)) return memo.found.get(key);
       const groups: Group[] = [];
       for (const group of expression) {
-        const found = await readGroup(session, known, group);
+        const found = await readGroup(session, memo, group);
         if (found === undefined) {
-          known.found.set(key, undefined);
+          memo.found.set(key, undefined);
           return undefined;
         }
         groups.push(found);
@@ -239,7 +244,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
       }
       const products = findMatchingDocuments(groups.map(({ choices }) => choices));
       const found = { products, others: runOnce(() => intersectLists(groups.map(({ others }) => others))) };
-      known.found.set(key, found);
+      memo.found.set(key, found);
       return found;
     },
   };

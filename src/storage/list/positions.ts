@@ -7,25 +7,25 @@ import type { Change, Changes, Collection } from '../changes/change.ts';
 import { compareKeys, createListIndex, matchesConditions, selectComparable } from './affected.ts';
 import type { Key, ListedAt, ListRequest, Positioned } from './request.ts';
 
-export interface KnownList extends Pick<ListRequest, 'conditions' | 'order'> {
+export interface ListPositions extends Pick<ListRequest, 'conditions' | 'order'> {
   total: number;
   /** offset → key of the row before it */
   readonly anchors: Map<number, Key>;
 }
 
-export interface KnownLists {
-  get(name: string): KnownList | undefined;
+export interface ListPositionCache {
+  get(name: string): ListPositions | undefined;
   /** Keeps a list that was read in the state of a version, unless that is not the one of the last check. */
-  keep(name: string, list: KnownList, version: number): void;
+  keep(name: string, list: ListPositions, version: number): void;
 }
 
 /** With `anchorsPerList` they take some 10 MB at most. */
 const listsLimit = 500;
 const anchorsPerList = 256;
 
-export function createKnownLists(changes: Changes, collection: Collection): KnownLists {
-  const index = createListIndex<KnownList>(collection);
-  const lists = new LRUCache<string, KnownList>({
+export function createListPositionCache(changes: Changes, collection: Collection): ListPositionCache {
+  const index = createListIndex<ListPositions>(collection);
+  const lists = new LRUCache<string, ListPositions>({
     max: listsLimit,
     dispose: list => index.delete(list),
   });
@@ -48,11 +48,11 @@ export function createKnownLists(changes: Changes, collection: Collection): Know
   };
 }
 
-export function toListName({ conditions, order }: ListRequest): string {
+export function buildListKey({ conditions, order }: ListRequest): string {
   return `${order.column} ${order.descending} ${JSON.stringify(conditions.map(c => [c.column, c.operator, c.value]))}`;
 }
 
-export const createKnownList = ({ conditions, order }: ListRequest, total: number): KnownList => ({
+export const createListPositions = ({ conditions, order }: ListRequest, total: number): ListPositions => ({
   conditions,
   order,
   total,
@@ -60,14 +60,14 @@ export const createKnownList = ({ conditions, order }: ListRequest, total: numbe
 });
 
 /** The offset nearest before this one whose place is known. */
-export function findNearestOffset(offset: number, list: KnownList | undefined): number {
+export function findNearestOffset(offset: number, list: ListPositions | undefined): number {
   return Math.max(0, ...[...(list?.anchors.keys() ?? [])].filter(known => known < offset));
 }
 
 /** A page of a list, both in the state of a version. */
 export function buildOffsetPage<Row>(
   rows: readonly (Row & Positioned)[],
-  list: KnownList,
+  list: ListPositions,
   offset: number,
   version: number,
 ): ListedAt<Row> {
@@ -78,11 +78,11 @@ export function buildOffsetPage<Row>(
 }
 
 /** Notes the key of the row before an offset. */
-export function noteAnchor({ anchors }: KnownList, offset: number, key: Key): void {
+export function noteAnchor({ anchors }: ListPositions, offset: number, key: Key): void {
   if (anchors.size < anchorsPerList || anchors.has(offset)) anchors.set(offset, key);
 }
 
-function applyChange(list: KnownList, { id, before, after }: Change): void {
+function applyChange(list: ListPositions, { id, before, after }: Change): void {
   const { conditions, order, anchors } = list;
   const [had, has] = [matchesConditions(conditions, before), matchesConditions(conditions, after)];
   list.total += Number(has) - Number(had);

@@ -1,4 +1,6 @@
-/** What documents are scored by, kept of those that were scored lately: splitting their texts costs most of a search. */
+/**
+ * What documents are scored by, kept of those that were scored lately: splitting their texts costs most of a search.
+ */
 import { createBoundedMap } from '../../../bounded-map.ts';
 import { countBytes } from '../../../storage/changes/rows.ts';
 import type { Database } from '../../../storage/database.ts';
@@ -23,7 +25,7 @@ export type ScorableReader = (
 ) => Promise<ReadonlyMap<number, Scorable>>;
 
 /** Bytes of features at most. */
-const knownSize = 48 * 1024 * 1024;
+const cacheSize = 48 * 1024 * 1024;
 /** Documents that are read in one piece: a slow disk looks for each. */
 const readAtOnce = 32;
 /** What a document takes besides its words. */
@@ -42,7 +44,7 @@ export function createScorableReader(
   { seen }: Pick<SearchReader, 'seen'>,
   { isFiller }: Pick<Stems, 'isFiller'>,
 ): ScorableReader {
-  const known = createBoundedMap<number, Scorable>(knownSize, computeSize);
+  const known = createBoundedMap<number, Scorable>(cacheSize, computeSize);
 
   changes.follow(products, (committed, ids) => {
     if (committed === undefined && ids === undefined) known.clear();
