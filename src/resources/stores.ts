@@ -25,7 +25,7 @@ import { createKeyStore } from './keys/store.ts';
 import { createNotificationStore } from './notifications/store.ts';
 import { createPaymentStore } from './orders/payments.ts';
 import { createStockReservations } from './orders/reservations.ts';
-import { createCancel, createSettle } from './orders/settle.ts';
+import { createCancel, createCompletePayment } from './orders/settle.ts';
 import { createOrderStore } from './orders/store.ts';
 import { createOrderTimeouts } from './orders/timeouts.ts';
 import { createPostStore } from './posts/store.ts';
@@ -70,7 +70,7 @@ function createSales({ database, clock, config, queue, outbox }: Dependencies) {
     payments,
     reservations,
     cancel,
-    settle: createSettle(orders, reservations, invoices.issue),
+    completePayment: createCompletePayment(orders, reservations, invoices.issue),
     timeouts: createOrderTimeouts(
       { database, clock, queue, orders, payments, provider: stripe.provider, cancel },
       config.ORDER_TIMEOUT,

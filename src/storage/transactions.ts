@@ -82,7 +82,7 @@ export const createLeftovers = (): Leftovers => ({
 });
 
 /** Ends a job that is durable. What one of its effects throws is reported by it, and by no other of its group. */
-export function settle({ resolve, reject }: Job, value: unknown, { effects }: Leftovers): void {
+export function resolveJob({ resolve, reject }: Job, value: unknown, { effects }: Leftovers): void {
   try {
     for (const effect of effects) effect();
     resolve(value);

@@ -19,7 +19,7 @@ import {
 } from './representation.ts';
 import { findObstacle, isOpen } from './rules.ts';
 import * as schema from './schema.ts';
-import type { Cancel, Settle } from './settle.ts';
+import type { Cancel, CompletePayment } from './settle.ts';
 import type { OrderStore, StoredOrder } from './store.ts';
 
 const tag = 'Orders';
@@ -30,16 +30,16 @@ export interface ActionParts {
   readonly orders: OrderStore;
   readonly payments: PaymentStore;
   readonly provider: PaymentProvider | undefined;
-  readonly settle: Settle;
+  readonly completePayment: CompletePayment;
   readonly cancel: Cancel;
   readonly payers: Payers;
 }
 
 export function createOrderActions(
   { database }: Dependencies,
-  { orders, payments, provider, settle, cancel, payers }: ActionParts,
+  { orders, payments, provider, completePayment, cancel, payers }: ActionParts,
 ): Endpoint[] {
-  const orderView = createShowOrder(payers);
+  const showOrder = createShowOrder(payers);
 
   /** @throws HttpError 404, 403 */
   async function requirePermitted(
@@ -96,10 +96,10 @@ export function createOrderActions(
         const { id } = params;
         return write(async session => {
           const before = await requirePermitted(session, await orders.lock(session, id), id, context);
-          precondition(() => JSON.stringify(orderView(before, context)), before.order.updated_at);
+          precondition(() => JSON.stringify(showOrder(before, context)), before.order.updated_at);
           requireOpen(before.order);
           const after = await cancel(session, before, cause());
-          return replyOk(orderView({ ...before, ...after }, context));
+          return replyOk(showOrder({ ...before, ...after }, context));
         });
       },
     }),
@@ -132,7 +132,7 @@ export function createOrderActions(
       async handle(context) {
         const { params, caller, precondition, write, cause } = context;
         const { id } = params;
-        const showView = (view: OrderView) => orderView(view, context);
+        const showView = (view: OrderView) => showOrder(view, context);
         const compare = (view: OrderView) =>
           precondition(() => JSON.stringify(showView(view)), view.order.updated_at);
         const current = await requirePermitted(
@@ -158,7 +158,8 @@ export function createOrderActions(
           if (latest !== (known?.reference ?? null) && latest !== payment.reference)
             throw createUnavailableError();
           await payments.save(session, payment, cause().at);
-          const settled = payment.status === 'succeeded' ? await settle(session, before, cause()) : before;
+          const settled =
+            payment.status === 'succeeded' ? await completePayment(session, before, cause()) : before;
           const { provider: by, status, reference } = payment;
           const clientSecret = open?.clientSecret ?? null;
           return replySecret(200, {

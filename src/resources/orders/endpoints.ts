@@ -47,7 +47,7 @@ export function createOrderEndpoints(
   { database, config, paginator }: Dependencies,
   { orders, reservations, timeouts, users, payers }: OrderStores,
 ): Endpoint[] {
-  const orderView = createShowOrder(payers);
+  const showOrder = createShowOrder(payers);
 
   /** The user whose orders they are. @throws HttpError 404 also for one that the caller may not know of */
   const requireCustomer = async (session: Session, id: number, caller: Caller) =>
@@ -66,7 +66,7 @@ export function createOrderEndpoints(
       return ({ id }: StoredOrder) => {
         const view = views.get(id);
         if (view === undefined) throw new Error('an order of the page has no view');
-        return JSON.stringify(orderView(view, context));
+        return JSON.stringify(showOrder(view, context));
       };
     },
   };
@@ -116,7 +116,7 @@ export function createOrderEndpoints(
           const whole = await orders.insert(session, { ...order, customer, items }, cause());
           await timeouts.plan(session, whole.order);
           const location = buildAddress(url, 'orders', whole.order.id);
-          return replyCreated(location, orderView({ ...whole, customer }, context));
+          return replyCreated(location, showOrder({ ...whole, customer }, context));
         });
       },
     }),
@@ -135,7 +135,7 @@ export function createOrderEndpoints(
         const { id, orderId } = params;
         const row = await orders.find(database.read, orderId);
         const own = row?.customer_id === id ? row : undefined;
-        return replyOk(orderView(await requireView(orders, database.read, own, orderId, caller), context));
+        return replyOk(showOrder(await requireView(orders, database.read, own, orderId, caller), context));
       },
     }),
     createListEndpoint(paginator, {
@@ -164,7 +164,7 @@ export function createOrderEndpoints(
         const { params, caller } = context;
         const { id } = params;
         const row = await orders.find(database.read, id);
-        return replyOk(orderView(await requireView(orders, database.read, row, id, caller), context));
+        return replyOk(showOrder(await requireView(orders, database.read, row, id, caller), context));
       },
     }),
     createEndpoint({

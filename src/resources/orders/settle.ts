@@ -14,13 +14,13 @@ export type IssueInvoice = (
 ) => Promise<void>;
 
 /** Moves an open order that is locked to PAID, and has its invoice issued. */
-export type Settle = (session: Transaction, before: WholeOrder, cause: Cause) => Promise<WholeOrder>;
+export type CompletePayment = (session: Transaction, before: WholeOrder, cause: Cause) => Promise<WholeOrder>;
 
-export function createSettle(
+export function createCompletePayment(
   orders: OrderStore,
   { deduct }: Pick<Reservations, 'deduct'>,
   issueInvoice: IssueInvoice,
-): Settle {
+): CompletePayment {
   return async (session, before, cause) => {
     const paid = await orders.move(session, before, 'PAID', cause);
     await deduct(session, before.order.id, cause);

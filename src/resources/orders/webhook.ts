@@ -15,7 +15,7 @@ import { PaymentError, type PaymentMade, type PaymentReports } from '../../ports
 import type { Transaction } from '../../storage/database.ts';
 import type { PaymentStore } from './payments.ts';
 import { isOpen } from './rules.ts';
-import type { Settle } from './settle.ts';
+import type { CompletePayment } from './settle.ts';
 import type { OrderStore, StoredOrder } from './store.ts';
 
 /** Bytes; Stripe's own events are far smaller. */
@@ -31,7 +31,7 @@ export interface WebhookParts {
   readonly orders: OrderStore;
   readonly payments: PaymentStore;
   readonly reports: PaymentReports | undefined;
-  readonly settle: Settle;
+  readonly completePayment: CompletePayment;
   /** Charged for what Stripe has not signed, in place of the quota of all requests. */
   readonly unsignedReports: Quota;
 }
@@ -40,7 +40,7 @@ export function createStripeWebhook({
   orders,
   payments,
   reports,
-  settle,
+  completePayment,
   unsignedReports,
 }: WebhookParts): Endpoint[] {
   /** @throws HttpError 422 when it is not what the order costs */
@@ -61,7 +61,7 @@ export function createStripeWebhook({
     if (isOpen(order.status)) {
       requireWhole(order, made);
       await payments.save(session, { ...payment, status: 'succeeded' }, cause.at);
-      await settle(session, { order, items: await orders.items(session, order.id) }, cause);
+      await completePayment(session, { order, items: await orders.items(session, order.id) }, cause);
     } else if (payment.status === 'pending' || payment.status === 'cancelled') {
       // Paid after it was cancelled.
       await payments.refund(session, payment, cause);

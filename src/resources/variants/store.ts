@@ -82,7 +82,7 @@ export interface VariantStore extends VariantOptions {
 export function createVariantStore(
   database: Database,
   outbox: Outbox,
-  products: Pick<ProductStore, 'settle'>,
+  products: Pick<ProductStore, 'updateVariantSummary'>,
 ): VariantStore {
   const { build, dialect } = database;
   const versions = createCollectionVersions(database);
@@ -165,7 +165,7 @@ export function createVariantStore(
         stored.map(row => changeOf('created', undefined, row)),
         cause,
       );
-      await products.settle(session, product, stored.length, cause);
+      await products.updateVariantSummary(session, product, stored.length, cause);
       return stored;
     },
 
@@ -185,7 +185,7 @@ export function createVariantStore(
       }
       const recorded = stored.map((after, index) => changeOf('updated', changes[index]?.before, after));
       await outbox.recordAll(session, recorded, cause);
-      await products.settle(session, product, 0, cause);
+      await products.updateVariantSummary(session, product, 0, cause);
       return stored;
     },
 
@@ -193,7 +193,7 @@ export function createVariantStore(
       await session.run(build.deleteFrom('product_variants').where('id', '=', before.id).compile());
       notifySearch(session, variantOf(before), undefined);
       await outbox.record(session, changeOf('deleted', before, undefined), cause);
-      await products.settle(session, product, -1, cause);
+      await products.updateVariantSummary(session, product, -1, cause);
     },
 
     async removeAllOn(session, productId, cause) {

@@ -135,7 +135,7 @@ export function createMemoryLister<Row>(
   };
 
   /** Whether it has been waited for columns that are being read. */
-  async function haveSettled({ conditions, order }: ListRequest): Promise<boolean> {
+  async function waitForColumns({ conditions, order }: ListRequest): Promise<boolean> {
     const names = [...conditions.map(({ column }) => column), order.column];
     const found = [
       columns?.settled(names.flatMap(name => findSource(name) ?? [])),
@@ -156,7 +156,7 @@ export function createMemoryLister<Row>(
       const page = await readPage(request);
       if (page !== undefined) return page;
       // What is being read is waited for once; if nothing is, others have changed the page meanwhile, or it is not to be had.
-      if (!hasWaited && (await haveSettled(request))) hasWaited = true;
+      if (!hasWaited && (await waitForColumns(request))) hasWaited = true;
       else if (select(request) === undefined) return undefined;
     }
     return undefined;

@@ -7,7 +7,7 @@
 import type { CompiledQuery } from 'kysely';
 import { takeTurn } from '../../turns/index.ts';
 import { StorageError, type Transaction } from '../database.ts';
-import { createGroupQueue, createLeftovers, type Job, type Leftovers, settle } from '../transactions.ts';
+import { createGroupQueue, createLeftovers, type Job, type Leftovers, resolveJob } from '../transactions.ts';
 import { type CopySession, mayBeCopied } from './bulk/copy.ts';
 import { isLockTimeout } from './errors.ts';
 import { createStatementGatherer } from './together.ts';
@@ -117,7 +117,7 @@ async function runInterleaved(inner: CopySession, group: readonly Job[]): Promis
     const own = shared.own(left);
     try {
       const value = await job.work(own.session);
-      return { kind: 'done', left, settle: () => settle(job, value, left) };
+      return { kind: 'done', left, settle: () => resolveJob(job, value, left) };
     } catch (error) {
       if (own.hasWritten()) shared.fail(error);
       return own.hasConflict() ? { kind: 'apart', job } : { kind: 'failed', settle: () => job.reject(error) };

@@ -11,8 +11,8 @@ import {
   type Deferred,
   type Job,
   type Leftovers,
+  resolveJob,
   runEndings,
-  settle,
 } from '../transactions.ts';
 import type { Connected } from './connected.ts';
 import { translate } from './connection.ts';
@@ -165,7 +165,7 @@ async function runJob(writer: Writer, job: Job, left: Left): Promise<Done> {
   let open = true;
   try {
     const value = await job.work(createTransaction(writer, left, () => open));
-    return { settle: () => settle(job, value, left), left };
+    return { settle: () => resolveJob(job, value, left), left };
   } finally {
     open = false;
   }

@@ -43,7 +43,12 @@ export interface ProductWrites {
    * Writes what its variants come to over a product that is locked, where that has changed.
    * @param added how many variants it has more, or fewer
    */
-  settle(session: Transaction, before: LockedProduct, added: number, cause: Cause): Promise<void>;
+  updateVariantSummary(
+    session: Transaction,
+    before: LockedProduct,
+    added: number,
+    cause: Cause,
+  ): Promise<void>;
 }
 
 /** What reads use too. */
@@ -173,7 +178,7 @@ export function createProductWrites(
     await outbox.record(session, changeOf('deleted', before, undefined), cause);
   }
 
-  async function settle(
+  async function updateVariantSummary(
     session: Transaction,
     before: LockedProduct,
     added: number,
@@ -188,7 +193,7 @@ export function createProductWrites(
       await update(session, [{ before, fields, variantCount }], cause);
   }
 
-  return { insert, update, remove, settle };
+  return { insert, update, remove, updateVariantSummary };
 }
 
 /** What changes alone or together. */
