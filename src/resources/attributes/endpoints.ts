@@ -23,7 +23,7 @@ export function createAttributeEndpoints(
   { database, paginator }: Dependencies,
   { definitions: store }: { definitions: DefinitionStore },
 ): Endpoint[] {
-  const present = createPresenter<StoredDocument>({
+  const presenter = createPresenter<StoredDocument>({
     placeOf: ({ id }) => ['attributes', id],
     representationOf: toDefinition,
     representationText: toDocumentJson,
@@ -44,7 +44,7 @@ export function createAttributeEndpoints(
     hal: schema.definitionHal,
     replace: { schema: schema.replaceDefinition, example: schema.definitionBodyExample },
     patch: { schema: schema.patchDefinition, example: { label: 'Wattage', facet: false } },
-    presenter: present,
+    presenter,
     rows: { ...store, ...createFindersById('attribute', store) },
   });
 

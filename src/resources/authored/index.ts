@@ -35,7 +35,7 @@ export const reviewRights: Rights = { ...commentRights, topic: 'reviews' };
 /** What creating one says of its author. */
 export const signedInAuthor = 'Its author is the user who is signed in, so that no API key can write one.';
 
-type Shared = 'path' | 'params' | 'read' | 'write' | 'presenter' | 'permit' | 'rows';
+type Shared = 'path' | 'params' | 'read' | 'write' | 'presenter' | 'requireRight' | 'rows';
 
 /** One kind of what people write. Where its JSON has `_links`, they are made here, as URLs. */
 export interface Kind<R extends Written, Fields>
@@ -160,7 +160,7 @@ function createPresentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
         : {}),
     }),
     /** @throws HttpError 403 when the caller may not */
-    permit(right: 'edit' | 'remove', caller: Caller, row: R): void {
+    requireRight(right: 'edit' | 'remove', caller: Caller, row: R): void {
       if (isPermitted(right, caller, row)) return;
       const others = rights[right].join(' and ');
       throw new HttpError('FORBIDDEN', {

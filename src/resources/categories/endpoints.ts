@@ -33,7 +33,7 @@ export function createCategoryEndpoints(
   { categories: store }: { categories: CategoryStore },
 ): Endpoint[] {
   const read = allow.everyoneAlike('products:read');
-  const present = createPresenter<Counted>({
+  const presenter = createPresenter<Counted>({
     placeOf: ({ id }) => ['categories', id],
     representationOf: row => toCategoryRepresentation(row, row.products),
     linksOf: buildLinks,
@@ -49,9 +49,9 @@ export function createCategoryEndpoints(
     hal: schema.categoryHal,
     replace: { schema: schema.replaceCategory, example: schema.categoryReplacementExample },
     patch: { schema: schema.patchCategory, example: { description: 'To eat at.' } },
-    presenter: present,
+    presenter,
     rows: createCountedRows(store),
-    ahead: body => store.images.seek(findImageId(body)),
+    prefetch: body => store.images.seek(findImageId(body)),
   });
 
   return [
@@ -73,7 +73,7 @@ export function createCategoryEndpoints(
       },
       async textsOf(context, rows) {
         const counts = await store.counts.read(rows);
-        return row => present.body(context, { ...row, ...(counts.get(row.id) ?? noContent) });
+        return row => presenter.body(context, { ...row, ...(counts.get(row.id) ?? noContent) });
       },
     }),
     crud.create({

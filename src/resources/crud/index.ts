@@ -39,11 +39,11 @@ export function createCrudEndpoints<
   Row,
   Locked extends Row,
   Fields,
-  Ahead = undefined,
+  Prefetched = undefined,
 >(
   database: Pick<Database, 'read'>,
   paginator: Paginator,
-  resource: Resource<Params, Row, Locked, Fields, Ahead>,
+  resource: Resource<Params, Row, Locked, Fields, Prefetched>,
 ) {
   const { name, tag, path, params, presenter, rows, replace, patch, hal, cached } = resource;
   const { object = addArticle(name), id = name.slice(0, 1).toUpperCase() + name.slice(1) } = resource;
@@ -76,7 +76,7 @@ export function createCrudEndpoints<
   /** Locks the row of a request, which its conditions hold for. */
   async function lockRow(right: 'edit' | 'remove', context: Context<unknown>, session: Transaction) {
     const before = await rows.lock(session, context.params, context.caller);
-    resource.permit?.(right, context.caller, before);
+    resource.requireRight?.(right, context.caller, before);
     context.precondition(() => presenter.body(context, before), presenter.changedAt(before));
     return before;
   }
@@ -86,18 +86,18 @@ export function createCrudEndpoints<
     body: PatchBody<object>,
     changeOf: (before: Locked) => Patched<Fields>,
   ): Promise<Reply> {
-    const ahead = await resource.ahead?.(body);
+    const prefetched = await resource.prefetch?.(body);
     return context.write(async session => {
       const before = await lockRow('edit', context, session);
       const { fields, confirm } = changeOf(before);
-      const row = await rows.update(session, before, fields, context.cause(), ahead);
+      const row = await rows.update(session, before, fields, context.cause(), prefetched);
       confirm?.(presenter.plain(context, row));
       return presenter.shown(context, row);
     }, resource.touches?.(context.params));
   }
 
   function applyPatch(context: Context<PatchBody<object>>, before: Locked): Patched<Fields> {
-    const body = resource.meaning?.(before, context.body) ?? context.body;
+    const body = resource.interpretPatch?.(before, context.body) ?? context.body;
     const schemas = { complete: replace.schema, readOnly, shown: shownSchema };
     return patchNestedRepresentation(presenter.plain(context, before), body, schemas);
   }
@@ -117,7 +117,7 @@ export function createCrudEndpoints<
       summary = `Create ${object}`,
       success = `The ${name} was created.`,
       ...particular
-    }: Creation<On, Body, Row, Ahead>): Endpoint =>
+    }: Creation<On, Body, Row, Prefetched>): Endpoint =>
       createEndpoint({
         ...particular,
         tag,
@@ -130,9 +130,9 @@ export function createCrudEndpoints<
         responses: { 201: buildOne(success)[200] },
         async handle(context) {
           const { body, params, write } = context;
-          const ahead = await resource.ahead?.(toCompletePatch(body));
+          const prefetched = await resource.prefetch?.(toCompletePatch(body));
           return write(
-            async session => presenter.created(context, await insert(session, context, ahead)),
+            async session => presenter.created(context, await insert(session, context, prefetched)),
             touches?.(params),
           );
         },

@@ -10,9 +10,9 @@ import type { Presenter } from './presenter.ts';
 
 /**
  * Rows of one kind; `Locked` is what is known of one that is about to be changed.
- * @template Ahead what is read before the transaction of a change: see Resource.ahead
+ * @template Prefetched what is read before the transaction of a change: see Resource.prefetch
  */
-export interface Rows<Params, Row, Locked extends Row, Fields, Ahead = undefined> {
+export interface Rows<Params, Row, Locked extends Row, Fields, Prefetched = undefined> {
   /** @throws HttpError 404 */
   find(session: Session, params: Params, caller: Caller): Promise<Row>;
   /** The same, keeping others from changing it until the transaction ends. @throws HttpError 404 */
@@ -22,12 +22,12 @@ export interface Rows<Params, Row, Locked extends Row, Fields, Ahead = undefined
     before: Locked,
     fields: Fields,
     cause: Cause,
-    ahead: Ahead | undefined,
+    prefetched: Prefetched | undefined,
   ): Promise<Row>;
   remove(session: Transaction, before: Locked, cause: Cause): Promise<void>;
 }
 
-export interface Resource<Params extends z.ZodObject, Row, Locked extends Row, Fields, Ahead> {
+export interface Resource<Params extends z.ZodObject, Row, Locked extends Row, Fields, Prefetched> {
   /** In the singular, for people: `article`. */
   readonly name: string;
   /** What operations read, replace and delete; the name with its article unless this says otherwise. */
@@ -46,18 +46,18 @@ export interface Resource<Params extends z.ZodObject, Row, Locked extends Row, F
   readonly representation?: z.ZodObject;
   readonly hal?: z.ZodType;
   readonly presenter: Presenter<Row>;
-  readonly rows: Rows<Output<Params>, Row, Locked, Fields, Ahead>;
+  readonly rows: Rows<Output<Params>, Row, Locked, Fields, Prefetched>;
   /** A complete replacement: every change ends in its fields. */
   readonly replace: { readonly schema: z.ZodType<Fields>; readonly example?: unknown };
   readonly patch: { readonly schema: z.ZodObject; readonly example: unknown };
   /** A response to a GET as plain JSON that is kept while it is current. */
   readonly cached?: (params: Output<Params>) => Reply | Promise<Reply>;
   /** Reads what a change needs before its transaction, from what its body says. */
-  readonly ahead?: (body: PatchBody<object>) => Promise<Ahead>;
+  readonly prefetch?: (body: PatchBody<object>) => Promise<Prefetched>;
   /** What a patch means, where that is not what it says. */
-  readonly meaning?: (before: Locked, body: PatchBody<object>) => PatchBody<object>;
+  readonly interpretPatch?: (before: Locked, body: PatchBody<object>) => PatchBody<object>;
   /** @throws HttpError 403 for a caller who may see it, but not do this */
-  readonly permit?: (right: 'edit' | 'remove', caller: Caller, row: Locked) => void;
+  readonly requireRight?: (right: 'edit' | 'remove', caller: Caller, row: Locked) => void;
   /** What a PUT or PATCH touches: see WriteOptions in storage/database.ts. */
   readonly touches?: (params: Output<Params>) => readonly string[];
 }
@@ -72,7 +72,7 @@ export interface Particular {
   readonly errors?: readonly ErrorCode[];
 }
 
-export interface Creation<Params extends z.ZodObject | undefined, Body extends z.ZodType, Row, Ahead>
+export interface Creation<Params extends z.ZodObject | undefined, Body extends z.ZodType, Row, Prefetched>
   extends Particular {
   /** Of the collection: `/articles`. */
   readonly path: string;
@@ -85,7 +85,7 @@ export interface Creation<Params extends z.ZodObject | undefined, Body extends z
   insert(
     session: Transaction,
     context: Input<Output<Params>, undefined, BodyOutput<JsonBody<Body> & { kind: 'json' }>>,
-    ahead: Ahead | undefined,
+    prefetched: Prefetched | undefined,
   ): Promise<Row>;
 }
 

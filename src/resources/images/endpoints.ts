@@ -52,7 +52,7 @@ export function createImageEndpoints(
 ): Endpoint[] {
   const read = allow.everyoneAlike('products:read');
   const write = allow.staff('products:write');
-  const present = createPresenter<PlacedImage>({
+  const presenter = createPresenter<PlacedImage>({
     placeOf: ({ product, image }) => ['products', product.id, 'images', image.id],
     representationOf: toRepresentation,
     linksOf: buildLinks,
@@ -91,7 +91,7 @@ export function createImageEndpoints(
       ...image,
     };
     const after = await change(session, before, [...product.images, added], context.cause());
-    return present.created(context, requireImage(after, added.id));
+    return presenter.created(context, requireImage(after, added.id));
   }
 
   const rows: Rows<z.output<typeof params>, PlacedImage, LockedImage, schema.ImageFields> = {
@@ -122,7 +122,7 @@ export function createImageEndpoints(
     hal: schema.productImageHal,
     replace: { schema: schema.replaceImage },
     patch: { schema: schema.patchImage, example: { alt: 'The lamp, lit', position: 0 } },
-    presenter: present,
+    presenter,
     rows,
   });
 
@@ -146,7 +146,7 @@ export function createImageEndpoints(
         const request = paginator.request(query, [], { id: 'position' }, list);
         const placed = productOf(row).images.map(({ id }, index) => ({ id, sort_value: index }));
         const shown = pickPage(placed, request);
-        const texts = shown.rows.map(({ id }) => present.body(context, requireImage(row, id)));
+        const texts = shown.rows.map(({ id }) => presenter.body(context, requireImage(row, id)));
         const page = paginator.page(shown, request, list, url, texts);
         return replyPage(context, page, 'images');
       },

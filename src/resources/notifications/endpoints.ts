@@ -27,7 +27,7 @@ export function createNotificationEndpoints(
   { database, paginator }: Dependencies,
   store: NotificationStore,
 ): Endpoint[] {
-  const present = createPresenter<StoredNotification>({
+  const presenter = createPresenter<StoredNotification>({
     placeOf: ({ id }) => ['notifications', id],
     representationOf: toNotification,
     linksOf: buildLinks,
@@ -44,7 +44,7 @@ export function createNotificationEndpoints(
     hal: schema.notificationHal,
     replace: { schema: schema.replaceNotification },
     patch: { schema: schema.patchNotification, example: { read: true } },
-    presenter: present,
+    presenter,
     rows: {
       find: async (session, { id }, caller) =>
         requireOwn(id, await store.find(session, requireReader(caller), id)),

@@ -56,7 +56,7 @@ export function createProductEndpoints(
     const row = requireFound('product', id, stored);
     return { body: productJson(row), lastModified: row.updated_at };
   });
-  const present = createPresenter<StoredProduct>({
+  const presenter = createPresenter<StoredProduct>({
     placeOf: ({ id }) => ['products', id],
     representationOf: productOf,
     representationText: productJson,
@@ -66,7 +66,7 @@ export function createProductEndpoints(
   const list = createProductLists(
     { database, paginator },
     { products: store, definitions, facets },
-    present.body,
+    presenter.body,
   );
   const fits = createAttributeFits(definitions);
   const rows: Rows<{ id: number }, StoredProduct, LockedProduct, schema.ProductFields> = {
@@ -97,8 +97,8 @@ export function createProductEndpoints(
     hal: schema.productHal,
     replace: { schema: schema.replaceProduct, example: schema.productReplacementExample },
     patch: { schema: schema.patchProduct, example: { price: 69.9 } },
-    meaning: (before, body) => completeStockChange(productOf(before), body),
-    presenter: present,
+    interpretPatch: (before, body) => completeStockChange(productOf(before), body),
+    presenter,
     cached: ({ id }) => singles.respond(id),
     touches: ({ id }) => [`product ${id}`],
     rows,
@@ -136,7 +136,7 @@ export function createProductEndpoints(
         return write(async session => {
           await fits(session)(fields);
           const row = await store.insert(session, fields, cause());
-          return present.created(context, row);
+          return presenter.created(context, row);
         }, []);
       },
     }),

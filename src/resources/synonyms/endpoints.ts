@@ -18,7 +18,7 @@ export function createSynonymEndpoints(
   { database, paginator }: Dependencies,
   { synonyms: store }: { synonyms: SynonymStore },
 ): Endpoint[] {
-  const present = createPresenter<StoredDocument>({
+  const presenter = createPresenter<StoredDocument>({
     placeOf: ({ id }) => ['search', 'synonyms', id],
     representationOf: toSynonym,
     representationText: toDocumentJson,
@@ -39,7 +39,7 @@ export function createSynonymEndpoints(
     hal: schema.synonymHal,
     replace: body,
     patch: { schema: schema.patchSynonym, example: schema.synonymBodyExample },
-    presenter: present,
+    presenter,
     rows: { ...store, ...createFindersById('synonym', store) },
   });
 

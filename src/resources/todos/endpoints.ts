@@ -23,7 +23,7 @@ export function createTodoEndpoints(
     if (caller.kind !== 'user') throw createUnauthorizedError('UNAUTHORIZED');
     return caller.userId;
   };
-  const present = createPresenter<StoredTodo>({
+  const presenter = createPresenter<StoredTodo>({
     placeOf: ({ id }) => ['todos', id],
     representationOf: toTodo,
     textOf: row => JSON.stringify({ data: toTodo(row) }),
@@ -40,7 +40,7 @@ export function createTodoEndpoints(
     representation: schema.todo,
     replace: { schema: schema.replaceTodo, example: { title: 'Order more lamps', done: true } },
     patch: { schema: schema.patchTodo, example: { done: true } },
-    presenter: present,
+    presenter,
     rows: {
       find: async (session, { id }, caller) =>
         requireFound('todo', id, await todos.find(session, requireUserId(caller), id)),

@@ -8,7 +8,7 @@ import type { Database, Session } from '../../storage/database.ts';
 import { createWrongPasswordError, type PasswordProof } from '../auth/current-password.ts';
 import type { SessionStore } from '../auth/store.ts';
 import type { Addresses } from './addresses.ts';
-import { present, type View } from './representation.ts';
+import { presenter, type View } from './representation.ts';
 import { findRefusal, requireVisible } from './rules.ts';
 import type * as schema from './schema.ts';
 import { toEmailKey, toUser, type UserStore } from './store.ts';
@@ -68,7 +68,7 @@ export function createUserChange(database: Pick<Database, 'read'>, stores: Chang
     const user = isOwner(context.caller, id) ? await users.find(database.read, id) : undefined;
     if (user === undefined) return undefined;
     const view = await readView(database.read, users, context);
-    context.precondition(() => present.body(view, user), user.updated_at);
+    context.precondition(() => presenter.body(view, user), user.updated_at);
     const fields = fieldsOf(toUser(user));
     if (!hasNewEmail(user.email, fields)) return undefined;
     if (fields.currentPassword === undefined) throw createPasswordRequiredError();
@@ -87,7 +87,7 @@ export function createUserChange(database: Pick<Database, 'read'>, stores: Chang
       const administrators = await lockAdministrators(session, users, caller);
       const before = requireVisible(await users.lock(session, id), id, caller);
       const view = await readView(session, users, context);
-      context.precondition(() => present.body(view, before), before.updated_at);
+      context.precondition(() => presenter.body(view, before), before.updated_at);
       const fields = fieldsOf(toUser(before));
       const refused = findRefusal(caller, before, fields.role, administrators);
       if (refused !== undefined) throw refused;
@@ -101,7 +101,7 @@ export function createUserChange(database: Pick<Database, 'read'>, stores: Chang
       if (isPending) await addresses.request(session, after, cause);
       else if (hasNewEmail(before.email, fields))
         await addresses.replaced(session, before, after, caller, cause);
-      return present.shown(await readView(session, users, context), after);
+      return presenter.shown(await readView(session, users, context), after);
     });
   };
 }

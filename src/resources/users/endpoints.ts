@@ -13,7 +13,7 @@ import type { Dependencies } from '../dependencies.ts';
 import type { ReviewStore } from '../reviews/store.ts';
 import { type ChangeStores, createUserChange, lockAdministrators, readView } from './change.ts';
 import type { MailTemplates } from './mail-templates.ts';
-import { present } from './representation.ts';
+import { presenter } from './representation.ts';
 import { findRefusal, requireCreation, requireVisible } from './rules.ts';
 import * as schema from './schema.ts';
 import { toEmailKey } from './store.ts';
@@ -52,7 +52,7 @@ export function createUserEndpoints({ database, paginator }: Dependencies, optio
       sortColumns: schema.sortColumns,
       requested: ({ query }) => ({ query, conditions: buildConditions(query) }),
       async textsOf(context) {
-        return present.textsOf(await readView(database.read, users, context));
+        return presenter.textsOf(await readView(database.read, users, context));
       },
     }),
     createEndpoint({
@@ -80,7 +80,7 @@ export function createUserEndpoints({ database, paginator }: Dependencies, optio
           const row = await users.insert(session, { ...fields, passwordHash, verifiedAt: null }, now);
           // Requested is what is still missing: the password, or proof that the address is the user's.
           await (row.password_hash === null ? mailTemplates.invite : mailTemplates.verify)(session, row, now);
-          return present.created(await readView(session, users, context), row);
+          return presenter.created(await readView(session, users, context), row);
         });
       },
     }),
@@ -99,7 +99,7 @@ export function createUserEndpoints({ database, paginator }: Dependencies, optio
         const { params, caller } = context;
         const { id } = params;
         const row = requireVisible(await users.find(database.read, id), id, caller);
-        return present.shown(await readView(database.read, users, context), row);
+        return presenter.shown(await readView(database.read, users, context), row);
       },
     }),
     createEndpoint({
@@ -155,7 +155,7 @@ export function createUserEndpoints({ database, paginator }: Dependencies, optio
           const administrators = await lockAdministrators(session, users, caller);
           const before = requireVisible(await users.lock(session, id), id, caller);
           const view = await readView(session, users, context);
-          precondition(() => present.body(view, before), before.updated_at);
+          precondition(() => presenter.body(view, before), before.updated_at);
           const refused = findRefusal(caller, before, null, administrators);
           if (refused !== undefined) throw refused;
           // Before the database deletes them with the account: each has its event, and ratings follow.
@@ -179,7 +179,7 @@ export function createUserEndpoints({ database, paginator }: Dependencies, optio
         const row = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
         // The token is good but its user is gone.
         if (row === undefined) throw createUnauthorizedError('UNAUTHORIZED');
-        return present.shown(await readView(database.read, users, context), row);
+        return presenter.shown(await readView(database.read, users, context), row);
       },
     }),
   ];

@@ -11,7 +11,7 @@ export interface View extends RequestContext {
   readonly administrators: readonly number[];
 }
 
-export const present = createPresenter<UserRow, View>({
+export const presenter = createPresenter<UserRow, View>({
   placeOf: ({ id }) => ['users', id],
   representationOf: toUser,
   linksOf: buildLinks,

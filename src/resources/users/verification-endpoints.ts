@@ -12,7 +12,7 @@ import type { Dependencies } from '../dependencies.ts';
 import type { AddressTokens } from './address-tokens.ts';
 import type { Addresses } from './addresses.ts';
 import type { MailTokens } from './mail-tokens.ts';
-import { present } from './representation.ts';
+import { presenter } from './representation.ts';
 import { createInvalidTokenError, findRefusal, requireVisible } from './rules.ts';
 import * as schema from './schema.ts';
 import { toUser, type UserStore } from './store.ts';
@@ -64,10 +64,10 @@ export function createVerificationEndpoints(
             const view = { caller, url, mediaType, administrators };
             const moved =
               token === undefined ? undefined : await addresses.confirm(session, before, token, cause());
-            if (moved !== undefined) return present.shown(view, moved);
+            if (moved !== undefined) return presenter.shown(view, moved);
             if (before.verified_at !== null) {
               if (before.pending_email !== null && token) throw createInvalidTokenError(setAgain);
-              return present.shown(view, before);
+              return presenter.shown(view, before);
             }
             if (token !== undefined) {
               if (token === '') throw createFieldError('token', 'required', 'is required');
@@ -75,7 +75,7 @@ export function createVerificationEndpoints(
               if (owner !== id) throw createInvalidTokenError();
             }
             await mailTokens.withdraw(session, id, purpose);
-            return present.shown(view, await users.verify(session, before, cause()));
+            return presenter.shown(view, await users.verify(session, before, cause()));
           });
         return token === undefined ? confirm() : guards.token({ showQuota, address }, token, confirm);
       },

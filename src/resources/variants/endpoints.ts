@@ -38,7 +38,7 @@ export function createVariantEndpoints(
   const read = allow.everyoneAlike('products:read');
   const lockProduct = async (session: Transaction, id: number): Promise<LockedProduct> =>
     requireFound('product', id, await products.lock(session, id));
-  const present = createPresenter<StoredVariant>({
+  const presenter = createPresenter<StoredVariant>({
     placeOf: row => ['products', variantOf(row).productId, 'variants', row.id],
     representationOf: variantOf,
     representationText: variantJson,
@@ -76,8 +76,8 @@ export function createVariantEndpoints(
     hal: schema.variantHal,
     replace: { schema: schema.replaceVariant, example: schema.variantBodyExample },
     patch: { schema: schema.patchVariant, example: { price: 19.9 } },
-    meaning: (before, body) => completeStockChange(variantOf(before), body),
-    presenter: present,
+    interpretPatch: (before, body) => completeStockChange(variantOf(before), body),
+    presenter,
     touches: ({ id }) => [`product ${id}`],
     rows,
   });
