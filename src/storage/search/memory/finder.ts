@@ -40,7 +40,7 @@ interface Found {
 }
 
 /** What has been found out for one search. */
-interface SearchMemo {
+interface Memo {
   readonly read: Map<string, Read | undefined>;
   readonly found: Map<string, Found | undefined>;
 }
@@ -73,12 +73,12 @@ function listMatchingWords(term: Term): readonly string[] | undefined {
 
 /** @param few words of more products are kept in memory */
 export function createFinder(reader: SearchReader, words: WordSets, few: number): Finder {
-  const searches = new WeakMap<SearchSession, SearchMemo>();
+  const searches = new WeakMap<SearchSession, Memo>();
   const othersOfWords = createBoundedMap<string, { readonly seen: number; readonly others: Others }>(
     mostWords,
   );
 
-  async function openMemo(session: SearchSession): Promise<SearchMemo> {
+  async function openMemo(session: SearchSession): Promise<Memo> {
     const memo = searches.get(session) ?? { read: new Map(), found: new Map() };
     if (searches.has(session)) return memo;
     searches.set(session, memo);
@@ -87,7 +87,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
   }
 
   /** What matches any of the terms; undefined where it is too many to be read. */
-  async function readAny(session: SearchSession, memo: SearchMemo, terms: readonly Term[]) {
+  async function readAny(session: SearchSession, memo: Memo, terms: readonly Term[]) {
     const key = toKey(terms);
     if (memo.read.has(key)) return memo.read.get(key);
     const group = terms.map(term => [term]);
@@ -96,12 +96,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
   }
 
   /** @param positions of all that matches any of the terms, or too many */
-  function hold(
-    session: SearchSession,
-    memo: SearchMemo,
-    terms: readonly Term[],
-    positions: readonly number[],
-  ) {
+  function hold(session: SearchSession, memo: Memo, terms: readonly Term[], positions: readonly number[]) {
     const products = positions.filter(position => getDocumentType(position) === 'product');
     const set = toDocumentSet(Uint32Array.from(products, getDocumentId));
     const others = positions.slice(products.length);
@@ -118,7 +113,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
   }
 
   /** The same; terms that have been read one by one are not read again. */
-  async function readAll(session: SearchSession, memo: SearchMemo, terms: readonly Term[]) {
+  async function readAll(session: SearchSession, memo: Memo, terms: readonly Term[]) {
     const found: Read[] = [];
     for (const term of terms) {
       const read = memo.read.get(toKey([term]));
@@ -154,7 +149,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
   }
 
   /** Of several terms that have to match together. */
-  async function readChoice(session: SearchSession, memo: SearchMemo, choice: Choice) {
+  async function readChoice(session: SearchSession, memo: Memo, choice: Choice) {
     const sets: DocumentSet[] = [];
     const others: (() => Promise<Others>)[] = [];
     for (const term of choice) {
@@ -172,7 +167,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
 
   async function readGroup(
     session: SearchSession,
-    memo: SearchMemo,
+    memo: Memo,
     group: readonly Choice[],
   ): Promise<Group | undefined> {
     const choices: ChoiceSets[] = [];
