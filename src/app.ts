@@ -7,7 +7,7 @@
 import type { BunRequest, Server } from 'bun';
 import type { Config } from './config.ts';
 import { type Authenticator, admit, type Caller, confirmRead, identify } from './http/access.ts';
-import { createCors as corsFor } from './http/cors.ts';
+import { createCors } from './http/cors.ts';
 import { type BodySpec, type Endpoint, hasBody } from './http/endpoint.ts';
 import { HttpError } from './http/errors.ts';
 import { Exchange, type ServerContext } from './http/exchange.ts';
@@ -72,7 +72,7 @@ export function createApp(options: AppOptions): App {
   const negotiate = createNegotiate();
   const parseQuery = requests.createQueryParser();
   const refuseUnknownMembers = createMemberCheck();
-  const cors = corsFor(config.CORS_ORIGINS);
+  const cors = createCors(config.CORS_ORIGINS);
   const turns = createTurns();
   const write = createRequestWrite(options);
   const respond = createResponder({

@@ -123,14 +123,16 @@ export function startService(options: ServiceOptions): Service {
   const loop = createLoopDelay();
   const published = (options.versions ?? buildPublishedVersions)(config, resources.endpoints);
   const versions = addEntries(addSuccessors(published, config.BASE_URL));
-  const makings = createQuota('sizes of images', config.RATE_LIMIT, config.RATE_WINDOW, { failsOpen: true });
+  const renditions = createQuota('sizes of images', config.RATE_LIMIT, config.RATE_WINDOW, {
+    failsOpen: true,
+  });
   const { media } = services;
   const numbers = { observer, database, quota, release, loop, media, queues: dispatcher, clock };
   let { starting } = options;
   void starting?.then(() => {
     starting = undefined;
   });
-  const operations = createOperations(versions, createMediaEndpoints(media, makings), config.BASE_URL, {
+  const operations = createOperations(versions, createMediaEndpoints(media, renditions), config.BASE_URL, {
     database,
     metrics: () => formatMetrics({ ...numbers, pending: server.pendingRequests }),
     metricsToken: config.METRICS_TOKEN,

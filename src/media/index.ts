@@ -62,7 +62,7 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
   const cache = createFileCache(join(config.DATA_DIR, 'media-cache'), config.MEDIA_CACHE_LIMIT, log);
   const counts = countNothing();
   const originals = createOriginals(store, cache, clock, log);
-  const runOnce = createOnce<Uint8Array | undefined>();
+  const shareRun = createOnce<Uint8Array | undefined>();
 
   async function make(hash: string, request: VariantRequest): Promise<Uint8Array | undefined> {
     const bytes = await originals.read(hash);
@@ -116,7 +116,7 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
       const name = toVariantName(request);
       const kept = await cache.get(hash, name);
       if (kept !== undefined) counts.hits += 1;
-      return toMediaFile(kept ?? (await runOnce(`${hash}-${name}`, () => make(hash, request))));
+      return toMediaFile(kept ?? (await shareRun(`${hash}-${name}`, () => make(hash, request))));
     },
   };
 }

@@ -35,10 +35,10 @@ export function createOriginals(store: FileStore, cache: FileCache, clock: Clock
   const seen = createBoundedMap<string, number>(knownFiles);
   /** Files that were what their names say when they were read last. */
   const checked = createBoundedMap<string, true>(knownFiles);
-  const runOnce = createOnce<Uint8Array | undefined>();
+  const shareRun = createOnce<Uint8Array | undefined>();
 
   const read = (hash: string) =>
-    runOnce(hash, async () => (await readCopy(hash)) ?? (await readStored(hash)));
+    shareRun(hash, async () => (await readCopy(hash)) ?? (await readStored(hash)));
 
   async function readStored(hash: string): Promise<Uint8Array | undefined> {
     const bytes = await store.read(hash);
