@@ -1,5 +1,5 @@
 /** `catalog export`: all products, from one state of the catalog, to a file or standard output. */
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { type CompiledQuery, sql } from 'kysely';
 import { getErrorCode } from '../error-code.ts';
 import { buildStoredColumns, productOf, type StoredProduct } from '../resources/products/row.ts';
@@ -13,7 +13,7 @@ import { readPages } from '../turns/slices.ts';
 import { runWithDatabase } from './database.ts';
 import { createLines, type Exported, type ExportFormat, exportFormats } from './export-lines.ts';
 import { formatCount, formatQuantity } from './import/report.ts';
-import { refuseDevice, refuseKept } from './output-file.ts';
+import { createPartialFile, refuseDevice, refuseKept } from './output-file.ts';
 import { escapeUnprintable } from './terminal/printable.ts';
 import { type Command, parse, parseChoiceOption, parseSafeOption } from './usage.ts';
 
@@ -23,7 +23,7 @@ Writes all products, ordered by id, as they are at one moment; the service may b
 
   --format FORMAT      csv, ndjson or json (csv; by the name of FILE when it ends in .ndjson, .jsonl or .json)
   --output FILE|-      where to; - is standard output, and the default. A file appears under its name when it
-                       is whole, and replaces what was there
+                       is whole, and replaces what was there; until then it is FILE.PID.partial
   --status STATUS      only products of this status: active or archived
   --category PATH      only products of the category with this path, and of those below it
   --no-safe-for-spreadsheets
@@ -40,7 +40,8 @@ each attribute (attributes.colour) and JSON in the cells of options, variants, a
 empty cell stands for no value, so an empty description comes back as none, and a product without currency gets the
 default one.
 
-Exit status: 0 done; 1 the export failed, and no file was written; 2 the command line is wrong.`;
+Exit status: 0 done; 1 the export failed, and no file was written; 2 the command line is wrong. A signal that ends
+the export (SIGTERM, SIGINT, SIGHUP) leaves no file either.`;
 
 const batchRows = 500;
 /** Characters that are written at once, but for one product that has more. */
@@ -216,11 +217,12 @@ function createStandardOutput(): Output {
 }
 
 async function createFileOutput(file: string): Promise<Output> {
-  const temporary = `${file}.${process.pid}.partial`;
+  const partial = createPartialFile(file, 'export');
   let handle: FileHandle;
   try {
-    handle = await open(temporary, 'wx');
+    handle = await open(partial.path, 'wx');
   } catch (error) {
+    partial.remove();
     throw new Error(`cannot write ${file}: ${error instanceof Error ? error.message : error}`);
   }
   return {
@@ -228,11 +230,11 @@ async function createFileOutput(file: string): Promise<Output> {
     async finish() {
       await handle.sync();
       await handle.close();
-      await rename(temporary, file);
+      partial.finish();
     },
     async abandon() {
       await handle.close().catch(() => undefined);
-      await rm(temporary, { force: true });
+      partial.remove();
     },
   };
 }

@@ -1,5 +1,6 @@
 /** The program that has started this one, as scripts/catalog.mjs does, and the signals that it and others send. */
-import { createReadStream } from 'node:fs';
+import { createReadStream, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 
 /** The descriptor of a pipe whose other end the launcher holds; undefined without a launcher. */
 function findLauncherPipe(): number | undefined {
@@ -42,4 +43,38 @@ export function listenForStop(): StopSignals {
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => onSignal(signal));
   return { first: first.promise, second: second.promise };
+}
+
+const endingSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/**
+ * Calls `work` before a signal ends this process, which then ends by the signal as without it. A signal that is ignored,
+ * as SIGHUP is below nohup, stays ignored.
+ * @returns withdraws it
+ */
+export function listenForEnd(work: (signal: NodeJS.Signals) => void): () => void {
+  const listened = endingSignals.filter(signal => !isIgnored(signal));
+  const onSignal = (signal: NodeJS.Signals): void => {
+    withdraw();
+    try {
+      work(signal);
+    } finally {
+      process.kill(process.pid, signal);
+    }
+  };
+  const withdraw = (): void => {
+    for (const signal of listened) process.off(signal, onSignal);
+  };
+  for (const signal of listened) process.on(signal, onSignal);
+  return withdraw;
+}
+
+/** False where the system has no /proc that says so. */
+function isIgnored(signal: (typeof endingSignals)[number]): boolean {
+  try {
+    const mask = /^SigIgn:\s*([\da-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
+    return ((BigInt(`0x${mask}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
+  } catch {
+    return false;
+  }
 }

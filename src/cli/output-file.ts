@@ -1,8 +1,15 @@
-/** The file that a command is to write: refused where it would take the place of one that is needed. */
-import { fstatSync, realpathSync, type Stats, statSync } from 'node:fs';
+/**
+ * The file that a command is to write: refused where it would take the place of one that is needed, and written under a
+ * temporary name until it is whole.
+ */
+import { fstatSync, realpathSync, renameSync, rmSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Config } from '../config.ts';
+import { getErrorCode } from '../error-code.ts';
+import { readNames } from '../secrets/private-files.ts';
 import { getEmbeddedFile } from '../storage/open.ts';
+import { listenForEnd } from './launcher.ts';
+import { escapeUnprintable } from './terminal/printable.ts';
 
 /** What the service keeps in DATA_DIR; beside these an operator may have files of his own there, such as backups. */
 const kept = /^(catalog\.db(-.*|\.restored\..*|\.before-restore-.*)?|jwt-secret.*|outbox|media|media-cache)$/;
@@ -33,6 +40,71 @@ export function refuseInput(file: string, input: string): void {
 /** @throws Error when the file is a device or a pipe, which would be replaced by a file of this name */
 export function refuseDevice(file: string): void {
   if (findStats(file)?.isFile() === false) throw new Error(`${file} is not a file; name one, or use - and >`);
+}
+
+export interface PartialFile {
+  /** The temporary name, under which nothing is yet. */
+  readonly path: string;
+  /** Gives it its own name. @throws Error of the system */
+  finish(): void;
+  /** Removes what was written of it. */
+  remove(): void;
+}
+
+/** What is written beside a partial file: SQLite's journal. */
+const partialEnds = ['', '-journal'] as const;
+
+/**
+ * A file that gets its name when it is whole. A signal that ends this process removes what was written of it; what
+ * processes have left that were killed is removed now.
+ * @param command for what is said
+ */
+export function createPartialFile(file: string, command: string): PartialFile {
+  const say = (line: string) => console.error(`catalog ${command}: ${escapeUnprintable(line)}`);
+  for (const leftover of removeLeftovers(file)) say(`removed ${leftover}, left by a process that has ended`);
+  const path = `${file}.${process.pid}.partial`;
+  const removeWritten = () => {
+    for (const end of partialEnds) rmSync(`${path}${end}`, { force: true });
+  };
+  const withdraw = listenForEnd(signal => {
+    removeWritten();
+    say(`ended by ${signal}; nothing was written to ${file}`);
+  });
+  return {
+    path,
+    finish() {
+      renameSync(path, file);
+      withdraw();
+    },
+    remove() {
+      withdraw();
+      removeWritten();
+    },
+  };
+}
+
+/** @returns what was removed: partial files of this name whose process does not exist, or has had the id of this one */
+function removeLeftovers(file: string): string[] {
+  const folder = dirname(file);
+  const begin = `${basename(file)}.`;
+  const leftovers = readNames(folder).filter(name => {
+    const id = name.startsWith(begin)
+      ? /^(\d+)\.partial(?:-journal)?$/.exec(name.slice(begin.length))?.[1]
+      : undefined;
+    return id !== undefined && (Number(id) === process.pid || !isRunning(Number(id)));
+  });
+  const paths = leftovers.map(name => join(folder, name));
+  for (const path of paths) rmSync(path, { force: true });
+  return paths;
+}
+
+/** Also when it is another user's. */
+function isRunning(id: number): boolean {
+  try {
+    return process.kill(id, 0);
+  } catch (error) {
+    return getErrorCode(error) !== 'ESRCH';
+  }
 }
 
 function isKept(place: string, { DATA_DIR }: Pick<Config, 'DATA_DIR'>): boolean {

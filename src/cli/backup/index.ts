@@ -1,12 +1,14 @@
 /** `catalog backup`: a consistent copy of the embedded database while the service runs. */
+import { existsSync, statSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
 import { loadConfig } from '../../config.ts';
 import { getEmbeddedFile } from '../../storage/open.ts';
-import { copySqlite } from '../../storage/sqlite/files/copy.ts';
 import { runWithCatalog } from '../database.ts';
 import { formatCount } from '../import/report.ts';
-import { refuseKept } from '../output-file.ts';
+import { createPartialFile, refuseKept } from '../output-file.ts';
 import { escapeUnprintable } from '../terminal/printable.ts';
 import { type Command, parse, requireOnePositional, UsageError } from '../usage.ts';
+import type { CopyFailure, CopyRequest } from './worker.ts';
 
 export const command: Command = {
   help: `Usage: catalog backup FILE
@@ -17,6 +19,9 @@ Keep jwt-secret of DATA_DIR as well, or everyone has to sign in again. Images ar
 folder media of DATA_DIR after it, or what MEDIA_URL names.
 
 With DATABASE_URL the database is PostgreSQL's: use pg_dump.
+
+Until it is whole the copy is FILE.PID.partial; a signal that ends the backup (SIGTERM, SIGINT, SIGHUP) removes it. One
+that was left by a process that was killed is removed by the next backup to FILE.
 
 Exit status: 0 the copy is whole; 1 it could not be made, and there is no FILE;
 2 the command line is wrong.`,
@@ -29,8 +34,30 @@ Exit status: 0 the copy is whole; 1 it could not be made, and there is no FILE;
       throw new Error('the database is PostgreSQL (DATABASE_URL): back it up with pg_dump');
     }
     refuseKept(file, config);
-    const bytes = await runWithCatalog(async () => copySqlite(getEmbeddedFile(config), file));
+    const bytes = await runWithCatalog(() => writeBackup(getEmbeddedFile(config), file));
     console.log(`${formatCount(bytes)} bytes written to ${escapeUnprintable(file)}, integrity checked`);
     return 0;
   },
 };
+
+/** @returns its size in bytes @throws Error with one line when there is such a file already, or it cannot be written whole */
+async function writeBackup(database: string, file: string): Promise<number> {
+  if (existsSync(file)) throw new Error(`${file} exists already; nothing was written`);
+  const partial = createPartialFile(file, 'backup');
+  try {
+    await copyInThread({ database, copy: partial.path });
+    partial.finish();
+    return statSync(file).size;
+  } finally {
+    partial.remove();
+  }
+}
+
+async function copyInThread(request: CopyRequest): Promise<void> {
+  const thread = new Worker(new URL('./worker.ts', import.meta.url), { workerData: request });
+  const failure = await new Promise<CopyFailure>((resolve, reject) => {
+    thread.on('message', resolve);
+    thread.on('error', reject);
+  });
+  if (failure !== undefined) throw new Error(failure);
+}

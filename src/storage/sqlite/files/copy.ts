@@ -1,26 +1,18 @@
 /** A consistent copy of an SQLite database that others may be writing. */
 import { Database as Connection } from 'bun:sqlite';
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 import { useLog } from '../journal-mode.ts';
 
 /**
- * Copies under a temporary name, verifies the copy, and gives it its name when it is whole and on disk.
- * @returns its size in bytes
- * @throws Error with one line when there is no database, the copy exists already, or it is damaged
+ * Copies, verifies the copy, and waits until it is on the disk. Blocks the thread that it runs in for as long as it takes.
+ * @param copy a file that does not exist; what was written of it stays there when this throws
+ * @throws Error with one line when there is no database, the copy cannot be written, or it is damaged
  */
-export function copySqlite(database: string, copy: string): number {
+export function copySqlite(database: string, copy: string): void {
   if (!existsSync(database)) throw new Error(`there is no database ${database}`);
-  if (existsSync(copy)) throw new Error(`${copy} exists already; nothing was written`);
-  const temporary = `${copy}.${process.pid}.partial`;
-  try {
-    vacuumInto(database, temporary);
-    inspect(temporary);
-    sync(temporary);
-    renameSync(temporary, copy);
-    return statSync(copy).size;
-  } finally {
-    for (const file of [temporary, `${temporary}-journal`]) rmSync(file, { force: true });
-  }
+  vacuumInto(database, copy);
+  inspect(copy);
+  sync(copy);
 }
 
 function vacuumInto(database: string, copy: string): void {

@@ -1,0 +1,90 @@
+/** What a signal, or a kill, leaves of a file that a command was writing: nothing, for longer than until the next run. */
+import { Database as Connection } from 'bun:sqlite';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { createCatalog, type Place } from '../program.ts';
+
+setDefaultTimeout(60_000);
+
+const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+const partialsOf = (place: Place): string[] =>
+  readdirSync(place.folder).filter(name => name.includes('.partial'));
+
+/** Sends the signal as soon as the command has begun its file. */
+async function signalWhileWriting(place: Place, args: readonly string[], signal: NodeJS.Signals) {
+  const running = place.start(args);
+  while (partialsOf(place).length === 0 && running.exitCode === null)
+    await new Promise(resolve => setImmediate(resolve));
+  running.kill(signal);
+  await running.exited;
+  return { signal: running.signalCode, out: await running.stdout.text(), err: await running.stderr.text() };
+}
+
+describe('a backup', () => {
+  let place: Place;
+  let file: string;
+  beforeAll(async () => {
+    place = await createCatalog('sqlite');
+    file = join(place.folder, 'nightly.db');
+    using connection = new Connection(join(place.environment.DATA_DIR ?? '', 'catalog.db'));
+    connection.run('create table filler (id integer primary key, bytes blob)');
+    connection.run(`insert into filler (bytes) with recursive n (i) as (select 1 union all select i + 1 from n
+      where i < 100000) select zeroblob(1000) from n`);
+  });
+  afterAll(() => place.remove());
+
+  test.each(signals)('that is ended by %s leaves nothing, and says so', async signal => {
+    const ended = await signalWhileWriting(place, ['backup', file], signal);
+    expect(ended).toEqual({
+      signal,
+      out: '',
+      err: `catalog backup: ended by ${signal}; nothing was written to ${file}\n`,
+    });
+    expect([partialsOf(place), existsSync(file)]).toEqual([[], false]);
+  });
+
+  test('that was killed leaves what the next one to the same file removes, and nothing else of the folder', async () => {
+    await signalWhileWriting(place, ['backup', file], 'SIGKILL');
+    const [left] = partialsOf(place);
+    expect(left).toMatch(/^nightly\.db\.\d+\.partial$/);
+    const kept = [`nightly.db.${process.pid}.partial`, 'nightly.db.x.partial', 'other.db.999999999.partial'];
+    for (const name of kept) place.file(name, 'of others');
+    const { status, out, err } = await place.run(['backup', file]);
+    expect([status, out]).toEqual([0, expect.stringContaining('integrity checked')]);
+    expect(err).toContain(
+      `catalog backup: removed ${join(place.folder, left ?? '')}, left by a process that has ended\n`,
+    );
+    expect(partialsOf(place).sort()).toEqual(kept.sort());
+    for (const name of [...kept, 'nightly.db']) rmSync(join(place.folder, name));
+  });
+
+  test.skipIf(process.platform !== 'linux')('below nohup goes on when its terminal is closed', async () => {
+    const running = place.start(['backup', file], ['nohup']);
+    while (partialsOf(place).length === 0 && running.exitCode === null)
+      await new Promise(resolve => setImmediate(resolve));
+    running.kill('SIGHUP');
+    expect([await running.exited, existsSync(file)]).toEqual([0, true]);
+    rmSync(file);
+  });
+});
+
+describeOnDatabases('an export to a file on %s', kind => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await createCatalog(kind);
+    const rows = Array.from({ length: 5000 }, (_, index) => `S-${index},Lamp ${index},1`);
+    await place.runHere(['import', place.file('all.csv', ['sku,name,price', ...rows].join('\n'))]);
+  });
+  afterAll(() => place.remove());
+
+  test.each(signals)('that is ended by %s leaves what was there, and nothing beside it', async signal => {
+    const file = place.file('products.csv', 'of the day before');
+    const { err, ...ended } = await signalWhileWriting(place, ['export', '--output', file], signal);
+    expect(ended).toEqual({ signal, out: '' });
+    expect(err).toBe(`catalog export: ended by ${signal}; nothing was written to ${file}\n`);
+    expect([partialsOf(place), await Bun.file(file).text()]).toEqual([[], 'of the day before']);
+  });
+});
