@@ -3,7 +3,7 @@
  * migrate, and a file that holds none.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { commands } from '../../src/cli/index.ts';
@@ -218,4 +218,53 @@ describe('a file that is no catalog', () => {
     expect(out + err).not.toContain('run catalog check');
     place.remove();
   });
+});
+
+const refusedFiles: readonly (readonly [
+  name: string,
+  content: string | undefined,
+  options: readonly string[],
+  reason: string,
+])[] = [
+  ['none.csv', undefined, [], 'there is no file FOLDER/none.csv'],
+  ['.', undefined, [], 'FOLDER/. is a folder'],
+  ['x.pdf', '%PDF-1.7', [], 'FOLDER/x.pdf is a PDF file: export the data as CSV, NDJSON or JSON'],
+  ['empty.csv', '', [], 'FOLDER/empty.csv has no records: it is empty'],
+  [
+    'e.csv',
+    'a,price\nx,1\n',
+    [],
+    'there is no column "name": name it with --map name=COLUMN, one of a, price',
+  ],
+  [
+    'm.csv',
+    csv,
+    ['--map', 'name=titel'],
+    'the first record has no column "titel" for name; it has sku, name',
+  ],
+  ['p.json', '{"a":1}', ['--path', 'b'], 'FOLDER/p.json has no array at "b"; name the member'],
+  ['shop.csv', csv, ['--preset', 'shopify'], 'FOLDER/shop.csv is not a product export of Shopify'],
+  ['r.csv', csv, ['--rejects', 'FOLDER/missing/r'], '--rejects cannot write FOLDER/missing/r'],
+];
+
+test.each(refusedFiles)(
+  'an import that is refused makes no database: of %s',
+  async (name, content, options, reason) => {
+    const place = await createPlace('sqlite');
+    if (content !== undefined) place.file(name, content);
+    const ended = await runIn(place, ['import', `FOLDER/${name}`, ...options]);
+    expect([ended.status, ended.out]).toEqual([1, '']);
+    expect(ended.err).toStartWith(`catalog import: ${reason.replace('FOLDER', place.folder)}`);
+    expect(existsSync(place.environment.DATA_DIR ?? '')).toBe(false);
+    place.remove();
+  },
+);
+
+test('an import of a file that is not there leaves the migrations of an earlier release to one that is', async () => {
+  const place = await createCatalog('sqlite');
+  await change(place, `delete from migrations where name = '${last}'`);
+  const before = await readApplied(place);
+  expect((await runIn(place, ['import', 'FOLDER/none.csv'])).err).toContain('there is no file');
+  expect(await readApplied(place)).toEqual(before);
+  place.remove();
 });

@@ -1,5 +1,5 @@
 /** `catalog import`: products from a file into the catalog. */
-
+import { existsSync } from 'node:fs';
 import { type Config, loadConfig } from '../../config.ts';
 import { createCommandOutbox } from '../../events/outbox.ts';
 import type { CellOptions } from '../../files/cells/fields.ts';
@@ -9,14 +9,14 @@ import { createMatchedProducts } from '../../resources/products/import/matching.
 import { planWithout } from '../../resources/products/import/plan.ts';
 import type { BulkLoad, Database } from '../../storage/database.ts';
 import { isCatalog, migrate } from '../../storage/migrations/migrate.ts';
-import { openBulkLoad, openDatabase } from '../../storage/open.ts';
+import { checkDataFolder, openBulkLoad, openDatabase } from '../../storage/open.ts';
 import { createProductTotals } from '../../storage/totals.ts';
 import { findEmbeddedSize, requireMigrated } from '../database.ts';
 import { refuseInput, refuseKept } from '../output-file.ts';
 import { escapeUnprintable, getErrorMessage } from '../terminal/printable.ts';
 import type { Command } from '../usage.ts';
 import { help, type ImportArguments, parseArguments } from './options.ts';
-import type { RecordsRequest } from './records.ts';
+import type { Chunk, RecordsRequest } from './records.ts';
 import {
   createInitialState,
   createProgress,
@@ -26,7 +26,8 @@ import {
   formatSummary,
   openRejects,
 } from './report.ts';
-import { type BatchWriter, runImport, type StopRequest } from './run.ts';
+import { type BatchWriter, readNextOrStop, runImport, type StopRequest } from './run.ts';
+import { requireSource } from './source.ts';
 import { openRecordsApart } from './thread.ts';
 import { createBatchWriter } from './write.ts';
 
@@ -41,18 +42,66 @@ export const command: Command = {
 async function importIntoDatabase(given: ImportArguments): Promise<number> {
   const config = loadConfig(process.env);
   checkRejects(given, config);
+  requireSource(given.file);
+  if (config.DATABASE_URL === undefined && existsSync(config.DATA_DIR)) checkDataFolder(config);
+  const currency = given.cells.currency ?? config.DEFAULT_CURRENCY;
+  // A file that is refused at its beginning makes no database.
+  const begun = isMissing(config)
+    ? await beginFile(given, { currency, gather: false, cells: given.cells })
+    : undefined;
   const load = openBulkLoad(config, ['products', 'events']);
   try {
     await migrate(load.database, Date.now);
-    const catalog = {
-      currency: given.cells.currency ?? config.DEFAULT_CURRENCY,
-      gather: await hasProducts(load.database),
-      cells: await readCellOptions(given, load.database),
-    };
-    return await importFile(given, catalog, await createBatchWriter(load), load.transactionMs);
+    const opened = begun ?? (await beginFile(given, await readCatalog(given, load.database, currency)));
+    return await importFile(given, opened, await createBatchWriter(load), load.transactionMs);
   } finally {
     await closeLoad(load);
   }
+}
+
+/** Whether the import makes the database. */
+const isMissing = (config: Config): boolean =>
+  config.DATABASE_URL === undefined && (findEmbeddedSize(config) ?? 0) === 0;
+
+type Catalog = Pick<RecordsRequest, 'currency' | 'gather' | 'cells'>;
+
+const readCatalog = async (
+  given: ImportArguments,
+  database: Database,
+  currency: string,
+): Promise<Catalog> => ({
+  currency,
+  gather: await hasProducts(database),
+  cells: await readCellOptions(given, database),
+});
+
+/** Opens the file and reads its first chunk, with which it is known whether it can be imported at all. */
+async function beginFile(given: ImportArguments, catalog: Catalog): Promise<OpenedFile> {
+  const started = performance.now();
+  const stop = createStopRequest();
+  const { totalBytes, chunks } = await openRecordsApart({ ...given, ...catalog });
+  let first = await readNextOrStop(chunks, stop);
+  return {
+    totalBytes,
+    started,
+    stop,
+    chunks: {
+      next() {
+        const now = first === undefined ? chunks.next() : Promise.resolve(first);
+        first = undefined;
+        return now;
+      },
+    },
+  };
+}
+
+interface OpenedFile {
+  /** Undefined for a stream. */
+  readonly totalBytes: number | undefined;
+  readonly chunks: AsyncIterator<Chunk>;
+  /** When, in milliseconds of performance.now(). */
+  readonly started: number;
+  readonly stop: StopRequest;
 }
 
 async function closeLoad(load: BulkLoad): Promise<void> {
@@ -77,15 +126,15 @@ async function dryRun(given: ImportArguments): Promise<number> {
   const database = await openExistingDatabase(config);
   try {
     if (database === undefined) {
-      const catalog = { currency, gather: true, cells: given.cells };
+      const opened = await beginFile(given, { currency, gather: true, cells: given.cells });
       const pass = () => Promise.resolve();
-      return await importFile(given, catalog, { write: async records => planWithout(records), pass });
+      return await importFile(given, opened, { write: async records => planWithout(records), pass });
     }
     const importer = createProductImporter(database, createCommandOutbox(database));
     const cells = await readCellOptions(given, database);
-    const catalog = { currency, gather: true, cells };
+    const opened = await beginFile(given, { currency, gather: true, cells });
     const matched = createMatchedProducts();
-    return await importFile(given, catalog, {
+    return await importFile(given, opened, {
       async write(records) {
         const plan = await database.snapshot(session => importer.plan(session, records, 'read', matched));
         matched.add(plan.matched);
@@ -138,18 +187,16 @@ async function readCellOptions({ cells }: ImportArguments, database: Database): 
 
 async function importFile(
   given: ImportArguments,
-  catalog: Pick<RecordsRequest, 'currency' | 'gather' | 'cells'>,
+  { totalBytes, chunks, started, stop }: OpenedFile,
   writer: BatchWriter,
   transactionMs = () => Number.POSITIVE_INFINITY,
 ): Promise<number> {
-  const { totalBytes, chunks } = await openRecordsApart({ ...given, ...catalog });
   const rejects = openRejects(given.rejects, given.skip > 0);
   const progress = createProgress(process.stderr.isTTY === true, totalBytes);
   const state = createInitialState();
-  const started = performance.now();
   const { skip, batchSize } = given;
   const say = (line: string) => console.error(`catalog import: ${escapeUnprintable(line)}`);
-  const reporting = { rejects, progress, say, stop: createStopRequest() };
+  const reporting = { rejects, progress, say, stop };
   try {
     const run = { chunks, skip, batchSize, writer, transactionMs, ...reporting };
     const complete = await runImport(run, state);

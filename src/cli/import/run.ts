@@ -159,7 +159,7 @@ const countRows = (records: readonly PreparedRecord[]): number =>
   records.reduce((rows, { variantCount }) => rows + 1 + variantCount, 0);
 
 /** The next chunk, or undefined when the import is to stop: also while a stream has nothing to read. */
-function readNextOrStop(
+export function readNextOrStop(
   chunks: AsyncIterator<Chunk>,
   stop: StopRequest,
 ): Promise<IteratorResult<Chunk> | undefined> {

@@ -40,7 +40,7 @@ export async function openSource(
   format: FileFormat | undefined,
   options: ReadOptions & { readonly encoding?: Encoding | undefined },
 ): Promise<ImportSource> {
-  const stats = file === '-' ? undefined : requireFile(file);
+  const stats = requireSource(file);
   let bytes = 0;
   async function* countBytes(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of source) {
@@ -105,7 +105,9 @@ export async function spoolInput(): Promise<{ readonly file: string; remove(): v
 const isSame = (before: Stats, now: Stats | undefined): boolean =>
   before.size === now?.size && before.mtimeMs === now.mtimeMs && before.ino === now.ino;
 
-function requireFile(file: string): Stats {
+/** @returns undefined for standard input @throws Error with one line when there is no such file, or it is a folder */
+export function requireSource(file: string): Stats | undefined {
+  if (file === '-') return undefined;
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) throw new Error(`there is no file ${file}`);
   if (stats.isDirectory()) throw new Error(`${file} is a folder`);
