@@ -131,3 +131,16 @@ test('of one record and one row, in the singular', async () => {
   expect(ended.out).toContain(' (1 record in ');
   fresh.remove();
 });
+
+test('a column without a name is named by its number, with and without a preset', async () => {
+  const fresh = await createCatalog('sqlite');
+  const plain = fresh.file('plain.csv', 'name,,price,colour,\nA,x,1,red,y\n');
+  expect((await fresh.runHere(['import', plain])).err).toContain(
+    'catalog import: columns not used: colour, column 2 (without a name), column 5 (without a name)\n',
+  );
+  const feed = fresh.file('feed.csv', 'id,title,price,link,\nA,Lamp,1 EUR,https://shop.example/a,x\n');
+  expect((await fresh.runHere(['import', feed, '--preset', 'google'])).err).toContain(
+    'catalog import: columns not used: column 5 (without a name)\n',
+  );
+  fresh.remove();
+});

@@ -1,6 +1,6 @@
 /** What a file has as products, not yet checked: a record each, or with a preset what its rows come to. */
 import type { CellOptions } from '../../files/cells/fields.ts';
-import { createRecordMapper, type Mapper } from '../../files/cells/mapper.ts';
+import { createRecordMapper, type Mapper, nameUnnamed } from '../../files/cells/mapper.ts';
 import { type Mapping, pickMember, productFields } from '../../files/map.ts';
 import type { SourceRecord } from '../../files/read.ts';
 import type { ErrorDetail } from '../../http/errors.ts';
@@ -216,7 +216,8 @@ async function* readRowCandidates(
       if (!looked && record.columns !== undefined) {
         requireColumns(preset, record.columns, file);
         requireMapped(record, request.mapping);
-        if (dropUnknown) notices.unused = resolveColumns(preset, record.columns).rest;
+        const { rest } = resolveColumns(preset, record.columns);
+        notices.unused = [...(dropUnknown ? rest : []), ...nameUnnamed(record.columns)];
         looked = true;
       }
       join.survey(record);

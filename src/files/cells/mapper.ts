@@ -41,7 +41,7 @@ export interface Mapper {
    * @param columns of a table, the same array for all its records: where they are is then found out once
    */
   map(record: Readonly<Record<string, unknown>>, columns?: readonly string[]): Record<string, unknown>;
-  /** The columns of a table that no field is taken from. */
+  /** The columns of a table that no field is taken from, those without a name by their number. */
   unused(columns: readonly string[]): string[];
 }
 
@@ -93,10 +93,14 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
     },
     unused(columns) {
       const used = new Set(getSources(columns).map(({ column }) => column));
-      return columns.filter(column => column !== '' && !used.has(column));
+      return [...columns.filter(column => column !== '' && !used.has(column)), ...nameUnnamed(columns)];
     },
   };
 }
+
+/** What columns without a name, which nothing can be taken from, are called in messages. */
+export const nameUnnamed = (columns: readonly string[]): string[] =>
+  columns.flatMap((column, index) => (column === '' ? [`column ${index + 1} (without a name)`] : []));
 
 function requireReader(field: string, mapping: Mapping): Reader {
   const column = mapping.get(field);
