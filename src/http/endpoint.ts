@@ -114,6 +114,8 @@ export interface Input<Params, Query, Body> {
   header(name: string): string | null;
   /** The media type that was negotiated for the response. */
   readonly mediaType: string;
+  /** Whether what the operation does not know is refused instead of ignored: `Prefer: handling=strict`. */
+  readonly strict: boolean;
   /**
    * Checks If-Match and the other preconditions against the resource as it is now (RFC 9110 §13).
    * @param bodyOf gives what a GET of this address returns, where there are any; @param lastModified epoch milliseconds

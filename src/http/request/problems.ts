@@ -36,6 +36,12 @@ export class Problems {
     if (!this.isFull) this.details.push(buildErrorDetail(path, 'readOnly', 'is read-only'));
   }
 
+  /** A parameter of the query whose name is empty. */
+  addUnnamed(): void {
+    if (!this.isFull)
+      this.details.push(buildErrorDetail(['query'], 'unknown', 'has a parameter without a name'));
+  }
+
   addUnknown(path: Path, unknown: UnknownName): void {
     if (this.isFull) return;
     const { name } = unknown;

@@ -63,6 +63,10 @@ export function refuseUnknownParameters({ query }: Endpoint, search: string): vo
   for (const name of new Set(new URLSearchParams(search).keys())) {
     if (name === 'api_key' || known.includes(name)) continue;
     if (prefixed.some(({ prefix }) => name.startsWith(prefix))) continue;
+    if (name === '') {
+      problems.addUnnamed();
+      continue;
+    }
     problems.addUnknown([name], {
       known: /key/i.test(name) ? [...known, 'api_key'] : known,
       prefixes: prefixed.map(({ prefix }) => prefix),
@@ -226,7 +230,7 @@ function checkMembers(value: unknown, { known, readable }: Shapes, path: Path, p
       const part = getShapes(name);
       if (part !== undefined) checkMembers(value[name], part, place, problems);
     } else if (readable?.names?.has(name) === true) problems.addReadOnly(place);
-    else problems.addUnknown(place, { known: names });
+    else problems.addUnknown(place, { known: names, ...(name === '' ? { name } : {}) });
   }
 }
 

@@ -1,5 +1,4 @@
 /** Facets of lists of products: which are requested, and how `meta` says what they count. */
-import { sql } from 'kysely';
 import { z } from 'zod';
 import { attributeKey } from '../../attribute-key.ts';
 import { quoteValue } from '../../http/credentials.ts';
@@ -14,6 +13,7 @@ import type { Lister } from '../../storage/list/index.ts';
 import type { Condition, ListedAt, ListRequest } from '../../storage/list/request.ts';
 import { createFacetedLister } from '../../storage/list/with-facets.ts';
 import type { Definitions } from './store.ts';
+import { createUsedAttributes } from './used.ts';
 
 /** Facets in one request, at most. */
 const mostFacets = 20;
@@ -114,14 +114,9 @@ interface CountedPage<Row> {
 }
 
 export function createProductFacets(database: Database, columns: Columns): ProductFacets {
-  const { build, read } = database;
+  const { isUsed } = createUsedAttributes(database);
   const counter = createFacetCounter(database, columns);
   const listCounted = createFacetedLister(database, counter);
-
-  async function isUsed(key: string): Promise<boolean> {
-    const query = sql<{ key: string }>`select key from product_attributes where key = ${key} limit 1`;
-    return (await read.first(query.compile(build))) !== undefined;
-  }
 
   async function check(name: string, definitions: Definitions): Promise<void> {
     if (plainFacets.includes(name)) return;

@@ -10,6 +10,7 @@ import { mapInSlices } from '../../turns/slices.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
 import { buildAttributeConditions } from '../attributes/filters.ts';
 import { attributeDefinitions, type DefinitionStore, type Definitions } from '../attributes/store.ts';
+import { createUsedAttributes } from '../attributes/used.ts';
 import type { RequestContext } from '../context.ts';
 import { replyPage } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -20,6 +21,10 @@ import type { ProductStore } from './store.ts';
 
 /** What is requested; `id` is that of the product of which a variant has the sku, where that has been looked up. */
 type Query = z.output<typeof schema.listProducts> & { readonly id?: number };
+
+interface ListContext extends RequestContext {
+  readonly strict: boolean;
+}
 
 export interface ListParts {
   readonly products: Pick<ProductStore, 'list'>;
@@ -34,6 +39,7 @@ export function createProductLists(
   bodyOf: (context: RequestContext, row: StoredProduct) => string,
 ) {
   const lists = createCachedLists(database, [products, attributeDefinitions]);
+  const { requireKnown } = createUsedAttributes(database);
 
   /** @param names of facets */
   const buildRequest = (query: Query, defined: Definitions, names: readonly string[]): ListRequest => {
@@ -77,12 +83,13 @@ export function createProductLists(
     );
   }
 
-  async function respondWithDefinitions(context: RequestContext, query: Query): Promise<Reply> {
+  async function respondWithDefinitions(context: ListContext, query: Query): Promise<Reply> {
     const defined = await definitions.current();
+    if (context.strict) await requireKnown(query.attributes, defined);
     return respondWithPage(context, query, defined, await facets.names(query.facets, defined));
   }
 
-  return (context: RequestContext, query: Query): Reply | Promise<Reply> =>
+  return (context: ListContext, query: Query): Reply | Promise<Reply> =>
     query.attributes === undefined && query.facets === undefined
       ? respondWithPage(context, query, new Map(), [])
       : respondWithDefinitions(context, query);

@@ -10,6 +10,7 @@ import type { Condition, ListRequest } from '../../storage/list/request.ts';
 import { type SearchType, searchCollection, searchTypes } from '../../storage/search/index.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
 import { attributeDefinitions, type DefinitionStore, type Definitions } from '../attributes/store.ts';
+import { createUsedAttributes } from '../attributes/used.ts';
 import { may } from '../context.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { buildConditions } from '../products/list.ts';
@@ -52,6 +53,7 @@ export function createSearchEndpoints(
     synonymCollection,
     { name: 'categories' },
   ]);
+  const { requireKnown } = createUsedAttributes(database);
   return [
     createEndpoint({
       method: 'GET',
@@ -95,10 +97,11 @@ export function createSearchEndpoints(
       query: schema.search,
       responses: { 200: { description: 'One page of hits, best first.', schema: schema.searchResults } },
       errors: ['FORBIDDEN', 'INVALID_CURSOR'],
-      async handle({ query, caller, url }) {
+      async handle({ query, caller, url, strict }) {
         const { visible, types } = resolveTypes(query, caller);
         const isPlain = query.attributes === undefined && query.facets === undefined;
         const defined: Definitions = isPlain ? new Map() : await definitions.current();
+        if (strict) await requireKnown(query.attributes, defined);
         const names = await facets.names(query.facets, defined);
         const { status, ...filters } = query;
         // A product's or a variant's.
