@@ -9361,9 +9361,9 @@ export interface components {
             templated?: true;
             /**
              * @description The media type of what is there; absent where it is to be had as HAL.
-             * @constant
+             * @enum {string}
              */
-            type?: "application/json";
+            type?: "application/json" | "text/html" | "text/plain";
         };
         /**
          * @example {

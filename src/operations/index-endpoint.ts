@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { createEndpoint, type Endpoint } from '../http/endpoint.ts';
 import { addSelfLink, entryLinksSchema, type Links, nothingEmbedded, toHal } from '../http/hal/index.ts';
-import { halJson } from '../http/negotiate.ts';
+import { halJson, json } from '../http/negotiate.ts';
 import { replyOk } from '../http/response/reply.ts';
 import type { StaticBody } from './pages/docs.ts';
 import { buildIndexPage } from './pages/index-page.ts';
@@ -18,6 +18,15 @@ export interface VersionDocument {
   readonly document: () => Promise<StaticBody>;
 }
 
+/** What there is beside the versions, none of it as HAL. */
+const beside = {
+  docs: { path: '/docs', type: 'text/html' },
+  openapi: { path: '/openapi.json', type: json },
+  health: { path: '/health', type: json },
+  ready: { path: '/ready', type: json },
+  metrics: { path: '/metrics', type: 'text/plain' },
+} as const;
+
 const address = z.url().describe('Where it is.');
 
 /** @param documentPath where a version is described */
@@ -27,7 +36,6 @@ export function createIndexEndpoint(
 ): Endpoint {
   const current = versions.at(-1);
   if (current === undefined) throw new Error('no version is published');
-  const beside = ['docs', 'openapi', 'health', 'ready', 'metrics'] as const;
   const names = versions.map(({ name }) => name);
   const described = {
     name: z.literal('Catalog').describe('The name of the service.'),
@@ -37,7 +45,9 @@ export function createIndexEndpoint(
       .describe('The release of the program; the contract has a number of its own.')
       .meta({ pattern: '^\\d+\\.\\d+\\.\\d+', examples: ['1.0.0'] }),
   };
-  const addresses = Object.fromEntries([...names, 'products', ...beside].map(name => [name, address]));
+  const addresses = Object.fromEntries(
+    [...names, 'products', ...Object.keys(beside)].map(name => [name, address]),
+  );
   return createEndpoint({
     method: 'GET',
     path: '/',
@@ -61,23 +71,20 @@ export function createIndexEndpoint(
     handle({ url: { base }, mediaType }) {
       if (mediaType === 'text/html')
         return replyHtml(buildIndexPage({ base, release, version: current.name }));
-      const paths = {
-        docs: '/docs',
-        openapi: '/openapi.json',
-        health: '/health',
-        ready: '/ready',
-        metrics: '/metrics',
-      };
       if (mediaType === halJson) {
-        const others = [...names.map(name => [name, `/${name}`]), ...Object.entries(paths)];
-        const links = Object.fromEntries(others.map(([name = '', path]) => [name, { href: base + path }]));
-        const own = addSelfLink(`${base}/`, { ...current.links(`${base}/${current.name}`), ...links });
+        const own = addSelfLink(`${base}/`, {
+          ...current.links(`${base}/${current.name}`),
+          ...Object.fromEntries(names.map(name => [name, { href: `${base}/${name}` }])),
+          ...Object.fromEntries(
+            Object.entries(beside).map(([name, { path, type }]) => [name, { href: base + path, type }]),
+          ),
+        });
         return replyOk(toHal({ name: 'Catalog', release }, own));
       }
       const links = {
         ...Object.fromEntries(versions.map(version => [version.name, base + documentPath(version)])),
         products: `${base}/${current.name}/products`,
-        ...Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, base + path])),
+        ...Object.fromEntries(Object.entries(beside).map(([name, { path }]) => [name, base + path])),
       };
       return replyOk({ name: 'Catalog', release, links });
     },

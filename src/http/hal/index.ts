@@ -44,7 +44,7 @@ const templatedLink = z
       .optional()
       .describe('That `href` is a template; absent when it is an address.'),
     type: z
-      .literal(json)
+      .enum([json, 'text/html', 'text/plain'])
       .optional()
       .describe('The media type of what is there; absent where it is to be had as HAL.'),
   })

@@ -68,6 +68,7 @@ const vocabularies: readonly Readonly<Record<string, string>>[] = [
     fill: 'They are filled, by the picture distorted.',
   },
   { jpeg: 'JPEG, on white where it is transparent.', png: 'PNG, without loss.', webp: 'WebP.' },
+  { 'application/json': 'JSON.', 'text/html': 'A page.', 'text/plain': 'Text for programs.' },
   { nosniff: 'The Content-Type counts.' },
   { true: 'It holds.' },
   { true: 'Only those for which it holds.', false: 'Only those for which it does not hold.' },
