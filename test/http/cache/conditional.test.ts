@@ -218,7 +218,7 @@ describeOnDatabases('conditional requests on %s', kind => {
       const done: Record<string, string>[] = [
         { 'If-Unmodified-Since': 'yesterday' },
         { 'If-Modified-Since': moment },
-        ...(forAny === 412 ? [{ 'If-None-Match': '*' }] : [{ 'If-Match': '*' }]),
+        ...(forAny === 412 ? [{ 'If-None-Match': '*' }, { 'If-None-Match': '"x"' }] : [{ 'If-Match': '*' }]),
       ];
       for (const headers of done) {
         const { status } = await call(service, { ...sent, headers });
