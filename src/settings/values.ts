@@ -15,8 +15,12 @@ export const splitAtCommas = (text: string): string[] =>
     .map(part => part.trim())
     .filter(part => part !== '');
 
+/** In decimal digits: what JavaScript takes for a number beside them, such as 0x10 and 1e3, is a slip. */
 export const integer = (minimum: number, maximum: number) =>
-  z.coerce.number().int().min(minimum).max(maximum);
+  z
+    .string()
+    .transform(text => (/^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text))
+    .pipe(z.int().min(minimum).max(maximum));
 export const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 'true' || value === '1');
 export const list = z.string().transform(splitAtCommas);
 export const httpUrl = z

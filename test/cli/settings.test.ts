@@ -14,6 +14,9 @@ async function complain(environment: Readonly<Record<string, string>>): Promise<
 
 test.each([
   ['PORT', 'abc', 'must be a number, not "abc"; default 3000'],
+  ...['0x4801', '1e3', '+5', '3000.'].map(
+    value => ['PORT', value, `must be a number, not "${value}"; default 3000`] as const,
+  ),
   ['PORT', '1.5', 'must be an integer, not "1.5"; default 3000'],
   ['PORT', '70000', 'must be 65535 or less, not "70000"; default 3000'],
   ['DATABASE_POOL', '2', 'must be 4 or more, not "2"; default 10'],
