@@ -2,6 +2,7 @@
  * DATABASE_URL of PostgreSQL: one server, or several of which one takes writes, as libpq writes them:
  * `postgres://user:password@a.internal:5432,b.internal/catalog?target_session_attrs=read-write`.
  */
+import { SQL } from 'bun';
 
 const defaultPort = 5432;
 const pattern = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)(\/[^?#]*)?(?:\?([^#]*))?$/;
@@ -46,13 +47,18 @@ export function parseAddress(text: string): Address {
   parameters.delete('target_session_attrs');
   const query = parameters.size === 0 ? '' : `?${parameters}`;
   const before = credentials === undefined ? '' : `${credentials}@`;
+  const urlOf = (server: string) => `postgres://${before}${server}${path}${query}`;
+  const database = path.slice(1) || findUsualDatabase(urlOf(servers[0] ?? ''));
   return {
     servers,
     requiresPrimary: attribute === null ? servers.length > 1 : attribute !== 'any',
-    description: `PostgreSQL at ${servers.join(', ')} (database ${path.slice(1)})`,
-    urlOf: server => `postgres://${before}${server}${path}${query}`,
+    description: `PostgreSQL at ${servers.join(', ')} (database ${database})`,
+    urlOf,
   };
 }
+
+/** The database that the driver takes where the address names none: that of the user's name, or what its own settings say. */
+const findUsualDatabase = (url: string): string => String(new SQL(url, { max: 1 }).options.database);
 
 function splitAddress(text: string) {
   const parts = pattern.exec(text);

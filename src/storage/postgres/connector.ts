@@ -61,7 +61,7 @@ export function createConnector(address: Address, application: string, given: Po
         pooler = 'transaction';
         return connectTo(server, limits);
       }
-      throw translate(error, description);
+      throw nameServer(translate(error, description), description);
     }
     // The pool, which limits the statements of its connections, does not have this one yet.
     const patience = limits.statement_timeout;
@@ -132,6 +132,13 @@ function buildSettings(command: 'set' | 'set local', limits: SessionLimits): str
 /** PgBouncer's "unsupported startup parameter", unless it is set to ignore them. */
 function isRefusedParameter(error: unknown): boolean {
   return error instanceof Error && /unsupported startup parameter/i.test(error.message);
+}
+
+/** A connection that was refused for what the settings say of it, such as TLS, has no other place to name the server. */
+function nameServer(error: unknown, description: string): unknown {
+  if (!(error instanceof Error) || error instanceof StorageError || error.message.startsWith(description))
+    return error;
+  return new Error(`${description}: ${error.message}`, { cause: error });
 }
 
 const isReadOnly = (error: unknown): boolean => error instanceof StorageError && error.kind === 'read-only';

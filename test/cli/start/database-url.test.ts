@@ -49,3 +49,31 @@ test.each([
   expect((await place.runHere(['users', 'list'])).err).toMatch(/^catalog users: .*PostgreSQL at /);
   place.remove();
 });
+
+/** A server that has no TLS: it responds so to an SSLRequest. */
+const withoutTls = () =>
+  Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: socket => void socket.write('N') } });
+
+test.each(['require', 'verify-full'])('sslmode=%s of a server without TLS names the server', async mode => {
+  const server = withoutTls();
+  const url = `postgres://shop:geheim@127.0.0.1:${server.port}/goods?sslmode=${mode}`;
+  const place = await createPlace('sqlite', { DATABASE_URL: url });
+  for (const args of [['users', 'list'], ['serve'], ['migrate']]) {
+    const { err, status } = await place.runHere(args);
+    const where = `PostgreSQL at 127.0.0.1:${server.port} (database goods)`;
+    expect([status, err]).toEqual([1, `catalog ${args[0]}: ${where}: Server does not support SSL\n`]);
+  }
+  server.stop(true);
+  place.remove();
+});
+
+test.each([
+  ['postgres://shop@127.0.0.1:1', 'shop'],
+  ['postgres://shop:geheim@127.0.0.1:1/?sslmode=disable', 'shop'],
+  ['postgres://127.0.0.1:1/goods', 'goods'],
+])('%s: a message names the database that is used', async (address, database) => {
+  const place = await createPlace('sqlite', { DATABASE_URL: address });
+  const { err } = await place.runHere(['users', 'list']);
+  expect(err).toStartWith(`catalog users: PostgreSQL at 127.0.0.1:1 (database ${database}): `);
+  place.remove();
+});
