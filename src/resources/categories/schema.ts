@@ -25,12 +25,17 @@ const name = text(longestName)
   .describe('Unique among the categories of one parent; without a `>` that stands by itself.')
   .meta({ minLength: 1, maxLength: longestName });
 const slugPattern = /^[\p{Ll}\p{Lo}\p{Lm}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}]+)*$/u;
+/**
+ * What every engine of regular expressions reads, for the document: many know no properties of Unicode. It refuses nothing
+ * that is taken: of ASCII it has all that is refused, and leaves other characters to the service.
+ */
+const describedSlug = '^[^\\x00-/:-`{-\\x7f]+(?:-[^\\x00-/:-`{-\\x7f]+)*$';
 const slug = z
   .string()
   .max(longestSlug)
   .regex(slugPattern, 'must be lower-case letters and digits, with single hyphens between them')
   .describe('Its name for addresses, unique. Made from the name when it is not given.')
-  .meta({ minLength: 1, examples: ['tables'] });
+  .meta({ minLength: 1, pattern: describedSlug, examples: ['tables'] });
 const parentText = 'The category it is directly below; null for those that are below none.';
 const parentId = identifier()
   .nullable()

@@ -1,0 +1,49 @@
+/** The patterns of the document are for engines of every kind: many of them know no properties of Unicode. */
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { createCategory } from '../../src/resources/categories/schema.ts';
+
+type Node = Readonly<Record<string, unknown>>;
+
+const committed: Node = await Bun.file(join(import.meta.dir, '..', '..', 'openapi.json')).json();
+
+/** The patterns, each with the name of what it is of. */
+function patternsIn(node: unknown, name = ''): (readonly [name: string, pattern: string])[] {
+  if (typeof node !== 'object' || node === null) return [];
+  // Boundary: the document is JSON.
+  const { pattern } = node as Node;
+  const own = typeof pattern === 'string' ? [[name, pattern] as const] : [];
+  return [...own, ...Object.entries(node).flatMap(([member, part]) => patternsIn(part, member))];
+}
+
+const patterns = patternsIn(committed);
+
+test('no pattern needs properties of Unicode', () => {
+  expect(patterns.length).toBeGreaterThan(50);
+  expect(patterns.filter(([, pattern]) => /\\p/i.test(pattern))).toEqual([]);
+});
+
+test('that of a slug refuses none that the service takes, and of ASCII all that it refuses', () => {
+  const [[, pattern] = ['', '']] = patterns.filter(([name]) => name === 'slug');
+  // Without u, as engines that read no properties match.
+  const described = new RegExp(pattern);
+  const takes = (slug: string) => createCategory.safeParse({ name: 'Tables', slug }).success;
+  const characters = Array.from({ length: 0x11_0000 }, (_, code) => String.fromCodePoint(code));
+  expect(characters.filter(one => !described.test(one) && takes(one))).toEqual([]);
+  for (const text of [
+    'a-b-2',
+    'müller',
+    '寝具',
+    '-a',
+    'a-',
+    'a--b',
+    'a b',
+    'A',
+    'aB',
+    'a_b',
+    'a.b',
+    'a~',
+    '',
+  ])
+    expect([text, described.test(text)]).toEqual([text, takes(text)]);
+});
