@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { contractAt, type Operation } from '../../support/http/contract.ts';
 import { bodyOf } from '../../support/http/walk.ts';
+import { hasPostgres } from '../../support/service/postgres.ts';
 import { signIn } from '../../support/service/service.ts';
 import { createPlace, type Place, type Running, waitFor } from '../program.ts';
 
@@ -71,4 +72,14 @@ describe('the examples of the document, in a sample catalog', () => {
     });
     return response.status;
   }
+});
+
+test.skipIf(!hasPostgres)('with DATABASE_URL a line of the log says that there is none', async () => {
+  const place = await createPlace('postgresql', { HOST: '127.0.0.1', ...account });
+  const child = place.start(['serve', '--sample', '--port', '0']);
+  const [line] = await waitFor(child.stdout, /^.*--sample.*$/m);
+  expect(line).toContain('--sample is ignored: the sample catalog is for an embedded database');
+  child.kill('SIGTERM');
+  await child.exited;
+  place.remove();
 });
