@@ -47,13 +47,13 @@ export function parseAddress(text: string): Address {
   parameters.delete('target_session_attrs');
   const query = parameters.size === 0 ? '' : `?${parameters}`;
   const before = credentials === undefined ? '' : `${credentials}@`;
-  const urlOf = (server: string) => `postgres://${before}${server}${path}${query}`;
-  const database = path.slice(1) || findUsualDatabase(urlOf(servers[0] ?? ''));
+  const buildUrl = (server: string) => `postgres://${before}${server}${path}${query}`;
+  const database = path.slice(1) || findUsualDatabase(buildUrl(servers[0] ?? ''));
   return {
     servers,
     requiresPrimary: attribute === null ? servers.length > 1 : attribute !== 'any',
     description: `PostgreSQL at ${servers.join(', ')} (database ${database})`,
-    urlOf,
+    urlOf: buildUrl,
   };
 }
 
