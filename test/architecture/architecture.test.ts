@@ -11,7 +11,6 @@ const ofOneDatabase = (path: string) => within('storage/sqlite')(path) || within
 
 /** Files of resources/ with queries that need values of http/ none the less, and why. */
 const queriesWithHttp: Readonly<Record<string, string>> = {
-  'src/resources/attributes/facets.ts': 'refuses facets that cannot be counted, which the query finds',
   'src/resources/auth/credentials.ts': 'refuses credentials that have ended, which the transaction finds',
   'src/resources/categories/images.ts': 'refuses an image that no product has, which the query finds',
   'src/resources/orders/reservations.ts': 'refuses orders of more than there is, which the locked rows show',

@@ -3,6 +3,7 @@
 import { attributeKey } from '../../attribute-key.ts';
 import { createFieldError } from '../../http/errors.ts';
 import { prefixedParameters } from '../../http/request/prefixed.ts';
+import { Problems } from '../../http/request/problems.ts';
 import {
   type AttributeCondition,
   type Bound,
@@ -11,11 +12,14 @@ import {
 import { parseMoment, toComparedText } from '../../storage/attributes/values.ts';
 import type { Definition } from './schema.ts';
 import type { Definitions } from './store.ts';
+import type { UsedAttributes } from './used.ts';
+
+const prefix = 'attr.';
 
 /** The parameters, for the query schema of any list of products. */
 export const attributeParameters = {
   attributes: prefixedParameters({
-    prefix: 'attr.',
+    prefix,
     name: attributeKey,
     longestValue: 1100,
     description:
@@ -44,11 +48,38 @@ export function buildAttributeConditions(
   definitions: Definitions,
 ): AttributeCondition[] {
   return Object.entries(attributes ?? {}).flatMap(([name, values]) => {
-    const key = name.slice('attr.'.length);
+    const key = name.slice(prefix.length);
     const definition = definitions.get(key);
     if (definition?.filterable === false) throw createFieldError(name, 'filterable', 'is not filtered by');
     return buildConditions(name, key, values, definition);
   });
+}
+
+/**
+ * For strict handling: filters by an attribute that is neither defined nor in any product list nothing.
+ * @param attributes what `attributeParameters` has parsed
+ * @throws HttpError 400 for each such attribute, with the nearest that there is
+ */
+export async function requireKnownAttributes(
+  attributes: Readonly<Record<string, unknown>> | undefined,
+  definitions: Definitions,
+  { isUsed, readKeys }: UsedAttributes,
+): Promise<void> {
+  const problems = new Problems();
+  let known: readonly string[] | undefined;
+  for (const name of Object.keys(attributes ?? {})) {
+    const key = name.slice(prefix.length);
+    if (definitions.has(key) || (await isUsed(key))) continue;
+    known ??= nameKnown(definitions, await readKeys());
+    problems.addUnknown([name], { known });
+  }
+  problems.refuse();
+}
+
+function nameKnown(definitions: Definitions, used: readonly string[]): string[] {
+  const filterable = [...definitions.values()].filter(one => one.filterable).map(({ key }) => key);
+  const others = used.filter(key => !definitions.has(key));
+  return [...filterable, ...others].map(key => `${prefix}${key}`);
 }
 
 function buildConditions(

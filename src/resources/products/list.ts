@@ -8,7 +8,7 @@ import { type Reply, replyOk } from '../../http/response/reply.ts';
 import type { Condition, ListRequest } from '../../storage/list/request.ts';
 import { mapInSlices } from '../../turns/slices.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
-import { buildAttributeConditions } from '../attributes/filters.ts';
+import { buildAttributeConditions, requireKnownAttributes } from '../attributes/filters.ts';
 import { attributeDefinitions, type DefinitionStore, type Definitions } from '../attributes/store.ts';
 import { createUsedAttributes } from '../attributes/used.ts';
 import type { RequestContext } from '../context.ts';
@@ -39,7 +39,7 @@ export function createProductLists(
   bodyOf: (context: RequestContext, row: StoredProduct) => string,
 ) {
   const lists = createCachedLists(database, [products, attributeDefinitions]);
-  const { requireKnown } = createUsedAttributes(database);
+  const used = createUsedAttributes(database);
 
   /** @param names of facets */
   const buildRequest = (query: Query, defined: Definitions, names: readonly string[]): ListRequest => {
@@ -85,7 +85,7 @@ export function createProductLists(
 
   async function respondWithDefinitions(context: ListContext, query: Query): Promise<Reply> {
     const defined = await definitions.current();
-    if (context.strict) await requireKnown(query.attributes, defined);
+    if (context.strict) await requireKnownAttributes(query.attributes, defined, used);
     return respondWithPage(context, query, defined, await facets.names(query.facets, defined));
   }
 

@@ -9,6 +9,7 @@ import { replyOk } from '../../http/response/reply.ts';
 import type { Condition, ListRequest } from '../../storage/list/request.ts';
 import { type SearchType, searchCollection, searchTypes } from '../../storage/search/index.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
+import { requireKnownAttributes } from '../attributes/filters.ts';
 import { attributeDefinitions, type DefinitionStore, type Definitions } from '../attributes/store.ts';
 import { createUsedAttributes } from '../attributes/used.ts';
 import { may } from '../context.ts';
@@ -53,7 +54,7 @@ export function createSearchEndpoints(
     synonymCollection,
     { name: 'categories' },
   ]);
-  const { requireKnown } = createUsedAttributes(database);
+  const used = createUsedAttributes(database);
   return [
     createEndpoint({
       method: 'GET',
@@ -101,7 +102,7 @@ export function createSearchEndpoints(
         const { visible, types } = resolveTypes(query, caller);
         const isPlain = query.attributes === undefined && query.facets === undefined;
         const defined: Definitions = isPlain ? new Map() : await definitions.current();
-        if (strict) await requireKnown(query.attributes, defined);
+        if (strict) await requireKnownAttributes(query.attributes, defined, used);
         const names = await facets.names(query.facets, defined);
         const { status, ...filters } = query;
         // A product's or a variant's.
