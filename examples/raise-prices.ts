@@ -16,6 +16,10 @@ if (!baseUrl || !email || !password || !category || !percent || !numbers.every(N
   console.error('usage: raise-prices URL EMAIL PASSWORD CATEGORY PERCENT [RATE]');
   process.exit(2);
 }
+if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
+  console.error(`raise-prices: URL is an address such as http://127.0.0.1:3000, not "${baseUrl}"`);
+  process.exit(2);
+}
 const factor = 1 + Number(percent) / 100;
 const pageSize = 50;
 
@@ -38,7 +42,9 @@ try {
     await administrator.DELETE('/v1/keys/{id}', { params: { path: { id } } }).catch(() => undefined);
   }
 } catch (error) {
-  console.error(`raise-prices: ${error instanceof Error ? error.message : error}`);
+  // What the system reports has a code, and does not say where.
+  const where = error instanceof Error && 'code' in error ? `${new URL(baseUrl).origin}: ` : '';
+  console.error(`raise-prices: ${where}${error instanceof Error ? error.message : error}`);
   process.exit(1);
 }
 
