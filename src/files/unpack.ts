@@ -6,6 +6,7 @@ import { createGunzip } from 'node:zlib';
 const gzip = [0x1f, 0x8b];
 /** What a file begins with that catalog backup has written. */
 const sqlite = [...new TextEncoder().encode('SQLite format 3\0')];
+const image = 'is an image: export the data as CSV, NDJSON or JSON';
 const asCsv = 'save it as CSV (UTF-8) and import that';
 
 /** Beginnings of what people have instead of a text file, and what they can do. */
@@ -13,6 +14,9 @@ const signatures: readonly (readonly [bytes: readonly number[], advice: string])
   [[0x50, 0x4b, 0x03, 0x04], `is a spreadsheet (.xlsx, .ods) or a ZIP archive: ${asCsv}, or unzip it`],
   [[0xd0, 0xcf, 0x11, 0xe0], `is an Excel file (.xls): ${asCsv}`],
   [[0x25, 0x50, 0x44, 0x46], 'is a PDF file: export the data as CSV, NDJSON or JSON'],
+  [[0x89, 0x50, 0x4e, 0x47], image],
+  [[0xff, 0xd8, 0xff], image],
+  [[...new TextEncoder().encode('GIF8')], image],
   [[0x50, 0x41, 0x52, 0x31], 'is a Parquet file: export the data as CSV, NDJSON or JSON'],
   [
     sqlite,
@@ -31,6 +35,13 @@ const beginsWith = (bytes: Uint8Array, beginning: readonly number[]): boolean =>
 /** Whether the bytes are the beginning of a gzip file (RFC 1952 section 2.3.1). */
 export const isGzip = (firstBytes: Uint8Array): boolean => beginsWith(firstBytes, gzip);
 
+/** By a byte order mark, or by the zeros beside the first character, of which UTF-16 has no two together. */
+function isUtf32([a, b, c, d]: Uint8Array): boolean {
+  if (a === 0xff && b === 0xfe && c === 0 && d === 0) return true;
+  if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return true;
+  return b === 0 && c === 0 && d !== undefined && (a === 0) !== (d === 0);
+}
+
 /**
  * Why a file with this beginning cannot be read, as a phrase for people; undefined when it may be.
  * @param format what the user says it is, if anything
@@ -38,6 +49,7 @@ export const isGzip = (firstBytes: Uint8Array): boolean => beginsWith(firstBytes
 export function findUnreadableKind(firstBytes: Uint8Array, format: string | undefined): string | undefined {
   const known = signatures.find(([beginning]) => beginsWith(firstBytes, beginning));
   if (known !== undefined) return known[1];
+  if (isUtf32(firstBytes)) return 'is text in UTF-32, which is not read: save it as UTF-8 and import that';
   const text = new TextDecoder().decode(firstBytes.subarray(0, 1024)).trimStart();
   // A first column may be called anything, also <b>, if the user says that it is CSV.
   const markup = format === undefined ? text.startsWith('<') : text.startsWith('<?xml');

@@ -83,7 +83,7 @@ test('import of JSON from standard input, which cannot be read again', async () 
   expect(ended).toEqual({
     status: 1,
     out: '',
-    err: `catalog import: - has no array of objects; ${unnamed}\n`,
+    err: `catalog import: standard input has no array of objects; ${unnamed}\n`,
   });
 });
 
@@ -143,4 +143,65 @@ test('a column without a name is named by its number, with and without a preset'
     'catalog import: columns not used: column 5 (without a name)\n',
   );
   fresh.remove();
+});
+
+const utf32 = (text: string) => Uint8Array.from([...text].flatMap(one => [one.codePointAt(0) ?? 0, 0, 0, 0]));
+const anImage = 'is an image: export the data as CSV, NDJSON or JSON';
+const inUtf32 = 'is text in UTF-32, which is not read: save it as UTF-8 and import that';
+
+test.each([
+  ['a PNG', Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a), anImage],
+  ['a JPEG', Uint8Array.of(0xff, 0xd8, 0xff, 0xe0), anImage],
+  ['a GIF', 'GIF89a', anImage],
+  ['UTF-32', utf32(csv), inUtf32],
+  ['UTF-32 with its mark', Uint8Array.of(0xff, 0xfe, 0, 0, ...utf32(csv)), inUtf32],
+  ['UTF-32 from the other end', utf32(csv).toReversed(), inUtf32],
+  ['UTF-32 from the other end with its mark', Uint8Array.of(0, 0, 0xfe, 0xff), inUtf32],
+])('import of %s', async (_, content, says) => {
+  const file = place.file('given.csv', content);
+  expect(await place.runHere(['import', file])).toEqual({
+    status: 1,
+    out: '',
+    err: `catalog import: ${file} ${says}\n`,
+  });
+});
+
+test.each([
+  ['%PDF-1.7', [], 'standard input is a PDF file: export the data as CSV, NDJSON or JSON'],
+  ['', ['--preset', 'shopify'], 'standard input has no records: it is empty'],
+  [csv, ['--preset', 'google'], 'standard input is not a feed for Google Merchant Center: it has no column'],
+  [
+    csv,
+    ['--skip', '7'],
+    'standard input has 3 records, and --skip leaves out the first 7: nothing was imported',
+  ],
+])('messages of what was piped call it standard input: %j with %j', async (text, options, says) => {
+  const { status, err } = await place.run(['import', '-', ...options], text);
+  expect([status, err]).toEqual([1, expect.stringContaining(`catalog import: ${says}`)]);
+});
+
+test.each([[[]], [['--dry-run']], [['--preset', 'shopify', '--dry-run']]])(
+  'a folder as standard input, with %j',
+  async options => {
+    const command = [process.execPath, join(import.meta.dir, '..', '..', 'src', 'main.ts'), 'import', '-'];
+    const quoted = [...command, ...options].map(part => `'${part}'`).join(' ');
+    const child = Bun.spawn(['sh', '-c', `${quoted} < '${place.folder}'`], {
+      env: { PATH: process.env.PATH ?? '', ...place.environment },
+      stderr: 'pipe',
+    });
+    expect(await child.stderr.text()).toBe('catalog import: standard input is a folder\n');
+    expect(await child.exited).toBe(1);
+  },
+);
+
+const example = join(import.meta.dir, '..', '..', 'examples', 'raise-prices.ts');
+test.each([
+  ['foo', 2, 'raise-prices: URL is an address such as http://127.0.0.1:3000, not "foo"\n'],
+  ['http://127.0.0.1:1', 1, 'raise-prices: http://127.0.0.1:1: '],
+])('the example with the address %s', async (url, status, says) => {
+  const child = Bun.spawn([process.execPath, example, url, 'a@b.example', 'x', 'lamps', '5'], {
+    stderr: 'pipe',
+  });
+  expect(await child.stderr.text()).toStartWith(says);
+  expect(await child.exited).toBe(status);
 });

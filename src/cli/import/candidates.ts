@@ -25,6 +25,8 @@ import { checkArray, type ImportSource } from './source.ts';
 export interface CandidateRequest {
   /** A path, or `-` for standard input. */
   readonly file: string;
+  /** What it is called in messages. */
+  readonly fileName: string;
   readonly mapping: Mapping;
   readonly set: Mapping;
   readonly cells: CellOptions;
@@ -89,17 +91,17 @@ async function* readRecordCandidates(
       notices.rows = position;
       if (record.fatal === true) {
         const proposal = formatProposal(
-          request.file,
+          request.fileName,
           (await readTemplateColumns(record, request.file)) ?? [],
         );
         throw new Error(proposal || `line ${record.line} ${record.error}`);
       }
       if (position === 1 && source.format === 'json') {
-        await checkArray(record, request.file, request.path);
+        await checkArray(record, request);
       }
       if (!looked && record.value !== undefined) {
         const template = await readTemplateColumns(record, request.file);
-        const proposal = formatProposal(request.file, template ?? record.columns ?? []);
+        const proposal = formatProposal(request.fileName, template ?? record.columns ?? []);
         checkColumns(record, request, proposal, source, notices, mapper);
         looked = true;
       }
@@ -201,9 +203,9 @@ async function* readRowCandidates(
   name: PresetName,
   notices: Notices,
 ): AsyncGenerator<readonly Candidate[]> {
-  const { file, dropUnknown } = request;
+  const { fileName, dropUnknown } = request;
   const preset = getPreset(name);
-  const join = createRowJoiner(preset, file, notices.note);
+  const join = createRowJoiner(preset, fileName, notices.note);
   const mapper = createRecordMapper({ ...request, only: true });
   const drafting = createDrafting(request, notices);
   const nameColumns = createColumnNamer(preset, request);
@@ -212,9 +214,11 @@ async function* readRowCandidates(
     for (const record of batch) {
       if (record.fatal === true) throw new Error(`line ${record.line} ${record.error}`);
       if (source.format !== 'csv')
-        throw new Error(`${file} is ${source.format.toUpperCase()}; ${preset.file} is a table: CSV or TSV`);
+        throw new Error(
+          `${fileName} is ${source.format.toUpperCase()}; ${preset.file} is a table: CSV or TSV`,
+        );
       if (!looked && record.columns !== undefined) {
-        requireColumns(preset, record.columns, file);
+        requireColumns(preset, record.columns, fileName);
         requireMapped(record, request.mapping);
         const { rest } = resolveColumns(preset, record.columns);
         notices.unused = [...(dropUnknown ? rest : []), ...nameUnnamed(record.columns)];

@@ -220,8 +220,8 @@ async function importFile(
 }
 
 /** More left out than there is: the number, or the file, is another's. */
-const describeShortage = ({ file, skip }: ImportArguments, records: number): string =>
-  `${file} has ${formatQuantity(records, 'record')}, and --skip leaves out the first ${formatCount(skip)}: nothing was imported`;
+const describeShortage = ({ fileName, skip }: ImportArguments, records: number): string =>
+  `${fileName} has ${formatQuantity(records, 'record')}, and --skip leaves out the first ${formatCount(skip)}: nothing was imported`;
 
 /** With a preset, which reads all of the file first, nothing is skipped. */
 function formatResumeHint({ preset }: ImportArguments, done: number): string {

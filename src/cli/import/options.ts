@@ -101,6 +101,8 @@ const options = {
 
 export interface ImportArguments {
   readonly file: string;
+  /** What the file is called in messages. */
+  readonly fileName: string;
   readonly preset: PresetName | undefined;
   readonly format: 'csv' | 'ndjson' | 'json' | undefined;
   readonly encoding: Encoding | undefined;
@@ -143,8 +145,10 @@ export function parseArguments(args: string[]): ImportArguments {
     categorySeparator: parseSeparatorOption(values['category-separator'], '--category-separator'),
     weightUnit: parseChoiceOption(values['weight-unit'], '--weight-unit', weightUnits),
   } as const;
+  const file = requireOnePositional(positionals, 'FILE');
   return {
-    file: requireOnePositional(positionals, 'FILE'),
+    file,
+    fileName: file === '-' ? 'standard input' : file,
     preset,
     format,
     encoding: parseChoiceOption(values.encoding?.toLowerCase(), '--encoding', encodings),

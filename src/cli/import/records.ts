@@ -129,7 +129,7 @@ function createNoticeBoard() {
 }
 
 async function* readChunks(source: ImportSource, request: RecordsRequest): AsyncGenerator<Chunk> {
-  const { file, skip, currency } = request;
+  const { fileName, skip, currency } = request;
   const { prepare, takeWords } = createRecordPreparer(currency);
   const repeatedKeys = await findRepeatedKeys(source, request);
   const gathering = repeatedKeys.size > 0;
@@ -149,7 +149,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
   let position = 0;
   for await (const batch of readCandidates(source, reopenFile, request, notices)) {
     // It may have been read twice, and its products be made of rows of two files.
-    if (source.isChanged()) throw new Error(`${file} has changed while it was read: import it again`);
+    if (source.isChanged()) throw new Error(`${fileName} has changed while it was read: import it again`);
     const taken: Checked[] = [];
     const positions: number[] = [];
     const rejects: { position: number; reject: Reject }[] = [];
@@ -179,7 +179,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
   }
   // Where a preset leaves out all rows, there are no candidates.
   if (source.isEmpty() || notices.rows === 0)
-    throw new Error(`${file} has no records: ${describeEmptiness(source)}`);
+    throw new Error(`${fileName} has no records: ${describeEmptiness(source)}`);
   const left = rest();
   const now = { ...prepareRecords(left), positions: left.map(() => position), rejects: [], passed: [] };
   const counts = { repeated: 0, end: notices.rows, bytes: countBytes() };

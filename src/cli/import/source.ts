@@ -1,5 +1,5 @@
 /** The file of an import: opened, its format and encoding found out, its bytes counted as they are read. */
-import { mkdtempSync, rmSync, type Stats, statSync } from 'node:fs';
+import { fstatSync, mkdtempSync, rmSync, type Stats, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -32,14 +32,15 @@ export interface ImportSource {
 
 /**
  * @param file a path, or `-` for standard input
- * @param format found out from name and content when undefined
+ * @param format found out from name and content when undefined; `fileName` is what messages call the file
  * @throws Error with one line when there is no such file, or it is of a kind that cannot be read
  */
 export async function openSource(
   file: string,
   format: FileFormat | undefined,
-  options: ReadOptions & { readonly encoding?: Encoding | undefined },
+  options: ReadOptions & { readonly fileName: string; readonly encoding?: Encoding | undefined },
 ): Promise<ImportSource> {
+  const { fileName } = options;
   const stats = requireSource(file);
   let bytes = 0;
   async function* countBytes(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -52,19 +53,19 @@ export async function openSource(
   const packed = await peek(stream);
   const text = countBytes(packed.source);
   const { firstBytes, source } = isGzip(packed.firstBytes)
-    ? await peek(unpackGzip(text, file))
+    ? await peek(unpackGzip(text, fileName))
     : { firstBytes: packed.firstBytes, source: text };
   const refuse = (kind: string | undefined) => {
-    if (kind !== undefined) throw new Error(`${file} ${kind}`);
+    if (kind !== undefined) throw new Error(`${fileName} ${kind}`);
   };
   refuse(findUnreadableKind(firstBytes, format));
   let said: string[] = [];
   const encoding = options.encoding ?? detectEncoding(firstBytes);
   const noteWindows1252 = () =>
     said.push(
-      `${file} is not UTF-8 and is read as Windows-1252; --encoding utf-8 would refuse its lines that are not`,
+      `${fileName} is not UTF-8 and is read as Windows-1252; --encoding utf-8 would refuse its lines that are not`,
     );
-  const decoded = await peekFirstLine(toUtf8(source, encoding, noteWindows1252, file));
+  const decoded = await peekFirstLine(toUtf8(source, encoding, noteWindows1252, fileName));
   refuse(findUnreadableKind(decoded.firstBytes, format));
   const name = file === '-' ? undefined : file.replace(/\.gz$/i, '');
   const detected = format ?? detectFormat(name, decoded.firstBytes);
@@ -85,6 +86,7 @@ export async function openSource(
 
 /** Standard input in a temporary file, to be read more than once. */
 export async function spoolInput(): Promise<{ readonly file: string; remove(): void }> {
+  requireSource('-');
   const folder = mkdtempSync(join(tmpdir(), 'catalog-import-'));
   const file = join(folder, 'input');
   const remove = () => rmSync(folder, { recursive: true, force: true });
@@ -107,7 +109,10 @@ const isSame = (before: Stats, now: Stats | undefined): boolean =>
 
 /** @returns undefined for standard input @throws Error with one line when there is no such file, or it is a folder */
 export function requireSource(file: string): Stats | undefined {
-  if (file === '-') return undefined;
+  if (file === '-') {
+    if (fstatSync(0).isDirectory()) throw new Error('standard input is a folder');
+    return undefined;
+  }
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) throw new Error(`there is no file ${file}`);
   if (stats.isDirectory()) throw new Error(`${file} is a folder`);
@@ -123,7 +128,14 @@ const deepestHinted = 6;
  * @param first the first record of a JSON file
  * @throws Error with one line when it stands for an array that was not found
  */
-export async function checkArray(first: SourceRecord, file: string, path: string | undefined): Promise<void> {
+export async function checkArray(
+  first: SourceRecord,
+  {
+    file,
+    fileName,
+    path,
+  }: { readonly file: string; readonly fileName: string; readonly path: string | undefined },
+): Promise<void> {
   const { error = '' } = first;
   if (!error.startsWith('has no array ')) return;
   const found = await findArrayPath(file);
@@ -131,7 +143,7 @@ export async function checkArray(first: SourceRecord, file: string, path: string
     found === undefined || found === path
       ? 'name the member that holds the records with --path, as in --path data.items'
       : `--path ${found} reads the one there`;
-  throw new Error(`${file} ${error}; ${advice}`);
+  throw new Error(`${fileName} ${error}; ${advice}`);
 }
 
 /**
