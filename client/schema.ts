@@ -11050,7 +11050,7 @@ export interface components {
         "Cache-Control": string;
         /**
          * @description The request headers that the response depends on.
-         * @example Accept, Accept-Encoding, Origin
+         * @example Accept, Accept-Encoding, Origin, Prefer
          */
         Vary: string;
         /**

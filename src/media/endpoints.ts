@@ -136,7 +136,7 @@ function reply(hash: string, type: KeptType, { content }: MediaFile, variant: st
     ranged: true,
     headers: {
       ...acceptRanges,
-      Vary: 'Origin',
+      Vary: 'Origin, Prefer',
       'Content-Disposition': `inline; filename="${hash.slice(0, 16)}.${extension}"`,
       'Content-Security-Policy': policy,
       'Cross-Origin-Resource-Policy': 'cross-origin',

@@ -45,7 +45,7 @@ describe('images that are served', () => {
       'content-security-policy': "default-src 'none'; sandbox",
       'cross-origin-resource-policy': 'cross-origin',
       'content-disposition': `inline; filename="${hash.slice(0, 16)}.jpg"`,
-      vary: 'Origin',
+      vary: 'Origin, Prefer',
     });
     expect(response.headers.get('Content-Encoding')).toBeNull();
     expect(new Bun.CryptoHasher('sha256').update(await response.bytes()).digest('hex')).toBe(hash);

@@ -67,7 +67,10 @@ const common = {
     'Who may keep the response, and for how long.',
     'private, max-age=0, must-revalidate',
   ),
-  Vary: always('The request headers that the response depends on.', 'Accept, Accept-Encoding, Origin'),
+  Vary: always(
+    'The request headers that the response depends on.',
+    'Accept, Accept-Encoding, Origin, Prefer',
+  ),
   'Access-Control-Allow-Origin': header(
     'The Origin of the request, when it may call from a browser.',
     'https://shop.example',

@@ -28,7 +28,7 @@ export function createCommonHeaders(quota: Quota) {
     const createTemplate = () =>
       new Headers({
         'Cache-Control': cacheControl,
-        Vary: 'Accept, Accept-Encoding, Origin',
+        Vary: 'Accept, Accept-Encoding, Origin, Prefer',
         'X-Content-Type-Options': 'nosniff',
         'X-RateLimit-Limit': String(quota.limit),
         'X-RateLimit-Window': String(quota.window),

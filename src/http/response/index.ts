@@ -147,10 +147,7 @@ export function createResponder(options: ResponderOptions): Responder {
       const own = exchange.ownQuota;
       setAll(response.headers, buildQuotaHeaders(own.quota, own.state, clock.now()));
     }
-    if (exchange.strict) {
-      response.headers.set('Preference-Applied', strictApplied);
-      response.headers.append('Vary', 'Prefer');
-    }
+    if (exchange.strict) response.headers.set('Preference-Applied', strictApplied);
     if (exchange.origin !== null) cors.allowOrigin(response.headers, exchange.origin);
     if (stopping.hasBegun()) response.headers.set('Connection', 'close');
     // Bun dates every response but those to HEAD.
