@@ -23,7 +23,7 @@ Writes all products, ordered by id, as they are at one moment; the service may b
 
   --format FORMAT      csv, ndjson or json (csv; by the name of FILE when it ends in .ndjson, .jsonl or .json)
   --output FILE|-      where to; - is standard output, and the default. A file appears under its name when it
-                       is whole, and replaces what was there; until then it is FILE.PID.partial
+                       is whole, and replaces what was there; until then it is in FILE.PID.partial
   --status STATUS      only products of this status: active or archived
   --category PATH      only products of the category with this path, and of those below it
   --no-safe-for-spreadsheets
@@ -231,6 +231,7 @@ async function createFileOutput(file: string): Promise<Output> {
       await handle.sync();
       await handle.close();
       partial.finish();
+      partial.remove();
     },
     async abandon() {
       await handle.close().catch(() => undefined);

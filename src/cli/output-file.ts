@@ -2,7 +2,16 @@
  * The file that a command is to write: refused where it would take the place of one that is needed, and written under a
  * temporary name until it is whole.
  */
-import { fstatSync, realpathSync, renameSync, rmSync, type Stats, statSync } from 'node:fs';
+import {
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Config } from '../config.ts';
 import { getErrorCode } from '../error-code.ts';
@@ -43,7 +52,7 @@ export function refuseDevice(file: string): void {
 }
 
 export interface PartialFile {
-  /** The temporary name, under which nothing is yet. */
+  /** Where it is written: in a folder of its own beside its place. */
   readonly path: string;
   /** Gives it its own name. @throws Error of the system */
   finish(): void;
@@ -51,50 +60,59 @@ export interface PartialFile {
   remove(): void;
 }
 
-/** What is written beside a partial file: SQLite's journal. */
-const partialEnds = ['', '-journal'] as const;
-
 /**
  * A file that gets its name when it is whole. A signal that ends this process removes what was written of it; what
  * processes have left that were killed is removed now.
  * @param command for what is said
+ * @throws Error with one line when nothing can be written beside it
  */
 export function createPartialFile(file: string, command: string): PartialFile {
   const say = (line: string) => console.error(`catalog ${command}: ${escapeUnprintable(line)}`);
   for (const leftover of removeLeftovers(file)) say(`removed ${leftover}, left by a process that has ended`);
-  const path = `${file}.${process.pid}.partial`;
-  const removeWritten = () => {
-    for (const end of partialEnds) rmSync(`${path}${end}`, { force: true });
-  };
+  const folder = `${file}.${process.pid}.partial`;
   const withdraw = listenForEnd(signal => {
-    removeWritten();
+    removeFolder(folder);
     say(`ended by ${signal}; nothing was written to ${file}`);
   });
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    withdraw();
+    throw new Error(`cannot write ${file}: ${error instanceof Error ? error.message : error}`);
+  }
+  const path = join(folder, basename(file));
   return {
     path,
-    finish() {
-      renameSync(path, file);
-      withdraw();
-    },
+    finish: () => renameSync(path, file),
     remove() {
       withdraw();
-      removeWritten();
+      removeFolder(folder);
     },
   };
 }
 
+const removals = 10;
+
+/** A thread that writes may make one more file meanwhile, such as SQLite's journal: in a folder that is gone it makes none. */
+function removeFolder(folder: string): void {
+  for (let left = removals; left >= 0 && existsSync(folder); left--) {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch (error) {
+      if (left === 0) throw error;
+    }
+  }
+}
+
 /** @returns what was removed: partial files of this name whose process does not exist, or has had the id of this one */
 function removeLeftovers(file: string): string[] {
-  const folder = dirname(file);
   const begin = `${basename(file)}.`;
-  const leftovers = readNames(folder).filter(name => {
-    const id = name.startsWith(begin)
-      ? /^(\d+)\.partial(?:-journal)?$/.exec(name.slice(begin.length))?.[1]
-      : undefined;
+  const leftovers = readNames(dirname(file)).filter(name => {
+    const id = name.startsWith(begin) ? /^(\d+)\.partial$/.exec(name.slice(begin.length))?.[1] : undefined;
     return id !== undefined && (Number(id) === process.pid || !isRunning(Number(id)));
   });
-  const paths = leftovers.map(name => join(folder, name));
-  for (const path of paths) rmSync(path, { force: true });
+  const paths = leftovers.map(name => join(dirname(file), name));
+  for (const path of paths) removeFolder(path);
   return paths;
 }
 

@@ -3,8 +3,9 @@ import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { readNames } from '../../../src/secrets/private-files.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { createCatalog, type Place } from '../program.ts';
+import { createCatalog, type Place, type Running } from '../program.ts';
 
 setDefaultTimeout(60_000);
 
@@ -13,11 +14,15 @@ const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const partialsOf = (place: Place): string[] =>
   readdirSync(place.folder).filter(name => name.includes('.partial'));
 
+async function untilWriting(place: Place, running: Running): Promise<void> {
+  const hasBegun = () => partialsOf(place).some(name => readNames(join(place.folder, name)).length > 0);
+  while (!hasBegun() && running.exitCode === null) await new Promise(resolve => setImmediate(resolve));
+}
+
 /** Sends the signal as soon as the command has begun its file. */
 async function signalWhileWriting(place: Place, args: readonly string[], signal: NodeJS.Signals) {
   const running = place.start(args);
-  while (partialsOf(place).length === 0 && running.exitCode === null)
-    await new Promise(resolve => setImmediate(resolve));
+  await untilWriting(place, running);
   running.kill(signal);
   await running.exited;
   return { signal: running.signalCode, out: await running.stdout.text(), err: await running.stderr.text() };
@@ -63,8 +68,7 @@ describe('a backup', () => {
 
   test.skipIf(process.platform !== 'linux')('below nohup goes on when its terminal is closed', async () => {
     const running = place.start(['backup', file], ['nohup']);
-    while (partialsOf(place).length === 0 && running.exitCode === null)
-      await new Promise(resolve => setImmediate(resolve));
+    await untilWriting(place, running);
     running.kill('SIGHUP');
     expect([await running.exited, existsSync(file)]).toEqual([0, true]);
     rmSync(file);
