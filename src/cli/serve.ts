@@ -63,9 +63,7 @@ Exit status: 0 it was stopped; 1 it could not start, or the database could not b
       const embedded = config.DATABASE_URL === undefined;
       const samples = values.sample === true && embedded ? await addSamples(database, config) : 0;
       if (values.sample === true && !embedded)
-        log.info(
-          '--sample is ignored: the sample catalog is for an embedded database, and DATABASE_URL is set',
-        );
+        log.info('--sample is ignored: the sample catalog is for an embedded database, not DATABASE_URL');
       const administrator = await ensureAdministrator(database, config, clock.now(), log);
       starting.resolve();
       // Before anything can know that it runs: a signal without a listener ends the process at once.
