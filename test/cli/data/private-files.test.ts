@@ -84,7 +84,7 @@ describe('the modes of files', () => {
     const paths = [data, ...everythingIn(data)];
     for (const path of paths) chmodSync(path, statSync(path).isDirectory() ? 0o755 : 0o644);
     const lines = (log: string) =>
-      log.split('\n').filter(line => line.includes('"warn"') && line.includes('this machine'));
+      log.split('\n').filter(line => line.includes('"warn"') && line.includes('readable by other users'));
     const { log } = await serveWith(async () => expect(openIn(data)).toEqual([]));
     expect(lines(log).map(line => JSON.parse(line).count)).toEqual([paths.length]);
     expect(lines((await serveWith(async () => undefined)).log)).toEqual([]);

@@ -9,6 +9,7 @@ import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 import type { CachedWords } from '../cached.ts';
 import type { Piece } from './pieces.ts';
 import { inflect } from './unknown.ts';
+import { type Alternative, factors, type QueryContext } from './word.ts';
 
 const shortestPart = 3;
 /** Of a part that has lost its last letter. */
@@ -137,4 +138,64 @@ export async function findJoinedNeighbours(
     }
   }
   return found;
+}
+
+/** Words that end like shorter ones have little to do with them. */
+const shortestEnding = 3;
+/** What ends with a shorter word may do so by chance. */
+const shortestHead = 4;
+/** Forms of a word that are looked for at the ends of words. */
+const mostEndings = 6;
+const mostCompounds = 12;
+/** Texts with one of these are German, where any words are put together: a `vegetable` is no `table`. */
+const germanWords = ['und', 'mit', 'der', 'aus'] as const;
+
+/**
+ * Words that end with one of these, the forms of a word, after another that is a word itself, or any letters in a German
+ * text. Others are guesses, since a document has the word itself.
+ * @param frequency how many documents have it
+ */
+export async function findCompounds(
+  context: QueryContext,
+  forms: readonly string[],
+  frequency: number,
+): Promise<Alternative[]> {
+  const { tools, session } = context;
+  const heads = new Map<string, string>();
+  for (const form of listEndings(forms, tools.stems)) {
+    const found = await tools.vocabulary.ending(session, form, mostCompounds * 4);
+    for (const compound of found)
+      if (compound.length - form.length >= shortestPart && !heads.has(compound)) heads.set(compound, form);
+  }
+  const rests = new Map(
+    Array.from(heads, ([compound, head]) => [compound, listPartForms(compound.slice(0, -head.length))]),
+  );
+  const known =
+    rests.size === 0 ? new Set() : await tools.vocabulary.known(session, [...rests.values()].flat());
+  const alternatives: Alternative[] = [];
+  for (const [compound, head] of [...heads].slice(0, mostCompounds)) {
+    const isLong = head.length >= shortestHead;
+    // Of an unknown word of three letters, what is spelt like it comes first.
+    if (!isLong && frequency === 0) continue;
+    const isMade = isLong && rests.get(compound)?.some(part => known.has(part)) === true;
+    const isCertain = isMade || frequency === 0 || (await isGerman(context, compound));
+    const alternative = { choice: [{ word: compound }], factor: factors.compound };
+    alternatives.push(isCertain ? alternative : { ...alternative, isGuess: true });
+  }
+  return alternatives;
+}
+
+/** What may be the end of a compound: the forms of a word, and what it is without an ending. */
+function listEndings(forms: readonly string[], stems: Stems): readonly string[] {
+  const [word = ''] = forms;
+  const shorter = inflect(word, stems).filter(form => form.length < word.length);
+  return [...new Set([...forms, ...shorter])]
+    .filter(form => !hasDigit(form) && [...form].length >= shortestEnding)
+    .slice(0, mostEndings);
+}
+
+/** Whether a document that has a word has a German function word, too. */
+async function isGerman({ tools, session, types }: QueryContext, word: string): Promise<boolean> {
+  const choices = germanWords.map((other): Choice => [{ word }, { word: other }]);
+  return (await tools.reader.frequency(session, [choices], types)) > 0;
 }

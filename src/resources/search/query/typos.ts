@@ -1,7 +1,7 @@
 /** Words that one of a query may be a typo of. */
 import { hasDigit } from '../../../storage/search/text/joined.ts';
-import { findCompoundsOf, findSimilarWords } from './unknown.ts';
-import { type Alternative, factors, type QueryContext, toChoice } from './word.ts';
+import { findSimilarWords, findUmlauts, type Likeness } from './unknown.ts';
+import { type Alternative, factors, type QueryContext } from './word.ts';
 
 /** A word of so few documents may be a typo of one that has so many times as many. */
 export const rareDocuments = 6;
@@ -25,28 +25,44 @@ export async function findCorrections(
   word: string,
   frequency: number,
 ): Promise<Corrections> {
+  const { reader, stems, vocabulary } = tools;
   const alternatives: Alternative[] = [];
   let [most, certain] = [0, 0];
-  const add = async (candidates: readonly string[], factor: number, isGuess: boolean) => {
-    for (const candidate of candidates) {
-      if (tools.stems.isFiller(candidate)) continue;
-      const total = await tools.reader.frequency(session, [[toChoice(candidate)]], types);
+  const addChoices = async (choices: Likeness['choices'], factor: number, isGuess: boolean) => {
+    for (const words of choices) {
+      if (words.some(stems.isFiller)) continue;
+      const choice = words.map(one => ({ word: one }));
+      const total = await reader.frequency(session, [[choice]], types);
       if (total < timesAsCommon * frequency || total === 0) continue;
-      alternatives.push({ choice: toChoice(candidate), factor, ...(isGuess ? { isGuess } : {}) });
+      alternatives.push({ choice, factor, ...(isGuess ? { isGuess } : {}) });
       most = Math.max(most, total);
       if (!isGuess) certain = Math.max(certain, total);
     }
   };
+  const addWords = (words: readonly string[], factor: number, isGuess: boolean) =>
+    addChoices(
+      Array.from(words, one => [one]),
+      factor,
+      isGuess,
+    );
   const isUnknown = frequency === 0 && !hasDigit(word);
-  // What it is the end of has it, which is more than to be spelt like it: `pfanne` is in a `bratpfanne`, and is no `penne`.
-  if (isUnknown) await add(await findCompoundsOf(tools, session, word), factors.compound, false);
+  if (isUnknown) await addWords(await findSameWords(tools, session, word), factors.stem, false);
   if (alternatives.length === 0)
-    await add(await tools.vocabulary.near(session, word), factors.typo, frequency > 0);
+    await addWords(await vocabulary.near(session, word), factors.typo, frequency > 0);
   if (isUnknown && alternatives.length === 0)
-    await add(await tools.vocabulary.further(session, word), factors.typos, true);
+    await addWords(await vocabulary.further(session, word), factors.typos, true);
   if (isUnknown && alternatives.length === 0) {
-    const { words, factor, isGuess } = await findSimilarWords(tools, session, word);
-    await add(words, factor, isGuess);
+    const { choices, factor, isGuess } = await findSimilarWords(tools, session, word);
+    await addChoices(choices, factor, isGuess);
   }
   return { alternatives, frequency: most, certain };
+}
+
+/** The same word, written in another way: without umlauts, or the plural of two letters (`tvs`), which has no forms. */
+function findSameWords(
+  tools: QueryContext['tools'],
+  session: QueryContext['session'],
+  word: string,
+): Promise<readonly string[]> | readonly string[] {
+  return /^[a-z]{2}s$/.test(word) ? [word.slice(0, -1)] : findUmlauts(tools, session, word);
 }

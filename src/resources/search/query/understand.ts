@@ -8,7 +8,7 @@ import type { SearchSession } from '../../../storage/search/reading/frequency.ts
 import { hasDigit, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
-import { findJoinedNeighbours, listPartForms, listSplits } from './compounds.ts';
+import { findCompounds, findJoinedNeighbours, listSplits } from './compounds.ts';
 import { type Piece, parsePieces } from './pieces.ts';
 import { findSynonyms } from './synonyms.ts';
 import { findCorrections, rareDocuments } from './typos.ts';
@@ -31,12 +31,7 @@ const importances = { usual: 1, letter: 0.5, filler: 0.15 } as const;
 const fewDocuments = 50;
 /** Shorter beginnings would be those of nearly every document. */
 const shortestBeginning = 2;
-/** Words that end like shorter ones have little to do with them. */
-const shortestEnding = 4;
-/** Forms of a word that are looked for at the ends of words. */
-const mostEndings = 4;
 const mostForms = 8;
-const mostCompounds = 12;
 const formsLookedAt = 300;
 /** The vocabulary has no shorter words: the index is read to see whether documents have them. */
 const shortestKept = 3;
@@ -117,13 +112,17 @@ async function understandWord(
     ...together.filter(isOne),
   ];
   const forms = await findForms(context, word);
-  for (const form of forms) alternatives.push({ choice: toChoice(form), factor: factors.stem });
+  const loose = await findLooseForms(context, word, forms);
+  for (const form of forms)
+    if (!loose.includes(form)) alternatives.push({ choice: toChoice(form), factor: factors.stem });
   for (const [other, ...more] of others) {
     if (other === undefined || more.length > 0) continue;
     for (const form of [other, ...(await findForms(context, other))])
       alternatives.push({ choice: toChoice(form), factor: factors.synonym });
   }
   const frequency = await tools.reader.frequency(session, toWordExpression(alternatives), types);
+  for (const form of loose)
+    alternatives.push({ choice: toChoice(form), factor: factors.stem, isGuess: true });
   const several: Alternative[] = [
     ...together.filter(alternative => !isOne(alternative)),
     ...others.filter(({ length }) => length > 1).map(words => toSeveralWords(words, factors.synonym)),
@@ -134,26 +133,50 @@ async function understandWord(
       ? []
       : [
           ...(isLast && together.length === 0 ? await findBeginnings(context, word, longer) : []),
-          ...(await findCompounds(context, [word, ...forms])),
+          ...(await findCompounds(context, [word, ...forms], frequency)),
           ...(await findWordsApart(context, word, frequency)),
         ];
   // Each is tested by itself, so that two common words that stand together raise LongRead here.
   const found = await addFound(context, alternatives, [...several, ...more]);
   const total = Math.max(frequency, found.together);
-  const meaning = { text: word, alternatives, frequency: total, certain: total };
-  if (frequency >= fewDocuments) return meaning;
+  const guesses = alternatives.filter(({ isGuess }) => isGuess === true);
+  const guessed =
+    guesses.length === 0 ? 0 : await tools.reader.frequency(session, toWordExpression(guesses), types);
+  const meaning = { text: word, alternatives, frequency: Math.max(total, guessed), certain: total };
+  if (frequency >= fewDocuments || tools.stems.isFiller(word)) return meaning;
   // What is one word with its neighbour is no typo of another.
   const isMeant = together.length > 0 || (frequency === 0 && found.isAny);
-  if (tools.stems.isFiller(word)) return meaning;
   // Of what is still being typed some hits are shown: none of them should be of another word.
   if (frequency > (context.isTyped ? 0 : rareDocuments) || isMeant) return meaning;
   const corrected = await findCorrections(context, word, frequency);
   alternatives.push(...corrected.alternatives);
   return {
     ...meaning,
-    frequency: Math.max(total, corrected.frequency),
+    frequency: Math.max(meaning.frequency, corrected.frequency),
     certain: Math.max(total, corrected.certain),
   };
+}
+
+/** Two languages are stemmed: `leder` is no form of `led` where there is leather. */
+async function findLooseForms(
+  context: QueryContext,
+  word: string,
+  forms: readonly string[],
+): Promise<readonly string[]> {
+  const loose = forms.filter(form => isLooseForm(word, form));
+  return loose.length > 0 && (await readFrequency(context, toChoice(word))) > 0 ? loose : [];
+}
+
+/** `20,000` is two words in a text. */
+const splitThousands = (word: string): string[] =>
+  /^\d{4,6}$/.test(word) ? [word.slice(0, -3), word.slice(-3)] : [word];
+
+/** Whether two words differ only by what German ends plurals with, and English those who do something. */
+function isLooseForm(one: string, other: string): boolean {
+  const [a, b] = [one, other].map(word => (word.length > 4 && word.endsWith('s') ? word.slice(0, -1) : word));
+  if (a === undefined || b === undefined) return false;
+  const [short, long] = a.length < b.length ? [a, b] : [b, a];
+  return long === `${short}er` || (short.endsWith('e') && long === `${short}r`);
 }
 
 const toSeveralWords = (words: readonly string[], factor: number): Alternative => ({
@@ -229,25 +252,6 @@ async function findBeginnings(
   return [{ choice: [term], factor: factors.beginning }];
 }
 
-/** Words that end with one of these, the forms of a word, after another that is a word itself. */
-async function findCompounds(
-  { tools, session }: QueryContext,
-  forms: readonly string[],
-): Promise<Alternative[]> {
-  const rests = new Map<string, readonly string[]>();
-  for (const form of forms.slice(0, mostEndings)) {
-    if (hasDigit(form) || [...form].length < shortestEnding) continue;
-    for (const compound of await tools.vocabulary.ending(session, form, mostCompounds * 4))
-      rests.set(compound, listPartForms(compound.slice(0, -form.length)));
-  }
-  const known =
-    rests.size === 0 ? new Set() : await tools.vocabulary.known(session, [...rests.values()].flat());
-  return [...rests]
-    .filter(([, parts]) => parts.some(part => known.has(part)))
-    .slice(0, mostCompounds)
-    .map(([compound]) => ({ choice: toChoice(compound), factor: factors.compound }));
-}
-
 /** The words that this one is made of: they count nearly as much as it where more documents have them, else less. */
 async function findWordsApart(
   context: QueryContext,
@@ -256,7 +260,10 @@ async function findWordsApart(
 ): Promise<Alternative[]> {
   const { tools, session } = context;
   const mixed = splitLettersAndDigits(word);
-  if (mixed.length > 0) return [toSeveralWords(mixed, factors.apart)];
+  const thousands = (mixed.length > 0 ? mixed : [word]).flatMap(splitThousands);
+  const ways = thousands.length > mixed.length ? [mixed, thousands] : [mixed];
+  const several = ways.filter(words => words.length > 1);
+  if (several.length > 0) return several.map(words => toSeveralWords(words, factors.apart));
   const splits = listSplits(word);
   if (splits.length === 0) return [];
   const known = await tools.vocabulary.known(session, splits.flat());

@@ -12,9 +12,8 @@ const shortestPart = 4;
 const shortestRest = 2;
 /** Letters of a word that stands for the whole at its beginning: no less than half of them. */
 const shortestStart = 5;
-/** Of a word that ends others, and of what stands before it there. */
+/** Of a word that ends others, if it does not do so by chance. */
 const shortestHead = 4;
-const shortestModifier = 3;
 /** Of a word that stands before another, which has a typo. */
 const shortestBeginning = 3;
 /** Words that are this one's end, of at least so many letters: `zange` finds a `wasserpumpenzange`. */
@@ -39,8 +38,16 @@ export function inflect(word: string, stems: Stems): string[] {
 /** What people write who have no umlauts, as documents that have them are indexed: `handtuecher`, `handtucher`. */
 const removeUmlauts = (word: string): string => word.replace(/(?<=[aou])e/g, '');
 
+/** What a word without umlauts may be that documents have with them. */
+export async function findUmlauts({ vocabulary, stems }: Tools, session: Session, word: string) {
+  const plain = removeUmlauts(word);
+  if (plain === word) return [];
+  return [...(await vocabulary.known(session, [plain, ...inflect(plain, stems)]))].sort();
+}
+
 export interface Likeness {
-  readonly words: readonly string[];
+  /** Each one or several words, which a document has to have together. */
+  readonly choices: readonly (readonly string[])[];
   readonly factor: number;
   /** Whether they have only a part in common with the word. */
   readonly isGuess: boolean;
@@ -51,40 +58,19 @@ interface Tools {
   readonly stems: Stems;
 }
 
-/** Words that end with this one, or a shorter form of it, behind something longer than a typo. */
-export async function findCompoundsOf(
-  { vocabulary, stems }: Tools,
-  session: Session,
-  word: string,
-): Promise<readonly string[]> {
-  const shorter = inflect(word, stems).filter(form => form.length < word.length);
-  for (const form of [word, ...shorter]) {
-    if ([...form].length < shortestHead) continue;
-    const found = await vocabulary.ending(session, form, mostWords);
-    const compounds = found.filter(other => other.length - form.length >= shortestModifier);
-    if (compounds.length > 0) return compounds;
-  }
-  return [];
-}
-
 /** @returns the best there is of all this; no words where there is nothing */
 export async function findSimilarWords(
   { vocabulary, stems }: Tools,
   session: Session,
   word: string,
 ): Promise<Likeness> {
-  const toLikeness = (words: readonly string[], factor: number = factors.alike, isGuess = false) => ({
-    ...{ words, factor, isGuess },
+  const toLikeness = (words: readonly string[], isGuess = false) => ({
+    ...{ choices: words.map(one => [one]), factor: factors.alike, isGuess },
   });
-  const plain = removeUmlauts(word);
-  if (plain !== word) {
-    const known = await vocabulary.known(session, [plain, ...inflect(plain, stems)]);
-    if (known.size > 0) return toLikeness([...known].sort(), factors.stem);
-  }
   if (word.length >= shortestEnding) {
     for (const form of [word, ...inflect(word, stems)]) {
       const compounds = await vocabulary.ending(session, form, mostWords);
-      if (compounds.length > 0) return toLikeness(compounds, factors.alike, form.length < shortestHead);
+      if (compounds.length > 0) return toLikeness(compounds, form.length < shortestHead);
     }
   }
   for (const form of inflect(word, stems).filter(({ length }) => length < word.length)) {
@@ -92,8 +78,8 @@ export async function findSimilarWords(
     if (near.length > 0) return toLikeness(near.slice(0, mostWords));
   }
   const misspelt = await findMisspeltEnd(vocabulary, session, [...word]);
-  if (misspelt.length > 0) return toLikeness(misspelt);
-  return toLikeness(await findParts({ vocabulary, stems }, session, word), factors.alike, true);
+  if (misspelt.length > 0) return { choices: misspelt, factor: factors.alike, isGuess: false };
+  return toLikeness(await findParts({ vocabulary, stems }, session, word), true);
 }
 
 /** The longest word that it ends with, which says what it is, or begins with; else words that end or begin alike. */
@@ -124,19 +110,23 @@ async function findParts(
   return vocabulary.beginning(session, start, points.length + shared, mostWords);
 }
 
-/** What the rest of the word may be a typo of, behind the longest word that it begins with: `airfrier` finds an air fryer. */
+/**
+ * What the rest of the word may be a typo of, behind the longest word that it begins with, and with that word: `airfrier`
+ * finds an air fryer.
+ */
 async function findMisspeltEnd(
   vocabulary: Vocabulary,
   session: Session,
   points: readonly string[],
-): Promise<readonly string[]> {
+): Promise<readonly (readonly string[])[]> {
   const beginnings = new Map<string, string>();
   for (let length = points.length - shortestPart; length >= shortestBeginning; length--)
     beginnings.set(points.slice(0, length).join(''), points.slice(length).join(''));
   const known = await vocabulary.known(session, [...beginnings.keys()]);
   for (const [beginning, rest] of beginnings) {
     const near = known.has(beginning) ? await vocabulary.near(session, rest) : [];
-    if (near.length > 0) return near.slice(0, mostWords);
+    const alike = near.filter(other => other[0] === rest[0]).slice(0, mostWords);
+    if (alike.length > 0) return alike.map(other => [beginning, other]);
   }
   return [];
 }

@@ -1,6 +1,6 @@
 /** How good a hit is: how much of the query it has, in which fields and how exactly, and how rare those words are. */
 import type { Term } from '../../../storage/search/expression.ts';
-import type { QueryWord } from '../query/word.ts';
+import { negligible, type QueryWord } from '../query/word.ts';
 import type { Features, Field } from './features.ts';
 
 /** What else is known of a document. */
@@ -38,7 +38,7 @@ const mostForms = 4;
 /** All words of the query are before some of them: their scores are above this. */
 const allWords = 0.5;
 /** Of the weight of a query: words that nearly all documents have may be lacking. */
-const negligible = 0.08;
+const negligibleWeight = 0.08;
 
 /** A word in one of a thousand documents says about twice as much as one in every tenth. */
 const steepness = 0.7;
@@ -59,6 +59,8 @@ interface Way {
 export interface Weighed {
   readonly text: string;
   readonly weight: number;
+  /** Whether a document that does not have it lacks nothing that was searched for. */
+  readonly isFiller: boolean;
   /** The best first. */
   readonly ways: readonly Way[];
   /** Forms that are one word each, for neighbours in titles. */
@@ -82,6 +84,7 @@ export function weighWord(
   );
   return {
     text,
+    isFiller: importance <= negligible,
     weight: importance * computeRarity(certain === 0 ? frequency : certain, documents),
     ways: ways.sort((one, other) => other.factor - one.factor),
     forms: forms.slice(0, mostForms),
@@ -92,10 +95,12 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
   let [sum, most, lacking] = [0, 0, 0];
   const inTitle: boolean[] = [];
   const missing: string[] = [];
-  for (const { text, weight, ways } of words) {
+  const named = words.filter(({ isFiller }) => !isFiller);
+  for (const { text, weight, ways, isFiller } of words) {
     const { value, titled } = computeBest(features, ways);
     if (value === 0 || isGuessed(features, ways)) {
-      missing.push(text);
+      // Unless there are only such words.
+      if (!isFiller || named.length === 0) missing.push(text);
       lacking += weight;
     }
     sum += weight * value;
@@ -111,7 +116,7 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
     (isHead(features, words.at(-1)) ? shares.head : 0) +
     shares.rating * facts.rating +
     (facts.available ? shares.available : 0);
-  const tier = lacking <= most * negligible ? allWords : 0;
+  const tier = lacking <= most * negligibleWeight ? allWords : 0;
   return { value: Math.round((tier + Math.min(1, value) * (1 - allWords)) * 10_000) / 10_000, missing };
 }
 

@@ -10,16 +10,13 @@ const shop = [
   ...boats.map(name => ({ name, price: 1 })),
   ...[
     ...['Boot polish', 'Bratpfanne', 'Penne', 'Orangensaft', 'Soft cushion', 'Wanduhr', 'Laser', 'Trinkglas'],
-    ...[
-      'Kaffee',
-      'Apfelmus ohne Zucker',
-      'Waschmaschine',
-      'Olivenöl',
-      'Bag, olive',
-      'Cellar',
-      'Walnut shelf',
-    ],
+    ...['Side table', 'Vegetable soup', 'LED Lampe', 'Handschuhe Leder', 'OLED TV', 'Powerbank 20,000 mAh'],
+    ...['Oat drink', 'Rain hat', 'Hängematte', 'Kaffee', 'Apfelmus ohne Zucker', 'Waschmaschine', 'Olivenöl'],
+    ...['Bag, olive', 'Cellar', 'Walnut shelf', 'Chopper AXT 25'],
   ].map(name => ({ name, price: 5 })),
+  { name: 'Nägel', price: 5, description: 'Für Hammer und Zange' },
+  { name: 'Schlosserhammer', price: 5, description: 'Stahl, mit Stiel aus Esche' },
+  { name: 'Spaltaxt', price: 5, description: 'Mit Klinge aus Stahl' },
 ];
 
 interface Scenario {
@@ -39,6 +36,19 @@ const scenarios: readonly Scenario[] = [
   { query: 'saft', whole: ['Orangensaft'] },
   // Of three letters that may be chance.
   { query: 'uhr', guessed: ['Wanduhr'] },
+  // So it has where others have the word itself, if its first part is a word or the text is German.
+  { query: 'hammer', whole: ['Nägel', 'Schlosserhammer'] },
+  { query: 'axt', whole: ['Chopper AXT 25', 'Spaltaxt'] },
+  { query: 'table', whole: ['Side table'], guessed: ['Vegetable soup'] },
+  // What only one language takes for a form of a word is a guess where the word itself is there.
+  { query: 'leder', whole: ['Handschuhe Leder'], guessed: ['LED Lampe'] },
+  // Other ways to write it are the word.
+  { query: 'haengematten', whole: ['Hängematte'] },
+  { query: 'tvs', whole: ['OLED TV'] },
+  { query: '20000', whole: ['Powerbank 20,000 mAh'] },
+  { query: '20000mah', whole: ['Powerbank 20,000 mAh'] },
+  // A typo in the end of a word made of two needs both.
+  { query: 'raincoat', guessed: [] },
   // One typo is the word, two are a guess; another first letter makes another word.
   { query: 'orangensatf', whole: ['Orangensaft'] },
   { query: 'oragnensatf', guessed: ['Orangensaft'] },
