@@ -82,7 +82,7 @@ function compose(
   const queue = createQueue(database);
   const seal = createSeal(secrets, 'mail');
   const limits = createMailLimits(database, config);
-  const services: Dependencies = {
+  const dependencies: Dependencies = {
     config,
     clock,
     database,
@@ -95,7 +95,7 @@ function compose(
     media: createMedia(config, clock, log),
     port,
   };
-  return { queue, seal, limits, services };
+  return { queue, seal, limits, dependencies };
 }
 
 export function startService(options: ServiceOptions): Service {
@@ -108,13 +108,13 @@ export function startService(options: ServiceOptions): Service {
   const quota = createQuota('requests', config.RATE_LIMIT, config.RATE_WINDOW, { failsOpen: true });
   const observer = createObserver(log, clock);
   const idempotency = createIdempotency(database, clock, secrets);
-  const { queue, seal, limits, services } = compose(
+  const { queue, seal, limits, dependencies } = compose(
     options,
     secrets,
     delays,
     () => server.port ?? config.PORT,
   );
-  const resources = createResources(services, secrets, createQuota);
+  const resources = createResources(dependencies, secrets, createQuota);
   const mailer = createMailer(config);
   const consumers = [...resources.consumers, createMailConsumer(mailer, seal, resources.mailSent)];
   const dispatcher = createDispatcher({ database, clock, log, consumers });
@@ -126,7 +126,7 @@ export function startService(options: ServiceOptions): Service {
   const renditions = createQuota('sizes of images', config.RATE_LIMIT, config.RATE_WINDOW, {
     failsOpen: true,
   });
-  const { media } = services;
+  const { media } = dependencies;
   const numbers = { observer, database, quota, release, loop, media, queues: dispatcher, clock };
   let { starting } = options;
   void starting?.then(() => {
@@ -226,12 +226,12 @@ export async function createDocument(): Promise<Record<string, unknown>> {
   const { createQuota, delays } = createLimits(clock);
   const log = createLog('silent', () => undefined, clock.now);
   const secrets: Secrets = ['signs nothing: no endpoint is run here'];
-  const { services } = compose({ config, clock, log, database }, secrets, delays, () => config.PORT);
-  const resources = createResources(services, secrets, createQuota).endpoints;
+  const { dependencies } = compose({ config, clock, log, database }, secrets, delays, () => config.PORT);
+  const resources = createResources(dependencies, secrets, createQuota).endpoints;
   const versions = addEntries(buildPublishedVersions(config, resources));
   const operations = createOperations(
     versions,
-    createMediaEndpoints(services.media, createQuota('', 1, 1)),
+    createMediaEndpoints(dependencies.media, createQuota('', 1, 1)),
     undefined,
     {
       database,

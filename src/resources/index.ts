@@ -53,49 +53,49 @@ export interface Resources {
 }
 
 export function createResources(
-  services: Dependencies,
+  dependencies: Dependencies,
   secrets: Secrets,
   createQuota: QuotaFactory,
 ): Resources {
-  const stores = createStores(services, secrets, createQuota);
-  const { database, clock } = services;
+  const stores = createStores(dependencies, secrets, createQuota);
+  const { database, clock } = dependencies;
   const { keys, invoices } = stores;
   const sweepOf = (store: { sweep(session: Transaction, now: number): Promise<number> }) => () =>
     database.write(session => store.sweep(session, clock.now()));
   return {
     endpoints: [
-      ...createAuthEndpoints(services, stores),
-      ...createPasswordEndpoints(services, stores),
-      ...createUserEndpoints(services, stores),
-      ...createVerificationEndpoints(services, stores),
-      ...createKeyEndpoints(services, stores),
-      ...createProductEndpoints(services, stores),
-      ...createVariantEndpoints(services, stores),
-      ...createAttributeEndpoints(services, stores),
-      ...createCategoryEndpoints(services, stores),
-      ...createStockEndpoints(services, stores),
-      ...createImageEndpoints(services, stores),
-      ...createOrderEndpoints(services, stores),
-      ...createOrderActions(services, stores),
+      ...createAuthEndpoints(dependencies, stores),
+      ...createPasswordEndpoints(dependencies, stores),
+      ...createUserEndpoints(dependencies, stores),
+      ...createVerificationEndpoints(dependencies, stores),
+      ...createKeyEndpoints(dependencies, stores),
+      ...createProductEndpoints(dependencies, stores),
+      ...createVariantEndpoints(dependencies, stores),
+      ...createAttributeEndpoints(dependencies, stores),
+      ...createCategoryEndpoints(dependencies, stores),
+      ...createStockEndpoints(dependencies, stores),
+      ...createImageEndpoints(dependencies, stores),
+      ...createOrderEndpoints(dependencies, stores),
+      ...createOrderActions(dependencies, stores),
       ...createStripeWebhook(stores),
-      ...createInvoiceEndpoints(services, stores),
-      ...createReviewEndpoints(services, stores),
-      ...createArticleEndpoints(services, stores.articles),
-      ...createPostEndpoints(services, stores),
-      ...createCommentEndpoints(services, stores),
-      ...createSearchEndpoints(services, stores),
-      ...createSynonymEndpoints(services, stores),
-      ...createTodoEndpoints(services, stores),
+      ...createInvoiceEndpoints(dependencies, stores),
+      ...createReviewEndpoints(dependencies, stores),
+      ...createArticleEndpoints(dependencies, stores.articles),
+      ...createPostEndpoints(dependencies, stores),
+      ...createCommentEndpoints(dependencies, stores),
+      ...createSearchEndpoints(dependencies, stores),
+      ...createSynonymEndpoints(dependencies, stores),
+      ...createTodoEndpoints(dependencies, stores),
       ...createWeatherEndpoints(stores.weather),
-      ...createEventEndpoints(services, stores.events),
-      ...createNotificationEndpoints(services, stores.notifications),
+      ...createEventEndpoints(dependencies, stores.events),
+      ...createNotificationEndpoints(dependencies, stores.notifications),
     ],
     consumers: [
       stores.timeouts.consumer,
       createPaymentConsumer(database, stores.provider, clock.now),
-      createForgottenPasswordConsumer(services, stores),
+      createForgottenPasswordConsumer(dependencies, stores),
       createNotificationConsumer(stores),
-      createSearchTextConsumer(services, stores),
+      createSearchTextConsumer(dependencies, stores),
     ],
     async mailSent(session, { resource, resourceId }) {
       if (resource === 'invoice')

@@ -82,8 +82,8 @@ function createSales({ database, clock, config, queue, outbox }: Dependencies) {
   };
 }
 
-export function createStores(services: Dependencies, secrets: Secrets, createQuota: QuotaFactory) {
-  const { database, clock, config, outbox, mails, delays, port } = services;
+export function createStores(dependencies: Dependencies, secrets: Secrets, createQuota: QuotaFactory) {
+  const { database, clock, config, outbox, mails, delays, port } = dependencies;
   const known = createKnownAddresses(database);
   const definitions = createDefinitionStore(database, outbox);
   const ended = createEndedSessions(database);
@@ -95,7 +95,7 @@ export function createStores(services: Dependencies, secrets: Secrets, createQuo
   const passwords = createPasswordCheck();
   const images = createImageStore(database);
   const guards = createGuards(database, known, delays, clock);
-  const sales = createSales(services);
+  const sales = createSales(dependencies);
   const stems = createStems(config.SEARCH_LANGUAGES);
   const synonyms = createSynonymStore(database, outbox, stems);
   const reader = createProductReader(database);
@@ -123,16 +123,16 @@ export function createStores(services: Dependencies, secrets: Secrets, createQuo
     addressTokens,
     mailTemplates,
     definitions,
-    categories: createCategoryStore(database, outbox, services.queue, definitions),
+    categories: createCategoryStore(database, outbox, dependencies.queue, definitions),
     images,
-    imageFiles: createImageFiles(database, services.media, images),
+    imageFiles: createImageFiles(database, dependencies.media, images),
     reviews: createReviewStore(database, outbox),
     unsignedReports: createQuota('unsigned reports', config.RATE_LIMIT, config.RATE_WINDOW),
     articles: createArticleStore(database, outbox),
     posts: createPostStore(database, outbox),
     comments: createCommentStore(database, outbox),
     todos: createTodoStore(database),
-    weather: createWeather(services),
+    weather: createWeather(dependencies),
     synonyms,
     search,
     suggest: createSuggester(database, search, reader, stems, synonyms),

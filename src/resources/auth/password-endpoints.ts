@@ -58,8 +58,8 @@ export function createForgottenPasswordConsumer(
   };
 }
 
-export function createPasswordEndpoints(services: Dependencies, options: PasswordOptions): Endpoint[] {
-  const { database, clock, queue } = services;
+export function createPasswordEndpoints(dependencies: Dependencies, options: PasswordOptions): Endpoint[] {
+  const { database, clock, queue } = dependencies;
   const { users, sessions, mailTokens, mailTemplates, proof, guards, knownAddresses } = options;
 
   /** What no longer counts once there is another password. */
