@@ -97,7 +97,13 @@ export interface ResponseSpec {
   readonly tagged?: true;
 }
 
-export interface Input<Params, Query, Body> {
+/**
+ * What a handler is given: the request's parsed parts, and what it can have done with it. The Exchange of exchange.ts,
+ * which goes through all layers with one request, is one, with what only they need besides; for an older version of the
+ * API the handler gets a view of it. RequestContext of resources/context.ts is the part that decides how a resource is
+ * shown.
+ */
+export interface HandlerContext<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -177,13 +183,13 @@ export interface EndpointSpec<
   readonly urgent?: boolean;
   /** The media types of a success, preferred first; JSON when not given. */
   readonly produces?: readonly string[];
-  readonly handle: (context: Input<Output<P>, Output<Q>, BodyOutput<B>>) => Reply | Promise<Reply>;
+  readonly handle: (context: HandlerContext<Output<P>, Output<Q>, BodyOutput<B>>) => Reply | Promise<Reply>;
 }
 
 /** An endpoint whose schemas have been forgotten by the type system; made only by `createEndpoint`. */
 export interface Endpoint
   extends Omit<EndpointSpec<ObjectSchema, ObjectSchema, BodySpec | undefined>, 'handle'> {
-  readonly handle: (context: Input<unknown, unknown, unknown>) => Reply | Promise<Reply>;
+  readonly handle: (context: HandlerContext<unknown, unknown, unknown>) => Reply | Promise<Reply>;
 }
 
 /** Checks a handler against its schemas, then lets it stand among endpoints of all kinds. */
@@ -192,7 +198,7 @@ export function createEndpoint<
   Q extends ObjectSchema = undefined,
   B extends BodySpec | undefined = undefined,
 >(spec: EndpointSpec<P, Q, B>): Endpoint {
-  // Boundary: app.ts passes what these very schemas have parsed, so the input has the handler's type.
+  // Boundary: app.ts passes what these very schemas have parsed, so the context has the handler's type.
   return spec as unknown as Endpoint;
 }
 

@@ -1,9 +1,9 @@
-/** One request on its way through the layers: what each has found out so far, and the input of the handler. */
+/** One request on its way through the layers: what each has found out so far, and the context of the handler. */
 import type { Cause } from '../events/outbox.ts';
 import type { Transaction } from '../storage/database.ts';
 import type { Anonymous, Caller } from './access.ts';
 import { computeEntityTag, evaluate, hasConditions } from './cache/conditional.ts';
-import type { Endpoint, Input, RequestUrl } from './endpoint.ts';
+import type { Endpoint, HandlerContext, RequestUrl } from './endpoint.ts';
 import { json } from './negotiate.ts';
 import { createRateLimitError, type Quota, type QuotaState } from './quota/index.ts';
 import type { Unread } from './request/body.ts';
@@ -39,7 +39,7 @@ const noBytes = new Uint8Array();
 /** Most responses take less than a millisecond: `0.000` to `0.999`. */
 const shortTimes = Array.from({ length: 1000 }, (_, micros) => `0.${String(micros).padStart(3, '0')}`);
 
-export class Exchange implements Input<unknown, unknown, unknown> {
+export class Exchange implements HandlerContext<unknown, unknown, unknown> {
   readonly method: string;
   readonly origin: string | null;
   endpoint: Endpoint | undefined = undefined;
@@ -93,7 +93,7 @@ export class Exchange implements Input<unknown, unknown, unknown> {
   }
 
   // Functions rather than methods, so that a handler may take them apart; made only when one does.
-  get precondition(): Input<unknown, unknown, unknown>['precondition'] {
+  get precondition(): HandlerContext<unknown, unknown, unknown>['precondition'] {
     return (bodyOf, lastModified) => {
       this.conditionsChecked = true;
       const { headers } = this.request;
@@ -102,7 +102,7 @@ export class Exchange implements Input<unknown, unknown, unknown> {
     };
   }
 
-  get charge(): Input<unknown, unknown, unknown>['charge'] {
+  get charge(): HandlerContext<unknown, unknown, unknown>['charge'] {
     return async (quota, subject, message) => {
       const state = await quota.charge(subject);
       this.showQuota(quota, state);
@@ -110,7 +110,7 @@ export class Exchange implements Input<unknown, unknown, unknown> {
     };
   }
 
-  get showQuota(): Input<unknown, unknown, unknown>['showQuota'] {
+  get showQuota(): HandlerContext<unknown, unknown, unknown>['showQuota'] {
     return (quota, state) => {
       this.ownQuota = { quota, state };
     };
@@ -124,7 +124,7 @@ export class Exchange implements Input<unknown, unknown, unknown> {
     });
   }
 
-  get write(): Input<unknown, unknown, unknown>['write'] {
+  get write(): HandlerContext<unknown, unknown, unknown>['write'] {
     return (work, touches) => this.serverContext.write(this, work, touches);
   }
 

@@ -5,7 +5,7 @@
  * Words: `old` is the version whose handler runs, `new` the one that the request is for.
  */
 import { isObject } from '../../json-object.ts';
-import type { BodySpec, Endpoint, Input, PatchBody, ResponseSpec } from '../endpoint.ts';
+import type { BodySpec, Endpoint, HandlerContext, PatchBody, ResponseSpec } from '../endpoint.ts';
 import { type ErrorDetail, HttpError, renameDetail } from '../errors.ts';
 import { toValidationError } from '../request/index.ts';
 import type { Reply } from '../response/reply.ts';
@@ -33,9 +33,9 @@ export function translateEndpoint(endpoint: Endpoint, translation: Translation):
     ...(query === undefined ? {} : { query }),
     ...(body === undefined ? {} : { body }),
     ...(responses === undefined ? {} : { responses }),
-    async handle(input) {
+    async handle(context) {
       try {
-        return toNewReply(await endpoint.handle(toOldInput(endpoint, input, translation)), translation);
+        return toNewReply(await endpoint.handle(toOldContext(endpoint, context, translation)), translation);
       } catch (error) {
         throw error instanceof HttpError ? toNewError(error, translation) : error;
       }
@@ -43,13 +43,13 @@ export function translateEndpoint(endpoint: Endpoint, translation: Translation):
   };
 }
 
-type AnyInput = Input<unknown, unknown, unknown>;
+type AnyContext = HandlerContext<unknown, unknown, unknown>;
 
-function toOldInput(endpoint: Endpoint, input: AnyInput, translation: Translation): AnyInput {
+function toOldContext(endpoint: Endpoint, context: AnyContext, translation: Translation): AnyContext {
   const { queryToOld, bodyToOld } = translation;
-  const { query, body } = input;
+  const { query, body } = context;
   // A view of the request: what is not named here is the request's own.
-  return Object.create(input, {
+  return Object.create(context, {
     // Boundary: request/index.ts has parsed both by the translation's schemas, which are of objects.
     ...(queryToOld === undefined ? {} : { query: { value: queryToOld(query as Members) } }),
     ...(bodyToOld === undefined || endpoint.body === undefined || body === undefined
@@ -58,7 +58,7 @@ function toOldInput(endpoint: Endpoint, input: AnyInput, translation: Translatio
     precondition: {
       // What a GET of the new version returns has the validator that its callers know.
       value: (oldOf: () => string, lastModified?: number) =>
-        input.precondition(() => toNewText(oldOf(), translation), lastModified),
+        context.precondition(() => toNewText(oldOf(), translation), lastModified),
     },
   });
 }

@@ -1,5 +1,5 @@
 /** Proving, with the current password, that a request is its user's and not that of anyone who has an access token. */
-import type { Input } from '../../http/endpoint.ts';
+import type { HandlerContext } from '../../http/endpoint.ts';
 import { buildErrorDetail, HttpError } from '../../http/errors.ts';
 import type { StoredUser } from '../users/store.ts';
 import type { Guard } from './guard.ts';
@@ -11,7 +11,7 @@ import type { PasswordCheck } from './passwords.ts';
  * @throws HttpError 403 when it is wrong, 429 when there have been too many attempts
  */
 export type PasswordProof = (
-  input: Pick<Input<unknown, unknown, unknown>, 'showQuota' | 'address'>,
+  context: Pick<HandlerContext<unknown, unknown, unknown>, 'showQuota' | 'address'>,
   user: Pick<StoredUser, 'email_key' | 'password_hash'>,
   currentPassword: string,
 ) => Promise<void>;

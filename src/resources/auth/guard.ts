@@ -4,7 +4,7 @@
  * and from an address that the user has signed in from before, failures made elsewhere do not count at all. From others,
  * guesses of many addresses at one account, and of one address at many accounts, are slowed as well.
  */
-import type { Input } from '../../http/endpoint.ts';
+import type { HandlerContext } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import type { Charge, DelayRule, Delays } from '../../http/quota/delays.ts';
 import { createRateLimitError } from '../../http/quota/index.ts';
@@ -12,7 +12,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { type Database, StorageError } from '../../storage/database.ts';
 import type { KnownAddresses } from './known-addresses.ts';
 
-type From = Pick<Input<unknown, unknown, unknown>, 'showQuota' | 'address'>;
+type From = Pick<HandlerContext<unknown, unknown, unknown>, 'showQuota' | 'address'>;
 
 /**
  * Makes an attempt when there may be another, and counts it as a failure when the request is refused; a failure of the

@@ -1,7 +1,7 @@
 /** Bulk PATCHes: of many, all or none. Their errors say which one does not fit, and point into the body that was sent. */
 import { z } from 'zod';
 import type { Access } from '../../http/access.ts';
-import { createEndpoint, type Endpoint, type Input, type Output } from '../../http/endpoint.ts';
+import { createEndpoint, type Endpoint, type HandlerContext, type Output } from '../../http/endpoint.ts';
 import {
   buildErrorDetail,
   type ErrorCode,
@@ -77,7 +77,7 @@ interface BulkSpec<Params extends z.ZodObject | undefined, Update extends z.ZodO
   readonly errors: readonly ErrorCode[];
   begin(
     session: Transaction,
-    context: Input<Output<Params>, undefined, BulkBody<Update>>,
+    context: HandlerContext<Output<Params>, undefined, BulkBody<Update>>,
   ): Promise<Work<Row, Old, Change>>;
 }
 

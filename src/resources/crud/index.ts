@@ -3,7 +3,7 @@ import { z } from 'zod';
 import {
   createEndpoint,
   type Endpoint,
-  type Input,
+  type HandlerContext,
   type Output,
   type PatchBody,
 } from '../../http/endpoint.ts';
@@ -67,7 +67,7 @@ export function createCrudEndpoints<
     access: resource.write,
     errors: ['NOT_FOUND', ...errors, 'PRECONDITION_FAILED'] as const,
   });
-  type Context<Body> = Input<Output<Params>, undefined, Body>;
+  type Context<Body> = HandlerContext<Output<Params>, undefined, Body>;
 
   async function showOne(context: Context<unknown>): Promise<Reply> {
     return presenter.shown(context, await rows.find(database.read, context.params, context.caller));

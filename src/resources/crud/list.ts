@@ -1,7 +1,7 @@
 /** The endpoint of a list: pages of rows that match conditions, as JSON or HAL. */
 import type { z } from 'zod';
 import type { Access } from '../../http/access.ts';
-import { createEndpoint, type Endpoint, type Input, type Output } from '../../http/endpoint.ts';
+import { createEndpoint, type Endpoint, type HandlerContext, type Output } from '../../http/endpoint.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import { buildSelfAddress } from '../../http/hal/addresses.ts';
 import { isHal, toHalCollection } from '../../http/hal/index.ts';
@@ -37,7 +37,9 @@ export interface ListSpec<Params extends z.ZodObject | undefined, Query extends 
   readonly list: (request: ListRequest) => Promise<Listed<Row>>;
   readonly sortColumns: Readonly<Record<string, string>>;
   /** Which rows, in which order. @throws HttpError for what cannot be requested, or not by this caller */
-  requested(context: Input<Output<Params>, Output<Query>, undefined>): Requested | Promise<Requested>;
+  requested(
+    context: HandlerContext<Output<Params>, Output<Query>, undefined>,
+  ): Requested | Promise<Requested>;
   /** How the rows of a page are shown. @returns a function that gives the JSON text of one */
   textsOf(context: RequestContext, rows: readonly Row[]): TextOf<Row> | Promise<TextOf<Row>>;
 }

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { Cause } from '../../events/outbox.ts';
 import type { Access, Caller } from '../../http/access.ts';
-import type { BodyOutput, Input, Output, PatchBody } from '../../http/endpoint.ts';
+import type { BodyOutput, HandlerContext, Output, PatchBody } from '../../http/endpoint.ts';
 import type { ErrorCode } from '../../http/errors.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { Session, Transaction } from '../../storage/database.ts';
@@ -84,7 +84,7 @@ export interface Creation<Params extends z.ZodObject | undefined, Body extends z
   readonly touches?: (params: Output<Params>) => readonly string[];
   insert(
     session: Transaction,
-    context: Input<Output<Params>, undefined, BodyOutput<JsonBody<Body> & { kind: 'json' }>>,
+    context: HandlerContext<Output<Params>, undefined, BodyOutput<JsonBody<Body> & { kind: 'json' }>>,
     prefetched: Prefetched | undefined,
   ): Promise<Row>;
 }

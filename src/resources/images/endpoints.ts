@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Cause } from '../../events/outbox.ts';
 import { allow, staff } from '../../http/access.ts';
-import { createEndpoint, type Endpoint, type Input } from '../../http/endpoint.ts';
+import { createEndpoint, type Endpoint, type HandlerContext } from '../../http/endpoint.ts';
 import { buildErrorDetail, HttpError, requireFound } from '../../http/errors.ts';
 import { buildAddress } from '../../http/hal/addresses.ts';
 import { changeLinks, type Links } from '../../http/hal/index.ts';
@@ -79,7 +79,7 @@ export function createImageEndpoints(
   /** Adds an image to a product, at the end. */
   async function append(
     session: Transaction,
-    context: Input<{ id: number }, unknown, unknown>,
+    context: HandlerContext<{ id: number }, unknown, unknown>,
     image: Omit<Image, 'id'>,
   ): Promise<Reply> {
     const { id } = context.params;

@@ -1,6 +1,6 @@
 /** What is done to an order over HTTP: cancelling and paying it. */
 import { type Access, allow } from '../../http/access.ts';
-import { createEndpoint, type Endpoint, type Input } from '../../http/endpoint.ts';
+import { createEndpoint, type Endpoint, type HandlerContext } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { type Reply, replyOk, replySecret } from '../../http/response/reply.ts';
 import { type OpenPayment, PaymentError, type PaymentProvider } from '../../ports/payment.ts';
@@ -179,7 +179,7 @@ class NothingStored extends Error {}
 async function readStoredReply({
   header,
   write,
-}: Pick<Input<unknown, unknown, unknown>, 'header' | 'write'>): Promise<Reply | undefined> {
+}: Pick<HandlerContext<unknown, unknown, unknown>, 'header' | 'write'>): Promise<Reply | undefined> {
   if (header('idempotency-key') === null) return undefined;
   try {
     return await write(() => Promise.reject(new NothingStored()));

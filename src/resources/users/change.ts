@@ -1,12 +1,13 @@
 /** The one way to change a user over HTTP, by PUT and by PATCH. */
 import { type Caller, createOutdatedTokenError } from '../../http/access.ts';
-import type { Input } from '../../http/endpoint.ts';
+import type { HandlerContext } from '../../http/endpoint.ts';
 import { createFieldError } from '../../http/errors.ts';
 import { isHal } from '../../http/hal/index.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import { createWrongPasswordError, type PasswordProof } from '../auth/current-password.ts';
 import type { SessionStore } from '../auth/store.ts';
+import type { RequestContext } from '../context.ts';
 import type { Addresses } from './addresses.ts';
 import { presenter, type View } from './representation.ts';
 import { findRefusal, requireVisible } from './rules.ts';
@@ -20,9 +21,11 @@ export interface ChangeStores {
   readonly proof: PasswordProof;
 }
 
-type RequestContext = Pick<Input<unknown, unknown, unknown>, 'caller' | 'url' | 'mediaType'>;
 type Changing = RequestContext &
-  Pick<Input<unknown, unknown, unknown>, 'precondition' | 'cause' | 'write' | 'showQuota' | 'address'>;
+  Pick<
+    HandlerContext<unknown, unknown, unknown>,
+    'precondition' | 'cause' | 'write' | 'showQuota' | 'address'
+  >;
 
 /** Reads what the links of a representation depend on. */
 export async function readView(
