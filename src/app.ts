@@ -84,13 +84,13 @@ export function createApp(options: AppOptions): App {
     stopping,
   });
 
-  /** Host: 400. CORS: 204. A preflight carries no credentials and costs nothing. What is free needs no credentials. */
+  /** Host: 400. CORS: 204. A preflight costs nothing and, like what is exempt from the quota, needs no credentials. */
   function answer(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, route, method } = exchange;
     checkHost(request);
     if (method === 'OPTIONS') return createPreflightReply(request, route);
     exchange.endpoint = route?.operations.get(method === 'HEAD' ? 'GET' : method)?.endpoint;
-    if (exchange.endpoint?.free === true) return admitRequest(exchange, params);
+    if (exchange.endpoint?.exemptFromQuota === true) return admitRequest(exchange, params);
     return runWhenReady(options.starting(), () => identifyCaller(exchange, params));
   }
 
@@ -239,7 +239,7 @@ export function createApp(options: AppOptions): App {
 
   /** The same for all requests of one server. */
   let serverContext: ServerContext | undefined;
-  const getServerContext = (server: Server<undefined>): ServerContext => {
+  const toContext = (server: Server<undefined>): ServerContext => {
     serverContext ??= {
       addressOf: request =>
         readClientAddress(server.requestIP(request)?.address, request.headers, config.TRUST_PROXY),
@@ -259,7 +259,7 @@ export function createApp(options: AppOptions): App {
   for (const route of all) {
     routes[toBunPattern(route.path)] = (request, server) => {
       database.refresh();
-      return turns.enter(route.urgent, () => serve(route, request.params, request, getServerContext(server)));
+      return turns.enter(route.bypassesQueue, () => serve(route, request.params, request, toContext(server)));
     };
   }
   // A path that a version does not have is still served by that version.
@@ -271,7 +271,7 @@ export function createApp(options: AppOptions): App {
     routes,
     fallback(request, server) {
       database.refresh();
-      const serverContext = getServerContext(server);
+      const serverContext = toContext(server);
       const { path } = readRequestUrl(request, undefined, false, serverContext.localBase);
       const route = unknown.find(({ prefix }) => path.startsWith(prefix))?.route;
       return turns.enter(false, () => serve(route, {}, request, serverContext));

@@ -21,8 +21,8 @@ import { writesNothing } from './support/service/contents.ts';
 import { describeOnDatabases } from './support/service/databases.ts';
 import { startTestService, type TestService } from './support/service/service.ts';
 
-/** Operations that respond alike whether or not what their path names exists. */
-const concealing = ['requestPasswordReset'];
+/** Operations that respond the same whether or not what their path names exists. */
+const neverNotFound = ['requestPasswordReset'];
 
 test('the document declares what the generic scenarios need', () => {
   expect(operations.length).toBeGreaterThan(20);
@@ -33,7 +33,7 @@ test('the document declares what the generic scenarios need', () => {
     const expected = [
       ...(isPublic ? [] : ['401', '403']),
       ...(hasParameters ? ['400'] : []),
-      ...(hasParameters && !concealing.includes(operation.operationId) ? ['404'] : []),
+      ...(hasParameters && !neverNotFound.includes(operation.operationId) ? ['404'] : []),
       ...(operation.body === undefined ? [] : ['400', '413', '415']),
       ...(method === 'GET' && path.startsWith('/v1/') ? ['304'] : []),
     ];
@@ -170,7 +170,7 @@ describeOnDatabases('the contract on %s', kind => {
   });
 
   const withParameters = operations.filter(
-    ({ path, operationId }) => path.includes('{') && !concealing.includes(operationId),
+    ({ path, operationId }) => path.includes('{') && !neverNotFound.includes(operationId),
   );
   test.each(named(withParameters))('%s: 404 for what does not exist', async (_, operation) => {
     const response = await writesNothing(service, () => walk.send(operation, walk.missingPath(operation)));

@@ -47,7 +47,7 @@ export type Access =
       /** The scope that an API key needs; without it no API key is accepted. */
       readonly scope?: string;
       /** Whether a read shows the same to every role, so that it does not matter which one the caller has by now. */
-      readonly alike?: true;
+      readonly sameForAllRoles?: true;
     };
 
 export const allow = {
@@ -55,7 +55,7 @@ export const allow = {
   /** Anyone who has signed in, or an API key with the scope. */
   everyone: (scope?: string): Access => createProtectedAccess(roles, scope),
   /** The same for what shows every role the same. */
-  everyoneAlike: (scope: string): Access => ({ kind: 'protected', roles, scope, alike: true }),
+  everyoneSameView: (scope: string): Access => ({ kind: 'protected', roles, scope, sameForAllRoles: true }),
   staff: (scope?: string): Access => createProtectedAccess(staff, scope),
   /** API keys alone: for programs. */
   keys: (scope: string): Access => createProtectedAccess([], scope),
@@ -152,7 +152,7 @@ export function confirmRead(
   authenticator: Authenticator,
   session: Session,
 ): Promise<void> | undefined {
-  if (method !== 'GET' || access.kind === 'public' || access.alike === true) return undefined;
+  if (method !== 'GET' || access.kind === 'public' || access.sameForAllRoles === true) return undefined;
   if (caller.kind !== 'user' || !staff.includes(caller.role)) return undefined;
   return authenticator.confirm(session, caller);
 }

@@ -92,7 +92,7 @@ export interface ResponseSpec {
   /** The same as application/hal+json, which the endpoint then offers: see hal/index.ts. */
   readonly hal?: z.ZodType;
   /** Further media types it can be had in, as files without a schema: `application/pdf`. */
-  readonly alsoAs?: readonly string[];
+  readonly otherMediaTypes?: readonly string[];
   /** Has an entity tag though it has no schema: a page or a script. */
   readonly tagged?: true;
 }
@@ -175,12 +175,12 @@ export interface EndpointSpec<
   readonly idempotent?: boolean;
   /** Responds 400 and 404 with `{error: message}` and nothing else, as the specification has it for todos. */
   readonly plainErrors?: boolean;
-  /** Responds alike whether or not what its path names exists: never 404. */
-  readonly conceals?: true;
-  /** Not charged to the quota: what machines request all the time, such as /health. */
-  readonly free?: boolean;
+  /** Responds the same whether or not what its path names exists: never 404. */
+  readonly neverNotFound?: true;
+  /** Not charged to the quota, and its caller not identified: what machines request all the time, such as /health. */
+  readonly exemptFromQuota?: boolean;
   /** Served before requests that wait for their turn: little work, which shows whether the process is alive. */
-  readonly urgent?: boolean;
+  readonly bypassesQueue?: boolean;
   /** The media types of a success, preferred first; JSON when not given. */
   readonly produces?: readonly string[];
   readonly handle: (context: HandlerContext<Output<P>, Output<Q>, BodyOutput<B>>) => Reply | Promise<Reply>;
@@ -208,12 +208,12 @@ export function createEndpoint<
  */
 export function getMediaTypes(
   { produces }: Pick<Endpoint, 'produces'>,
-  { mediaType, hal, alsoAs }: ResponseSpec,
+  { mediaType, hal, otherMediaTypes }: ResponseSpec,
   usual: readonly string[],
 ): readonly string[] {
   if (produces !== undefined) return produces;
   if (mediaType !== undefined) return [mediaType];
-  return [...usual, ...(hal === undefined ? [] : [halJson]), ...(alsoAs ?? [])];
+  return [...usual, ...(hal === undefined ? [] : [halJson]), ...(otherMediaTypes ?? [])];
 }
 
 /** The media types of all its successes. */

@@ -20,7 +20,7 @@ export interface Route {
   /** The value of Allow. */
   readonly allow: string;
   /** Whether its requests wait for no other's turn. */
-  readonly urgent: boolean;
+  readonly bypassesQueue: boolean;
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -42,7 +42,7 @@ export function createRoutes(endpoints: readonly Endpoint[], version: Version | 
     version,
     operations: byMethod,
     allow: formatAllow(byMethod),
-    urgent: [...byMethod.values()].every(({ endpoint }) => endpoint.urgent === true),
+    bypassesQueue: [...byMethod.values()].every(({ endpoint }) => endpoint.bypassesQueue === true),
   }));
 }
 
@@ -56,7 +56,7 @@ export const unknownPath = '(unknown)';
 
 /** The route for all paths below a version's prefix that no endpoint has. */
 export function createUnknownRoute(version: Version): Route {
-  return { path: unknownPath, version, operations: new Map(), allow: '', urgent: false };
+  return { path: unknownPath, version, operations: new Map(), allow: '', bypassesQueue: false };
 }
 
 /** `/v1/products/{id}` → `/v1/products/:id` */

@@ -78,7 +78,7 @@ export function createMediaEndpoints(media: Media, makings: Quota): Endpoint[] {
         'Without parameters it is the image as it is kept. Other sizes and formats are made when they are first requested, which is charged to a quota of its own; what is there already is free.',
       tag: 'Media',
       access: allow.public,
-      free: true,
+      exemptFromQuota: true,
       params,
       query,
       produces: keptTypes,

@@ -29,7 +29,7 @@ export interface OperationsOptions {
 }
 
 /** What all have in common: anyone may send them, and they are not charged. */
-const open = { tag: 'Operation', method: 'GET', access: allow.public, free: true } as const;
+const open = { tag: 'Operation', method: 'GET', access: allow.public, exemptFromQuota: true } as const;
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
 export function createOperationEndpoints(options: OperationsOptions): Endpoint[] {
@@ -46,7 +46,7 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
       path: '/health',
       operationId: 'getHealth',
       summary: 'Whether the process is alive',
-      urgent: true,
+      bypassesQueue: true,
       responses: {
         200: { description: 'It is.', schema: z.object({ status: z.literal('ok') }).meta({ id: 'Health' }) },
       },
@@ -59,7 +59,7 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
       path: '/ready',
       operationId: 'getReadiness',
       summary: 'Whether requests can be served: the database responds and is migrated',
-      urgent: true,
+      bypassesQueue: true,
       responses: {
         200: {
           description: 'They can.',

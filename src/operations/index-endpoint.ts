@@ -55,11 +55,11 @@ export function createIndexEndpoint(
     summary: 'Where everything is',
     tag: 'Operation',
     access: allow.public,
-    free: true,
+    exemptFromQuota: true,
     responses: {
       200: {
         description: 'The service and its addresses; for a browser, a page for people.',
-        alsoAs: ['text/html'],
+        otherMediaTypes: ['text/html'],
         schema: z
           .object({ ...described, links: z.object(addresses).describe('Addresses by name.') })
           .meta({ id: 'Index' }),

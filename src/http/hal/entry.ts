@@ -75,7 +75,7 @@ export function createEntryEndpoint(version: Described): Endpoint {
     description: 'As HAL, with templates (RFC 6570) of the parameters that each collection takes.',
     tag: 'Operation',
     access: allow.public,
-    free: true,
+    exemptFromQuota: true,
     responses: {
       200: {
         description: 'The collections and their addresses.',

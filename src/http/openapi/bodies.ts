@@ -98,7 +98,7 @@ function buildSuccessContent(
   const hypermedia = spec.hal === undefined ? undefined : schemas.of(spec.hal, 'output');
   const described = new Map(
     types.map((type): [string, SchemaObject] => {
-      if (spec.alsoAs?.includes(type) === true) return [type, buildFileBody(type)];
+      if (spec.otherMediaTypes?.includes(type) === true) return [type, buildFileBody(type)];
       if (schema === undefined || !type.endsWith('json')) return [type, buildTextBody(spec.example)];
       return [type, buildJsonBody(type === halJson ? (hypermedia ?? schema) : schema, spec.example, schemas)];
     }),

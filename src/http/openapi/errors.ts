@@ -48,9 +48,9 @@ const fromDatabase = [
 function* generateLayerErrors(endpoint: Endpoint): Generator<ErrorCode> {
   const { method, access, body, params } = endpoint;
   yield* commonErrors;
-  if (endpoint.free !== true) yield* fromDatabase;
+  if (endpoint.exemptFromQuota !== true) yield* fromDatabase;
   if (access.kind === 'protected') yield* ['UNAUTHORIZED', 'TOKEN_EXPIRED', 'FORBIDDEN'] as const;
-  if (params !== undefined && endpoint.conceals !== true) yield 'NOT_FOUND';
+  if (params !== undefined && endpoint.neverNotFound !== true) yield 'NOT_FOUND';
   if (body !== undefined) {
     yield* ['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE', 'MALFORMED_JSON'] as const;
   }

@@ -1,7 +1,7 @@
 /**
  * Requests in turns of the event loop. What arrives together is handed over together: a thousand readers of a megabyte
  * would keep the loop from everything else for seconds. So the requests of one turn get a slice of time; those that
- * come after it wait for the next turns, in their order, and those that are urgent pass them.
+ * come after it wait for the next turns, in their order, and those that bypass the queue pass them.
  */
 
 /** Milliseconds of requests in one turn; the last one that is begun may make it longer. */
@@ -12,8 +12,8 @@ const mostInTurn = 64;
 type Serve = () => Response | Promise<Response>;
 
 export interface Turns {
-  /** Serves a request: at once when it is urgent or there is time. */
-  enter(isUrgent: boolean, serve: Serve): Response | Promise<Response>;
+  /** Serves a request: at once when it bypasses the queue or there is time. */
+  enter(bypassesQueue: boolean, serve: Serve): Response | Promise<Response>;
 }
 
 export function createTurns(): Turns {
@@ -51,7 +51,7 @@ export function createTurns(): Turns {
     return promise;
   }
   return {
-    enter: (isUrgent, serve) =>
-      isUrgent || (waiting.length === 0 && hasTime()) ? serve() : serveLater(serve),
+    enter: (bypassesQueue, serve) =>
+      bypassesQueue || (waiting.length === 0 && hasTime()) ? serve() : serveLater(serve),
   };
 }

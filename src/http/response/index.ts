@@ -43,7 +43,7 @@ export function createResponder(options: ResponderOptions): Responder {
    */
   function refund(exchange: Exchange): void {
     const named = exchange.request.headers.get('if-none-match');
-    if (exchange.endpoint?.free === true || named === null || named.trim() === '*') return;
+    if (exchange.endpoint?.exemptFromQuota === true || named === null || named.trim() === '*') return;
     const limit = exchange.quota?.limit ?? quota.limit;
     exchange.quota = quota.refund(exchange.subject, limit, limit * refundsPerRequest);
   }

@@ -30,7 +30,7 @@ export function createAttributeEndpoints(
     linksOf: ({ caller }, _, self) => changeLinks(self, may(caller, admins, 'products:write')),
     changedAt: row => row.updated_at,
   });
-  const read = allow.everyoneAlike('products:read');
+  const read = allow.everyoneSameView('products:read');
   const crud = createCrudEndpoints(database, paginator, {
     name: 'definition',
     object: 'the definition of an attribute',

@@ -119,7 +119,7 @@ export function createPasswordEndpoints(dependencies: Dependencies, options: Pas
       tag: 'Users',
       access: allow.everyone('users:write'),
       params: byId,
-      conceals: true,
+      neverNotFound: true,
       responses: { 202: isQueued },
       handle({ params: { id }, caller, write, cause }) {
         const isAllowed =

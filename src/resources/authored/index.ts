@@ -64,7 +64,7 @@ export function createAuthoredResource<R extends Written, Fields>(
     ...kind,
     path: `/${kind.collection}/{id}`,
     params: byId,
-    read: allow.everyoneAlike(`${topic}:read`),
+    read: allow.everyoneSameView(`${topic}:read`),
     write: allowed(`${topic}:write`),
     ...createPresentation(kind),
     rows: { ...kind.rows, ...createFindersById(kind.name, kind.rows) },

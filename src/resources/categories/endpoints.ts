@@ -32,7 +32,7 @@ export function createCategoryEndpoints(
   { database, paginator }: Dependencies,
   { categories: store }: { categories: CategoryStore },
 ): Endpoint[] {
-  const read = allow.everyoneAlike('products:read');
+  const read = allow.everyoneSameView('products:read');
   const presenter = createPresenter<Counted>({
     placeOf: ({ id }) => ['categories', id],
     representationOf: row => toCategoryRepresentation(row, row.products),

@@ -50,7 +50,7 @@ export function createImageEndpoints(
   { database, paginator, media, config }: Dependencies,
   { products, images, imageFiles }: Stores,
 ): Endpoint[] {
-  const read = allow.everyoneAlike('products:read');
+  const read = allow.everyoneSameView('products:read');
   const write = allow.staff('products:write');
   const presenter = createPresenter<PlacedImage>({
     placeOf: ({ product, image }) => ['products', product.id, 'images', image.id],

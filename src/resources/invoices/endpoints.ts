@@ -77,7 +77,7 @@ export function createInvoiceEndpoints(
           description: 'The invoice.',
           schema: schema.invoice,
           hal: schema.invoiceHal,
-          alsoAs: [pdf],
+          otherMediaTypes: [pdf],
           headers: { 'Content-Disposition': 'With application/pdf: the name to save it under.' },
         },
       },

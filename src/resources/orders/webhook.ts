@@ -95,7 +95,7 @@ export function createStripeWebhook({
       errors: ['INVALID_SIGNATURE', 'PAYMENT_MISMATCH', 'NOT_FOUND', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE'],
       idempotent: false,
       // Stripe may report as often as it has to: only what it has not signed is charged, once that is known.
-      free: true,
+      exemptFromQuota: true,
       async handle({ body, header, address, charge, write, cause }) {
         let made: PaymentMade | undefined;
         try {

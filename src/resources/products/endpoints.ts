@@ -50,7 +50,7 @@ export function createProductEndpoints(
   { database, config, paginator }: Dependencies,
   { products: store, reviews, definitions, variants, facets }: ProductParts,
 ): Endpoint[] {
-  const read = allow.everyoneAlike('products:read');
+  const read = allow.everyoneSameView('products:read');
   const write = allow.staff('products:write');
   const singles = createCachedResources(database, store.rows, (stored, id) => {
     const row = requireFound('product', id, stored);

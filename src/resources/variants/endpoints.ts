@@ -35,7 +35,7 @@ export function createVariantEndpoints(
   { database, paginator }: Dependencies,
   { products, variants: store }: { products: ProductStore; variants: VariantStore },
 ): Endpoint[] {
-  const read = allow.everyoneAlike('products:read');
+  const read = allow.everyoneSameView('products:read');
   const lockProduct = async (session: Transaction, id: number): Promise<LockedProduct> =>
     requireFound('product', id, await products.lock(session, id));
   const presenter = createPresenter<StoredVariant>({

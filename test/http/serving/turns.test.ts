@@ -59,11 +59,11 @@ test('the document, made when it is first requested', async () => {
   await fresh.stop();
 });
 
-test('those that come while others wait are served after them, unless they are urgent', async () => {
+test('those that come while others wait are served after them, unless they bypass the queue', async () => {
   const turns = createTurns();
   const served: string[] = [];
-  const enter = (name: string, isUrgent = false) =>
-    turns.enter(isUrgent, () => {
+  const enter = (name: string, bypassesQueue = false) =>
+    turns.enter(bypassesQueue, () => {
       served.push(name);
       return new Response();
     });
@@ -75,14 +75,14 @@ test('those that come while others wait are served after them, unless they are u
   // More than are looked at in one turn, each of which takes no time at all.
   const waiting = Array.from({ length: 200 }, (_, index) => `waiting ${index}`);
   const entered = waiting.map(name => enter(name));
-  expect([served.length, enter('urgent', true) instanceof Response]).toEqual([0, true]);
+  expect([served.length, enter('first', true) instanceof Response]).toEqual([0, true]);
   await new Promise(resolve => setImmediate(resolve));
   const some = served.length;
-  entered.push(enter('late'), enter('urgent and late', true));
+  entered.push(enter('late'), enter('first and late', true));
   await Promise.all([first, ...entered]);
   expect(some).toBeLessThan(waiting.length);
-  expect(served.filter(name => !name.startsWith('urgent'))).toEqual([...waiting, 'late']);
-  expect(served.indexOf('urgent and late')).toBe(some);
+  expect(served.filter(name => !name.startsWith('first'))).toEqual([...waiting, 'late']);
+  expect(served.indexOf('first and late')).toBe(some);
 });
 
 test('requests that come at once: /health passes those that wait, and all are answered', async () => {
