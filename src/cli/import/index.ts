@@ -28,7 +28,7 @@ import {
 } from './report.ts';
 import { type BatchWriter, readNextOrStop, runImport, type StopRequest } from './run.ts';
 import { requireSource } from './source.ts';
-import { openRecordsApart } from './thread.ts';
+import { openRecordsInWorkerUnlessSmall } from './thread.ts';
 import { createBatchWriter } from './write.ts';
 
 export const command: Command = {
@@ -79,7 +79,7 @@ const readCatalog = async (
 async function beginFile(given: ImportArguments, catalog: Catalog): Promise<OpenedFile> {
   const started = performance.now();
   const stop = createStopRequest();
-  const { totalBytes, chunks } = await openRecordsApart({ ...given, ...catalog });
+  const { totalBytes, chunks } = await openRecordsInWorkerUnlessSmall({ ...given, ...catalog });
   let first = await readNextOrStop(chunks, stop);
   return {
     totalBytes,

@@ -20,8 +20,8 @@ const ahead = 2;
 const small = 64 * 1024;
 
 /** As `openRecords`, in a thread of its own where that is faster. */
-export function openRecordsApart(request: RecordsRequest): Promise<OpenedRecords> {
-  return isSmall(request.file) ? openRecords(request) : openRecordsInThread(request);
+export function openRecordsInWorkerUnlessSmall(request: RecordsRequest): Promise<OpenedRecords> {
+  return isSmall(request.file) ? openRecords(request) : openRecordsInWorker(request);
 }
 
 /** Never a stream, nor what may be much larger when it is unpacked. */
@@ -31,7 +31,7 @@ function isSmall(file: string): boolean {
 }
 
 /** In a thread that ends with the last chunk, or when the generator returns early. */
-async function openRecordsInThread(request: RecordsRequest): Promise<OpenedRecords> {
+async function openRecordsInWorker(request: RecordsRequest): Promise<OpenedRecords> {
   const thread = new Worker(new URL('./worker.ts', import.meta.url), { workerData: request });
   const messages = createMessageReader(thread);
   for (let sent = 0; sent < ahead; sent++) thread.postMessage('more');

@@ -92,11 +92,11 @@ interface Done {
  */
 async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly Done[]> {
   await runWhenFree(writer, 'BEGIN IMMEDIATE');
-  let results = await runTogether(writer, group);
+  let results = await runWithoutSavepoints(writer, group);
   if (results === undefined) {
     writer.execute('ROLLBACK');
     await runWhenFree(writer, 'BEGIN IMMEDIATE');
-    results = await runApart(writer, group);
+    results = await runWithSavepoints(writer, group);
   }
   const all = results.map(({ left }) => left);
   const write = async (parts: readonly Deferred[]): Promise<void> => {
@@ -116,7 +116,7 @@ async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly
  * Without savepoints, which would copy each page that a job changes. Gives undefined when a job has failed that
  * had written something: only a savepoint could have undone it alone.
  */
-async function runTogether(writer: Writer, group: readonly Job[]): Promise<Done[] | undefined> {
+async function runWithoutSavepoints(writer: Writer, group: readonly Job[]): Promise<Done[] | undefined> {
   const results: Done[] = [];
   let written = 0;
   for (const job of group) {
@@ -135,7 +135,7 @@ async function runTogether(writer: Writer, group: readonly Job[]): Promise<Done[
 }
 
 /** Each job in a savepoint of its own. */
-async function runApart(writer: Writer, group: readonly Job[]): Promise<Done[]> {
+async function runWithSavepoints(writer: Writer, group: readonly Job[]): Promise<Done[]> {
   const results: Done[] = [];
   let written = 0;
   for (const job of group) {

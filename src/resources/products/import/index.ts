@@ -94,7 +94,7 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
   const summarize = createVariantSummarizer(database);
   const insertPlain = createBulkInsert(database, 'products', plainColumns);
   const writeUses = createUploadUseWriter(database);
-  const takeOffCategories = createCategoryImageRemover(database, outbox);
+  const clearLostCategoryImages = createCategoryImageRemover(database, outbox);
   const insert = createBulkInsert(database, 'products', writtenColumns);
   const updateRow = prepareUpdate(database);
   const release = createReleaser(database);
@@ -202,7 +202,7 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
           await session.run(updateRow({ id, ...row, ...toCategoryColumns(after, known) }));
           const shown = mergeImages(images, after.images);
           await writeUses(session, [{ id, before: product.images, after: shown }], now);
-          await takeOffCategories(session, id, { before: product.images, after: shown }, cause);
+          await clearLostCategoryImages(session, id, { before: product.images, after: shown }, cause);
           const documents = {
             before: productInEvent(stored),
             after: productInEvent({ id, document: row.document }),

@@ -68,8 +68,8 @@ export function createProductWrites(
   const writeAttributes = createAttributeIndex(database);
   const summarize = createVariantSummarizer(database);
   const rowAfter = createRowBuilder(summarize);
-  const forgetImages = createVariantImageRemover(database, outbox);
-  const takeOffCategories = createCategoryImageRemover(database, outbox);
+  const clearLostVariantImages = createVariantImageRemover(database, outbox);
+  const clearLostCategoryImages = createCategoryImageRemover(database, outbox);
   const writeUses = createUploadUseWriter(database);
   const changeOf = createChangeBuilder<StoredProduct>('product', productInEvent);
   const insertRow = createBulkInsert(database, 'products', writtenColumns, { sizes: [1] });
@@ -121,7 +121,7 @@ export function createProductWrites(
     const stored: StoredProduct[] = [];
     for (const one of all) {
       await takeTurn();
-      stored.push(await writeBeside(session, one, cause));
+      stored.push(await writeDependents(session, one, cause));
     }
     await writeTags(
       session,
@@ -145,7 +145,7 @@ export function createProductWrites(
   }
 
   /** Writes what follows from a change of a product's row. */
-  async function writeBeside(
+  async function writeDependents(
     session: Transaction,
     { before, old, fields, members, row }: Written,
     cause: Cause,
@@ -153,8 +153,8 @@ export function createProductWrites(
     const { id } = before;
     const uses = { before: old.images, after: members.images };
     await writeUses(session, [{ id, ...uses }], row.updated_at);
-    if (old.variantCount > 0) await forgetImages(session, id, uses, cause);
-    await takeOffCategories(session, id, uses, cause);
+    if (old.variantCount > 0) await clearLostVariantImages(session, id, uses, cause);
+    await clearLostCategoryImages(session, id, uses, cause);
     totals.change(session, { status: old.status, category: before.category_id, change: -1 });
     totals.change(session, { status: row.status, category: row.category_id, change: 1 });
     const after = { id, document: row.document, updated_at: row.updated_at, value: { id, ...members } };
@@ -168,7 +168,7 @@ export function createProductWrites(
     const old = productOf(before);
     const { status, tags } = old;
     await writeUses(session, [{ id: before.id, before: old.images, after: [] }], cause.at);
-    await takeOffCategories(session, before.id, { before: old.images, after: [] }, cause);
+    await clearLostCategoryImages(session, before.id, { before: old.images, after: [] }, cause);
     await session.run(build.deleteFrom('products').where('id', '=', before.id).compile());
     await writeTags(session, [{ id: before.id, before: tags, after: [] }]);
     await writeAttributes(session, [{ id: before.id, before: old.attributes, after: {} }]);
