@@ -197,7 +197,7 @@ async function ensureAdministrator(
       );
       return true;
     },
-    { lock: 'first administrator', waits: true },
+    { lock: 'first administrator', waitForLock: true },
   );
   return made ? { email, password: ADMIN_PASSWORD === undefined ? password : undefined } : undefined;
 }

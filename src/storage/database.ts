@@ -80,14 +80,14 @@ export interface WriteOptions {
   /** Two writes with the same lock never run at once: the second fails with StorageError `locked`. */
   readonly lock?: string;
   /** With `lock`: the second waits instead, as long as a statement may wait for a lock. */
-  readonly waits?: boolean;
+  readonly waitForLock?: boolean;
   /**
    * What it locks or changes of what exists already: `product 5`. Given by work that relies on nothing else that another
    * such transaction may change: on PostgreSQL it may run beside those that touch other things, in one transaction.
    */
   readonly touches?: readonly string[] | undefined;
-  /** Counts requests: on PostgreSQL it has a connection of its own, and waits for no other writer. */
-  readonly counts?: boolean;
+  /** On PostgreSQL it uses the connection reserved for counting requests, and waits for no other writer. */
+  readonly reservedConnection?: boolean;
 }
 
 interface SnapshotOptions {
@@ -141,7 +141,7 @@ export interface Reference {
 /** What a check of a database queries in the words of its dialect. */
 export interface DialectChecks {
   /** What a session does first whose statements may take long. */
-  readonly patient: readonly RawBuilder<unknown>[];
+  readonly allowLongStatements: readonly RawBuilder<unknown>[];
   /**
    * Reads everything. @param quick leaves out what takes longest: whether indexes have all rows
    * @returns a line for each part that is damaged, a few at most

@@ -65,7 +65,7 @@ export function createSharedCounters({ build, dialect, read, write }: Database):
           for (const [index, counter] of (next ?? []).entries()) await save(session, hashes[index], counter);
           return result;
         },
-        { counts: true },
+        { reservedConnection: true },
       ),
     sweep: before =>
       write(session =>

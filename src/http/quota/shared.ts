@@ -81,7 +81,7 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
     account.fetching ??= (async () => {
       try {
         const query = take({ subject: `${name} ${subject}`, window: accounts.start(), block });
-        const row = await database.write(session => session.first(query), { counts: true });
+        const row = await database.write(session => session.first(query), { reservedConnection: true });
         const used = row?.used ?? limit;
         account.unspent += Math.max(0, block - Math.max(0, used - limit));
         account.taken = Math.min(used, limit);
@@ -102,7 +102,7 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
     const query = take({ subject: `${name} refunds ${subject}`, window: accounts.start(), block });
     account.unsent = 0;
     database
-      .write(session => session.first(query), { counts: true })
+      .write(session => session.first(query), { reservedConnection: true })
       .then(row => {
         account.refunded = Math.max(account.refunded, (row?.used ?? 0) + account.unsent);
       })

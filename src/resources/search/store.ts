@@ -91,10 +91,10 @@ export function createSearchStore(
       const matches = given.matches ?? (await findMatchingRows(conditions));
       const request = { ...given, matches, synonyms: await synonyms.current() };
       const seen = reader.seen();
-      const brief = reader.holdsUp;
+      const failOnLongRead = reader.blocksEventLoop;
       try {
         // No snapshot: what is in memory is of another state anyway, and beginning and ending one takes as long as two reads.
-        return await find(tools, { ...read, brief, seen }, request);
+        return await find(tools, { ...read, failOnLongRead, seen }, request);
       } catch (error) {
         if (!(error instanceof LongRead)) throw error;
         return database.snapshot(session => find(tools, { ...session, seen }, request), { background: true });

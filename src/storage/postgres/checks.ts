@@ -19,7 +19,7 @@ async function findUnreadable(session: Session, build: Builder, table: string): 
 const derivedFrom = 'products, reviews, articles, posts, orders, order_items, users, invoices, counters';
 
 export const postgresChecks: DialectChecks = {
-  patient: [sql`set local statement_timeout = 0`],
+  allowLongStatements: [sql`set local statement_timeout = 0`],
   async damage(session, build, quick) {
     if (quick) return [];
     const tables = await session.all(

@@ -179,12 +179,12 @@ export function openPostgres(options: PostgresOptions): Database {
 
     write<T>(
       work: (session: Transaction) => Promise<T>,
-      { lock, waits = false, counts = false, touches }: WriteOptions = {},
+      { lock, waitForLock = false, reservedConnection = false, touches }: WriteOptions = {},
     ) {
       if (touches !== undefined && lock === undefined && pool.hasGroups) return groups(work, touches);
-      if (lock === undefined) return attemptTransaction(counts ? 'counts' : 'writes', '', work);
+      if (lock === undefined) return attemptTransaction(reservedConnection ? 'counts' : 'writes', '', work);
       return attemptTransaction('writes', '', async tx => {
-        if (waits) {
+        if (waitForLock) {
           await tx.all(sql`select pg_advisory_xact_lock(hashtextextended(${lock}, 0))`.compile(build));
           return work(tx);
         }

@@ -115,9 +115,9 @@ export function openSqlite(
     },
 
     async write<T>(work: (session: Transaction) => Promise<T>, options: WriteOptions = {}) {
-      const { lock, waits } = options;
+      const { lock, waitForLock } = options;
       // All transactions wait for each other.
-      if (lock === undefined || waits === true) return enqueue(work);
+      if (lock === undefined || waitForLock === true) return enqueue(work);
       if (locks.has(lock)) throw new StorageError('locked', `${lock} is held by a running transaction`);
       locks.add(lock);
       try {

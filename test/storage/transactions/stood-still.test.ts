@@ -19,7 +19,7 @@ function standStill(milliseconds: number): void {
 describe.skipIf(!hasPostgres)('a transaction in which the process stood still', () => {
   test.each([
     ['a write by itself', {}],
-    ['the counting of requests', { counts: true }],
+    ['the counting of requests', { reservedConnection: true }],
     ['a write that shares a transaction', { touches: ['row'] }],
   ])('%s is run again, and done once', async (_, options) => {
     const database = openDatabase(await settings());

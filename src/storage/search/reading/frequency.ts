@@ -25,11 +25,11 @@ const fewTested = 1000;
 const mostUses = 500;
 
 /**
- * One search's: a new object for each, all of whose reads see one state. `brief`: reads that might take long are
- * refused with LongRead, so that other requests do not wait for it.
+ * One search's: a new object for each, all of whose reads see one state. `failOnLongRead`: reads that might take long
+ * are refused with LongRead, so that other requests do not wait for it.
  */
 export interface SearchSession extends Session {
-  readonly brief?: boolean;
+  readonly failOnLongRead?: boolean;
   /** What `SearchReader.seen` gave before the first read: what is read is no older, and is kept while it stays the same. */
   readonly seen?: number | undefined;
 }
@@ -61,7 +61,7 @@ interface Known {
 
 interface Reading {
   isRare(session: SearchSession, expression: Expression): Promise<boolean>;
-  refuseIfBrief(
+  refuseIfLong(
     session: SearchSession,
     types: readonly DocumentType[],
     expression?: Expression,
@@ -70,7 +70,7 @@ interface Reading {
 
 export function createFrequencyReader(
   database: Pick<Database, 'build' | 'dialect'>,
-  { isRare, refuseIfBrief }: Reading,
+  { isRare, refuseIfLong }: Reading,
 ): FrequencyReader {
   const { build } = database;
   const words = getDialectWords(database);
@@ -142,7 +142,7 @@ export function createFrequencyReader(
         if (known.seen === seen) return known.total;
         if (known.total >= reachLimit && known.uses < mostUses) return known.total;
       }
-      if (!isOneWord(expression) && smallest > shortReads) await refuseIfBrief(session, types, expression);
+      if (!isOneWord(expression) && smallest > shortReads) await refuseIfLong(session, types, expression);
       const total = await read(session, expression, types);
       if (seen !== undefined) cached.set(key, { seen, total, uses: 0 });
       return total;

@@ -26,12 +26,12 @@ interface SearchPage extends Partial<Range> {
   readonly descending?: boolean;
 }
 
-/** The search has to be run again in a session that is not brief. */
+/** The search has to be run again in a session that does not fail on long reads. */
 export class LongRead extends Error {}
 
 export interface SearchReader extends FrequencyReader {
-  /** Whether a statement stops all other requests, so that sessions have to be brief. */
-  readonly holdsUp: boolean;
+  /** Whether a statement stops all other requests, so that sessions have to fail on long reads. */
+  readonly blocksEventLoop: boolean;
   /** Positions of documents of these types, in their order. */
   page(
     session: SearchSession,
@@ -88,14 +88,14 @@ export interface SearchReader extends FrequencyReader {
 const cachedCounts = 5000;
 /** Longer words than these are searched for as a prefix. */
 const fewLonger = 16;
-/** Documents that a brief session may put together. */
+/** Documents that may be put together by a session that fails on long reads. */
 const fewInstances = 2000;
 /** Of each word, where documents of several are read together. */
 export const mostDocuments = 2001;
-/** Hits that a brief session may pass over. */
-const briefOffset = 1000;
-/** Hits that a brief session may read. */
-const briefRows = 5000;
+/** Hits that such a session may pass over. */
+const shortReadOffset = 1000;
+/** Hits that such a session may read. */
+const shortReadRows = 5000;
 
 export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>): SearchReader {
   const { build } = database;
@@ -107,10 +107,10 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
   const statements = createReadStatements(build, words);
 
   const isRare = createRarityTest(words, build, statements);
-  const frequencies = createFrequencyReader(database, { isRare, refuseIfBrief });
+  const frequencies = createFrequencyReader(database, { isRare, refuseIfLong });
 
   async function countBetween(session: SearchSession, query: string, range: Range): Promise<number> {
-    if (session.brief !== true)
+    if (session.failOnLongRead !== true)
       return (await session.first(statements.countQuery({ query, ...range })))?.total ?? 0;
     const limit = shortReads + 1;
     const total = (await session.first(statements.countUpToQuery({ query, ...range, limit })))?.total ?? 0;
@@ -144,12 +144,12 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
     return counts;
   }
 
-  async function refuseIfBrief(
+  async function refuseIfLong(
     session: SearchSession,
     types: readonly DocumentType[],
     expression?: Expression,
   ): Promise<void> {
-    if (session.brief !== true || words.documents === undefined) return;
+    if (session.failOnLongRead !== true || words.documents === undefined) return;
     if (expression !== undefined && (await hasFew(session, expression))) return;
     const query = documentsQueries.get(types.join()) ?? words.documents(types).compile(build);
     documentsQueries.set(types.join(), query);
@@ -169,7 +169,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
   }
 
   const reader: SearchReader = {
-    holdsUp: words.documents !== undefined,
+    blocksEventLoop: words.documents !== undefined,
 
     among(session, group, positions, types, within) {
       const range = { low: positions[0] ?? 0, high: (positions.at(-1) ?? 0) + 1 };
@@ -181,8 +181,8 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
       const { limit, offset = 0, descending = false, ...range } = options;
       // What has to be read is then what is shown, or the documents of a rare word.
       const { smallest } = options;
-      if (offset > briefOffset || limit > briefRows) await refuseIfBrief(session, types);
-      else if (!(isShort(smallest) || isOneWord(expression))) await refuseIfBrief(session, types, expression);
+      if (offset > shortReadOffset || limit > shortReadRows) await refuseIfLong(session, types);
+      else if (!(isShort(smallest) || isOneWord(expression))) await refuseIfLong(session, types, expression);
       const span = toSpan(types);
       const low = Math.max(span.low, range.low ?? 0);
       const high = Math.min(span.high, range.high ?? span.high);
@@ -197,7 +197,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
     },
 
     async counts(session, expression, types, smallest) {
-      if (!isOneWord(expression) && !isShort(smallest)) await refuseIfBrief(session, types, expression);
+      if (!isOneWord(expression) && !isShort(smallest)) await refuseIfLong(session, types, expression);
       const query = words.text(expression);
       const isTogether = words.countTypes !== undefined && !(words.countsWordsApart && isOneWord(expression));
       const isKnown = types.every(type => findCount(session, query, type) !== undefined);
@@ -209,7 +209,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
     async cached(session, expression, types, smallest) {
       const query = words.text(expression);
       if (!types.every(type => findCount(session, query, type) !== undefined)) return undefined;
-      if (!isOneWord(expression) && !isShort(smallest)) await refuseIfBrief(session, types);
+      if (!isOneWord(expression) && !isShort(smallest)) await refuseIfLong(session, types);
       return countApart(session, query, types);
     },
 

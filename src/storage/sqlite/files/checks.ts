@@ -7,7 +7,7 @@ import { StorageError } from '../../database.ts';
 const mostLines = 20;
 
 export const sqliteChecks: DialectChecks = {
-  patient: [],
+  allowLongStatements: [],
   async damage(session, build, quick) {
     const pragma = quick ? 'quick_check' : 'integrity_check';
     const query = sql<Record<string, string>>`${sql.raw(`PRAGMA ${pragma}(${mostLines})`)}`;
