@@ -12,8 +12,8 @@ import { prepareQuery } from '../storage/prepared.ts';
 import { readPages } from '../turns/slices.ts';
 import { runWithDatabase } from './database.ts';
 import { createLines, type Exported, type ExportFormat, exportFormats } from './export-lines.ts';
-import { formatCount, formatQuantity } from './import/report.ts';
 import { createPartialFile, refuseDevice, refuseKept } from './output-file.ts';
+import { formatCount, formatQuantity } from './terminal/count.ts';
 import { escapeUnprintable } from './terminal/printable.ts';
 import { type Command, parse, parseChoiceOption, parseSafeOption } from './usage.ts';
 

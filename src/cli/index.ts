@@ -5,14 +5,14 @@
 import { type Setting, settings } from '../settings/index.ts';
 import type { Command } from './usage.ts';
 
-export interface Listed {
+export interface CommandEntry {
   readonly name: string;
   /** One line for the overview. */
   readonly summary: string;
   load(): Promise<{ readonly command: Command }>;
 }
 
-export const commands: readonly Listed[] = [
+export const commands: readonly CommandEntry[] = [
   { name: 'serve', summary: 'run the service', load: () => import('./serve.ts') },
   { name: 'migrate', summary: 'run database migrations', load: () => import('./migrate.ts') },
   {

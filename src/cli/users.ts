@@ -128,11 +128,11 @@ async function setRole(args: string[]): Promise<number> {
   });
 }
 
-interface Around {
+interface ChangeContext {
   readonly users: UserStore;
   readonly administrators: readonly number[];
 }
-type Change = (session: Transaction, user: StoredUser, around: Around) => Promise<void>;
+type Change = (session: Transaction, user: StoredUser, context: ChangeContext) => Promise<void>;
 
 /** Changes one user while no other administrator can be demoted. @throws Error when there is no such user */
 async function changeUser(database: Database, email: string, change: Change): Promise<void> {

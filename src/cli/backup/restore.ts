@@ -5,7 +5,7 @@ import { loadConfig } from '../../config.ts';
 import { refuseNewer } from '../../storage/migrations/migrate.ts';
 import { checkDataFolder, getEmbeddedFile } from '../../storage/open.ts';
 import { type Restored, restoreSqlite } from '../../storage/sqlite/files/restore.ts';
-import { formatQuantity } from '../import/report.ts';
+import { formatQuantity } from '../terminal/count.ts';
 import { escapeUnprintable } from '../terminal/printable.ts';
 import { type Command, parse, requireOnePositional } from '../usage.ts';
 

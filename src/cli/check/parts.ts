@@ -1,7 +1,7 @@
 /** The checks, in their order; each is one question to the database and, for what is derived, how to put it right. */
 import { sql } from 'kysely';
 import type { Session } from '../../storage/database.ts';
-import { formatQuantity } from '../import/report.ts';
+import { formatQuantity } from '../terminal/count.ts';
 import { createCategoriesCheck } from './categories.ts';
 import type { Check, Storage } from './check.ts';
 import { createContentChecks } from './content.ts';

@@ -13,19 +13,12 @@ import { checkDataFolder, openBulkLoad, openDatabase } from '../../storage/open.
 import { createProductTotals } from '../../storage/totals.ts';
 import { findEmbeddedSize, requireMigrated } from '../database.ts';
 import { refuseInput, refuseKept } from '../output-file.ts';
+import { formatCount, formatQuantity } from '../terminal/count.ts';
 import { escapeUnprintable, getErrorMessage } from '../terminal/printable.ts';
 import type { Command } from '../usage.ts';
 import { help, type ImportArguments, parseArguments } from './options.ts';
 import type { Chunk, RecordsRequest } from './records.ts';
-import {
-  createInitialState,
-  createProgress,
-  formatCount,
-  formatQuantity,
-  formatRemarks,
-  formatSummary,
-  openRejects,
-} from './report.ts';
+import { createInitialState, createProgress, formatRemarks, formatSummary, openRejects } from './report.ts';
 import { type BatchWriter, readNextOrStop, runImport, type StopRequest } from './run.ts';
 import { requireSource } from './source.ts';
 import { openRecordsInWorkerUnlessSmall } from './thread.ts';

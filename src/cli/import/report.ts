@@ -2,6 +2,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { ErrorDetail } from '../../http/errors.ts';
 import type { ImportCounts } from '../../resources/products/import/plan.ts';
+import { formatCount, formatQuantity } from '../terminal/count.ts';
 import { escapeUnprintable } from '../terminal/printable.ts';
 
 /** One line of the rejects file. */
@@ -188,8 +189,6 @@ function formatBar(share: number): string {
   return `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}]`;
 }
 
-export const formatCount = (count: number): string => count.toLocaleString('en-US');
-
 const formatSpeed = (records: number, milliseconds: number): string =>
   `${formatCount(Math.round(records / Math.max(milliseconds / 1000, 0.001)))}/s`;
 
@@ -233,9 +232,6 @@ export function formatRemarks(state: ImportState, rejects: Pick<Rejects, 'reason
 }
 
 const shownColumns = 40;
-
-export const formatQuantity = (count: number, what: string): string =>
-  `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
 
 /** The last line of an import, on standard output. */
 export function formatSummary(

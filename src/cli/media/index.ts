@@ -6,7 +6,7 @@ import { createLog } from '../../operations/log.ts';
 import { systemClock } from '../../ports/clock.ts';
 import type { Database } from '../../storage/database.ts';
 import { runWithDatabase } from '../database.ts';
-import { formatCount } from '../import/report.ts';
+import { formatCount } from '../terminal/count.ts';
 import { escapeUnprintable } from '../terminal/printable.ts';
 import { type Command, parse, UsageError } from '../usage.ts';
 import { type Found, findWrong, type Wrong } from './find.ts';
