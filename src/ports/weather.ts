@@ -1,7 +1,7 @@
 /** Where weather comes from: a provider that speaks as Open-Meteo does, over HTTP. */
 import { z } from 'zod';
 
-export interface Place {
+export interface CityLocation {
   readonly name: string;
   readonly latitude: number;
   readonly longitude: number;
@@ -18,9 +18,9 @@ export interface Observation {
 /** Both reject when the provider cannot be reached in time, or does not make sense. */
 export interface WeatherProvider {
   readonly name: string;
-  /** The place of this name; undefined when there is none. */
-  find(city: string): Promise<Place | undefined>;
-  observe(place: Place): Promise<Observation>;
+  /** Where the city of this name is; undefined when there is none. */
+  find(city: string): Promise<CityLocation | undefined>;
+  observe(location: CityLocation): Promise<Observation>;
 }
 
 /** What a caller waits at most, for both questions together about twice this. */

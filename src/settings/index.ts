@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseOrigin } from '../http/cors.ts';
 import { parseBase } from '../http/request/address.ts';
 import { currencyCode } from '../http/schema.ts';
-import { parsePlace } from '../media/store/place.ts';
+import { parseStoreLocation } from '../media/store/location.ts';
 import { parseAddress } from '../storage/postgres/address.ts';
 import { leastConnections } from '../storage/postgres/pool.ts';
 import { languages } from '../storage/search/text/stems.ts';
@@ -124,7 +124,7 @@ export const settings = {
     help: 'largest request body in bytes',
   },
   MEDIA_URL: {
-    schema: buildParsedSchema(parsePlace).optional(),
+    schema: buildParsedSchema(parseStoreLocation).optional(),
     holds: 'secret',
     help: 'where images are kept: s3://bucket/prefix?endpoint=https://…&region=…, or file:///folder that machines share; unset: DATA_DIR/media',
   },

@@ -1,7 +1,7 @@
 /** Files in a bucket of S3, or of a service that speaks its language; with Bun's own client. */
 import { S3Client, type S3ListObjectsResponse } from 'bun';
 import { getErrorCode } from '../../error-code.ts';
-import type { S3Place } from './place.ts';
+import type { S3Location } from './location.ts';
 import {
   createStoreUnavailableError,
   emptyThough,
@@ -16,7 +16,7 @@ const patience = 20_000;
 /** For so many milliseconds it is known whether the bucket is there. */
 const confirmedMs = 5000;
 
-export function createS3Store({ bucket, prefix, ...options }: S3Place, now: () => number): FileStore {
+export function createS3Store({ bucket, prefix, ...options }: S3Location, now: () => number): FileStore {
   const client = new S3Client({ ...options, bucket });
   const toKey = (hash: string): string => `${prefix}${getShelf(hash)}/${hash}`;
 

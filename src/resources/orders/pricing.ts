@@ -10,7 +10,7 @@ import type { NewOrder as OrderBody } from './schema.ts';
 import type { NewItem } from './store.ts';
 
 /** What exists of the product and variant that a line of an order names. */
-export interface Named {
+export interface OrderedProduct {
   readonly product: Product | undefined;
   /** What the product costs by itself: variants may have no price of their own. */
   readonly basePrice: number;
@@ -31,7 +31,7 @@ export interface Priced {
  */
 export function priceLines(
   lines: OrderBody['items'],
-  named: readonly Named[],
+  named: readonly OrderedProduct[],
   defaultCurrency: string,
 ): Priced {
   const found = requireOrderable(lines, named);
@@ -71,7 +71,7 @@ interface Line {
 }
 
 /** @throws HttpError 422 PRODUCT_UNAVAILABLE that names each line which cannot be ordered */
-function requireOrderable(lines: OrderBody['items'], named: readonly Named[]): Line[] {
+function requireOrderable(lines: OrderBody['items'], named: readonly OrderedProduct[]): Line[] {
   const found: Line[] = [];
   const missing: ErrorDetail[] = [];
   lines.forEach(({ productId, variantId, quantity }, index) => {

@@ -13,7 +13,7 @@ import type { LockedStock, StockItem, StockLocks } from '../stock/locked.ts';
 import { countAvailable, deduct, isCounted, release, reserve } from '../stock/quantities.ts';
 import { variantOf } from '../variants/row.ts';
 import type { VariantStore } from '../variants/store.ts';
-import type { Named } from './pricing.ts';
+import type { OrderedProduct } from './pricing.ts';
 import type { NewOrder } from './schema.ts';
 
 type Lines = NewOrder['items'];
@@ -21,7 +21,7 @@ type Lines = NewOrder['items'];
 /** What an order is about to be made of. */
 interface Ordered {
   /** What each line names, as it is now; what is counted is locked. */
-  readonly named: readonly Named[];
+  readonly named: readonly OrderedProduct[];
   /**
    * Reserves what is counted; gives the pieces of each line.
    * @throws HttpError 409 OUT_OF_STOCK that names each line of which there is not enough
@@ -78,7 +78,7 @@ export function createStockReservations(
   }
 
   /** What the lines name, as it was at some moment before. */
-  async function readNamed(session: Session, lines: Lines): Promise<Named[]> {
+  async function readOrderedProducts(session: Session, lines: Lines): Promise<OrderedProduct[]> {
     const ids = lines.map(({ productId }) => productId);
     const query = build
       .selectFrom('products')
@@ -104,7 +104,7 @@ export function createStockReservations(
 
   return {
     async read(session, lines) {
-      const before = await readNamed(session, lines);
+      const before = await readOrderedProducts(session, lines);
       const counted = lines.map((line, index) => {
         const { product, variant } = before[index] ?? {};
         const stock = line.variantId == null ? product?.stock : variant?.stock;
@@ -114,7 +114,7 @@ export function createStockReservations(
         session,
         lines.filter((_, index) => counted[index]),
       );
-      const named = before.map((one, index): Named => {
+      const named = before.map((one, index): OrderedProduct => {
         const line = lines[index];
         if (line === undefined || !counted[index]) return one;
         // What has been deleted since is not there any more: a variant, or the product.

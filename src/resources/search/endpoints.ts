@@ -21,7 +21,7 @@ import type { VariantStore } from '../variants/store.ts';
 import type { SearchRequest } from './results.ts';
 import * as schema from './schema.ts';
 import type { Hit } from './sources.ts';
-import type { Found, SearchStore } from './store.ts';
+import type { SearchResult, SearchStore } from './store.ts';
 import type { Suggester } from './suggest.ts';
 import { createFacetedSearch } from './with-facets.ts';
 
@@ -204,7 +204,7 @@ const buildBoundConditions = (
 ];
 
 /** @param counted members of `meta` as JSON text: facets of products */
-function formatMeta(found: Found, counted: string | undefined): string {
+function formatMeta(found: SearchResult, counted: string | undefined): string {
   const types = JSON.stringify(Object.fromEntries(found.facets)).slice(1, -1);
   const relaxed = found.relaxed.length === 0 ? '' : `,"relaxed":${JSON.stringify(found.relaxed)}`;
   const start = '"facets":{';

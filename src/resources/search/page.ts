@@ -6,7 +6,7 @@ import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import { getShownFields } from '../../storage/search/text/words.ts';
 import { takeTurn } from '../../turns/index.ts';
 import { readAllHits, toProductIds } from './ranking/filtered.ts';
-import { type Place, readSlice } from './ranking/ranked.ts';
+import { type RankedHit, readSlice } from './ranking/ranked.ts';
 import type { ReadyRequest, Results, Tools } from './results.ts';
 import { buildSnippet } from './snippet.ts';
 import { type Hit, isProduct, toSearchType } from './sources.ts';
@@ -62,12 +62,12 @@ async function readPageInOrder(
   const { head, types } = results.ranking;
   const type = types.find(isProduct) ?? 'product';
   const listed = await tools.sorted(session, ids, order, page);
-  const ranked = new Map(head.map(place => [place.position, place]));
-  const places = listed.rows.map(({ id }) => {
+  const ranked = new Map(head.map(hit => [hit.position, hit]));
+  const rankedHits = listed.rows.map(({ id }) => {
     const position = toPosition(type, id);
     return ranked.get(position) ?? { position, score: 0, missing: [] };
   });
-  const hits = new Map((await readHits(tools, session, places, results)).map(row => [row.id, row.hit]));
+  const hits = new Map((await readHits(tools, session, rankedHits, results)).map(row => [row.id, row.hit]));
   const rows = listed.rows.flatMap(({ id, sort_value }) => {
     const hit = hits.get(toPosition(type, id));
     return hit === undefined ? [] : [{ id, sort_value, hit }];
@@ -84,9 +84,9 @@ async function readPageByOffset(
   const { ranking } = results;
   const skip = (page.page - 1) * page.perPage;
   const limit = Math.max(0, Math.min(page.perPage, ranking.total - skip));
-  const places = await readSlice({ reader: results.reader, session, ranking }, { limit, skip });
-  const rows = await readHits(tools, session, places, results);
-  return { rows, total: ranking.total, hasPrevious: skip > 0, hasNext: skip + places.length < ranking.total };
+  const hits = await readSlice({ reader: results.reader, session, ranking }, { limit, skip });
+  const rows = await readHits(tools, session, hits, results);
+  return { rows, total: ranking.total, hasPrevious: skip > 0, hasNext: skip + hits.length < ranking.total };
 }
 
 async function readPageByKey(
@@ -99,12 +99,12 @@ async function readPageByKey(
   const backwards = page.before !== undefined;
   const start = page.before ?? page.after;
   const slice = { limit: page.limit + 1, start, backwards };
-  const places = await readSlice({ reader: results.reader, session, ranking }, slice);
-  const more = places.length > page.limit;
-  if (more) places.length = page.limit;
-  if (backwards) places.reverse();
+  const hits = await readSlice({ reader: results.reader, session, ranking }, slice);
+  const more = hits.length > page.limit;
+  if (more) hits.length = page.limit;
+  if (backwards) hits.reverse();
   return {
-    rows: await readHits(tools, session, places, results),
+    rows: await readHits(tools, session, hits, results),
     total: page.count ? ranking.total : undefined,
     hasPrevious: backwards ? more : start !== undefined,
     hasNext: backwards || more,
@@ -114,15 +114,15 @@ async function readPageByKey(
 export async function readHits(
   { documentsOf }: Pick<Tools, 'documentsOf'>,
   session: SearchSession,
-  places: readonly Place[],
+  hits: readonly RankedHit[],
   { marks }: Pick<Results, 'marks'>,
 ) {
   const documents = await documentsOf(
     session,
-    places.map(({ position }) => position),
+    hits.map(({ position }) => position),
   );
   const rows: { readonly id: number; readonly sort_value: number; readonly hit: Hit }[] = [];
-  for (const { score, position, missing } of places) {
+  for (const { score, position, missing } of hits) {
     const document = documents.get(position);
     if (document === undefined) continue;
     await takeTurn();

@@ -9,7 +9,7 @@ import { negligible, type QueryTools, type QueryWord } from './query/word.ts';
 import { type Candidates, filterCandidates, findCandidates } from './ranking/candidates.ts';
 import { createFilteredReader, type HitReader } from './ranking/filtered.ts';
 import { narrowCandidates, type Unfiltered } from './ranking/narrowed.ts';
-import { computeLastPlace, type Place, type Ranking, rankDocuments, rankHead } from './ranking/ranked.ts';
+import { computeLastPlace, type RankedHit, type Ranking, rankDocuments, rankHead } from './ranking/ranked.ts';
 import type { ScorableReader } from './ranking/scorable-cache.ts';
 import { weighWord } from './ranking/score.ts';
 import { rankTypedHits } from './ranking/typed.ts';
@@ -121,7 +121,7 @@ const nothing: Unfiltered = { expression: undefined, positions: [] };
 
 interface Scoring {
   readonly words: readonly QueryWord[];
-  readonly scored: (some: readonly number[]) => Promise<readonly Place[]>;
+  readonly scored: (some: readonly number[]) => Promise<readonly RankedHit[]>;
 }
 
 /** Those that lack no word but some that says nothing. */

@@ -27,7 +27,7 @@ import {
 import type { WordTest } from './snippet.ts';
 import { createDocumentReader, type Hit, readOnce, toCountsByType } from './sources.ts';
 
-export interface Found extends Listed<{ readonly hit: Hit }> {
+export interface SearchResult extends Listed<{ readonly hit: Hit }> {
   /** Hits of each visible type. */
   readonly facets: ReadonlyMap<SearchType, number>;
   /** Words of the query that not even the best hit has; none where there are no hits. */
@@ -37,7 +37,7 @@ export interface Found extends Listed<{ readonly hit: Hit }> {
 }
 
 export interface SearchStore {
-  search(request: SearchRequest): Promise<Found>;
+  search(request: SearchRequest): Promise<SearchResult>;
   /** Products that have been found, each once, by all of some words. */
   shown(
     products: readonly { readonly id: number; readonly score: number }[],
@@ -103,7 +103,7 @@ export function createSearchStore(
   };
 }
 
-async function find(all: Tools, session: SearchSession, request: ReadyRequest): Promise<Found> {
+async function find(all: Tools, session: SearchSession, request: ReadyRequest): Promise<SearchResult> {
   const documentsOf = readOnce(all.documentsOf);
   const codes = await all.coded(session, request.query, toDocumentTypes(request.visible, request));
   const tools = {

@@ -5,18 +5,18 @@
 import type { FacetRequest } from '../../storage/columns/facet-counter.ts';
 import type { KeptProductFacets, ProductFacets } from '../attributes/facets.ts';
 import type { SearchRequest } from './results.ts';
-import type { Found } from './store.ts';
+import type { SearchResult } from './store.ts';
 
 /** So often a search is made in which others change products. */
 const attempts = 3;
 
 interface CountedSearch {
-  readonly found: Found;
+  readonly found: SearchResult;
   /** Members of `meta` as JSON text. */
   readonly members: string;
 }
 
-type Search = (narrowed: Pick<SearchRequest, 'ids' | 'matches'>) => Promise<Found>;
+type Search = (narrowed: Pick<SearchRequest, 'ids' | 'matches'>) => Promise<SearchResult>;
 
 /** @returns a function that gives what a search finds, and facets of as many products as its total says */
 export function createFacetedSearch(
@@ -37,13 +37,13 @@ export function createFacetedSearch(
       const isNarrowed = request.conditions.length > 0 || attempt > 1;
       const { found, total, members } = await searchOnce(search, kept, isNarrowed);
       if (found.facets.get('product') === total) return { found, members };
-      if (attempt === attempts) return { found: toFoundOf(found, total), members };
+      if (attempt === attempts) return { found: replaceTotal(found, total), members };
     }
   };
 }
 
 /** What was found where others change products all the time: as many as are counted. */
-function toFoundOf(found: Found, total: number): Found {
+function replaceTotal(found: SearchResult, total: number): SearchResult {
   return {
     ...found,
     total: found.total === undefined ? undefined : total,

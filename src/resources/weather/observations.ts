@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { describeError } from '../../operations/log.ts';
 import { type Circuit, createCircuit } from '../../ports/circuit.ts';
 import { type Clock, dayMs, hourMs } from '../../ports/clock.ts';
-import { type Observation, openMeteo, type Place, type WeatherProvider } from '../../ports/weather.ts';
+import { type CityLocation, type Observation, openMeteo, type WeatherProvider } from '../../ports/weather.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { type KnownCity, knownCities } from './cities.ts';
 import type { Weather } from './schema.ts';
@@ -27,7 +27,7 @@ interface ObservationsOptions {
   readonly clock: Clock;
 }
 
-/** Observations, places and names that stand for none, of each at most. */
+/** Observations, locations and names that stand for none, of each at most. */
 const cached = 2000;
 const freshMs = 10 * 60 * 1000;
 const absentMs = hourMs;
@@ -37,7 +37,7 @@ const failures = 3;
 const pauseMs = 30_000;
 
 interface Cached {
-  readonly place: Place;
+  readonly location: CityLocation;
   readonly observation: Observation;
   readonly since: number;
 }
@@ -70,28 +70,28 @@ export function createWeather({ config, clock, log }: Dependencies): Observation
 function createObservations({ provider, circuit, clock }: ObservationsOptions): Observations {
   const bundled = new Map(knownCities.map(city => [toCityKey(city.name), city]));
   const observed = new LRUCache<string, Cached>({ max: cached });
-  const places = new LRUCache<string, Place>({ max: cached });
+  const locations = new LRUCache<string, CityLocation>({ max: cached });
   const absent = new LRUCache<string, { readonly since: number }>({ max: cached });
   const asking = new Map<string, Promise<Found>>();
 
-  async function findPlace(city: string, key: string): Promise<Place | undefined> {
-    const known = bundled.get(key) ?? places.get(key);
+  async function findLocation(city: string, key: string): Promise<CityLocation | undefined> {
+    const known = bundled.get(key) ?? locations.get(key);
     if (known !== undefined) return known;
     const since = absent.get(key)?.since;
     if (since !== undefined && clock.now() < since + absentMs) return undefined;
-    const place = await circuit.run(() => provider.find(city));
-    if (place === undefined) absent.set(key, { since: clock.now() });
-    else places.set(key, place);
-    return place;
+    const location = await circuit.run(() => provider.find(city));
+    if (location === undefined) absent.set(key, { since: clock.now() });
+    else locations.set(key, location);
+    return location;
   }
 
   async function observe(city: string, key: string): Promise<Found> {
     try {
-      const place = await findPlace(city, key);
-      if (place === undefined) return 'unknown';
-      const observation = await circuit.run(() => provider.observe(place));
-      observed.set(key, { place, observation, since: clock.now() });
-      return toWeather(place, observation, provider.name, false);
+      const location = await findLocation(city, key);
+      if (location === undefined) return 'unknown';
+      const observation = await circuit.run(() => provider.observe(location));
+      observed.set(key, { location, observation, since: clock.now() });
+      return toWeather(location, observation, provider.name, false);
     } catch {
       return findWithoutProvider(key);
     }
@@ -100,10 +100,10 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
   /** The circuit has seen the reason; the response says so in `stale` and `source`. */
   function findWithoutProvider(key: string): Found {
     const last = observed.get(key);
-    if (last !== undefined) return toWeather(last.place, last.observation, provider.name, true);
+    if (last !== undefined) return toWeather(last.location, last.observation, provider.name, true);
     const city = bundled.get(key);
     if (city !== undefined) return toWeather(city, computeUsual(city, clock.now()), 'bundled', false);
-    return places.has(key) ? 'unavailable' : 'unresolved';
+    return locations.has(key) ? 'unavailable' : 'unresolved';
   }
 
   return {
@@ -111,7 +111,7 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
       const key = toCityKey(city);
       const last = observed.get(key);
       if (last !== undefined && clock.now() < last.since + freshMs) {
-        return Promise.resolve(toWeather(last.place, last.observation, provider.name, false));
+        return Promise.resolve(toWeather(last.location, last.observation, provider.name, false));
       }
       let observing = asking.get(key);
       if (observing === undefined) {
@@ -123,9 +123,14 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
   };
 }
 
-function toWeather(place: Place, observation: Observation, source: string, stale: boolean): Weather {
+function toWeather(
+  location: CityLocation,
+  observation: Observation,
+  source: string,
+  stale: boolean,
+): Weather {
   return {
-    city: place.name,
+    city: location.name,
     temperature: observation.temperature,
     unit: 'celsius',
     conditions: observation.conditions,

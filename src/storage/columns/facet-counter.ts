@@ -10,7 +10,7 @@ import {
   type FacetValues,
 } from './facet.ts';
 import type { Columns } from './index.ts';
-import { copyRows, createColumnFinder, type Found } from './matching.ts';
+import { copyRows, createColumnFinder, type MatchedColumns } from './matching.ts';
 import { has, intersectRows, type RowSet, toRowSet } from './rows.ts';
 
 /** What is counted by the range it lies in. */
@@ -58,7 +58,7 @@ export function createFacetCounter(
   columns: Columns,
 ): FacetCounter {
   const finder = createColumnFinder(database, columns);
-  const count = async ({ facets }: FacetRequest, found: Found): Promise<CountedFacets> => {
+  const count = async ({ facets }: FacetRequest, found: MatchedColumns): Promise<CountedFacets> => {
     const counted = await countFacets(facets, {
       columns: found.columns,
       matches: await selectMatches(found),
@@ -88,7 +88,7 @@ interface Counted {
 }
 
 /** In slices: of very many rows each condition takes some milliseconds. */
-async function selectMatches({ matches }: Pick<Found, 'matches'>): Promise<MatchingRows[]> {
+async function selectMatches({ matches }: Pick<MatchedColumns, 'matches'>): Promise<MatchingRows[]> {
   const found: MatchingRows[] = [];
   for (const { name, rows } of matches) {
     found.push({ name, rows: rows() });
@@ -122,7 +122,7 @@ async function countFacets(
 }
 
 /** What facets are counted of, so that it does not change any more. */
-async function copyCounted(facets: readonly string[], found: Found): Promise<Counted> {
+async function copyCounted(facets: readonly string[], found: MatchedColumns): Promise<Counted> {
   const columns = new Map<string, Countable>();
   for (const name of facets) {
     const column = found.columns.get(name);

@@ -17,8 +17,8 @@ export interface Line {
   placeOf(id: number): number;
 }
 
-/** A place in a line: pages begin past it. */
-export interface Place {
+/** A position in a line: pages begin past it. */
+export interface LinePosition {
   readonly place: number;
   readonly id: number;
 }
@@ -27,7 +27,7 @@ export interface Place {
 export interface Taken {
   readonly rows: RowSet;
   readonly descending: boolean;
-  readonly start: Place | undefined;
+  readonly start: LinePosition | undefined;
   /** So many of them are passed over. */
   readonly skip: number;
   readonly count: number;
@@ -115,9 +115,9 @@ function selectSmallest(line: Line, taken: Taken): number[] {
   const isPast = createPastTest(line, taken);
   const sign = descending ? -1 : 1;
   const wanted = skip + count;
-  let kept: Place[] = [];
+  let kept: LinePosition[] = [];
   let edge = Number.POSITIVE_INFINITY;
-  const compare = (a: Place, b: Place) => sign * (a.place - b.place || a.id - b.id);
+  const compare = (a: LinePosition, b: LinePosition) => sign * (a.place - b.place || a.id - b.id);
   const keepSmallest = () => {
     kept = kept.sort(compare).slice(0, wanted);
     if (kept.length === wanted) edge = sign * (kept.at(-1)?.place ?? Number.NaN);

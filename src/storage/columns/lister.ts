@@ -7,7 +7,13 @@ import { type Database, largestId } from '../database.ts';
 import { readRowsByKeys } from '../list/pages.ts';
 import type { ListQueries } from '../list/queries.ts';
 import type { Key, ListedAt, ListOptions, ListRequest, Order } from '../list/request.ts';
-import { type Line, type Place, selectPageById, selectPage as selectPageOfLine, type Taken } from './line.ts';
+import {
+  type Line,
+  type LinePosition,
+  selectPageById,
+  selectPage as selectPageOfLine,
+  type Taken,
+} from './line.ts';
 import { toAttributeTest } from './matching.ts';
 import { createOrders } from './orders.ts';
 import { intersectRows, type RowSet } from './rows.ts';
@@ -31,7 +37,7 @@ interface Selected {
 interface Ranked {
   readonly line: Line;
   /** The place of the row that a page by cursor starts after. */
-  readonly start?: Place;
+  readonly start?: LinePosition;
 }
 
 /** @returns a function that gives a page, or undefined where the database has to be queried */

@@ -30,7 +30,7 @@ interface ConditionMatch {
 }
 
 /** Columns by their names, and conditions, in the state of a version. */
-export interface Found {
+export interface MatchedColumns {
   readonly columns: ReadonlyMap<string, Column>;
   readonly matches: readonly ConditionMatch[];
   readonly version: number;
@@ -43,7 +43,7 @@ interface Wanted {
 }
 
 type Storage = Pick<Database, 'build' | 'dialect' | 'read' | 'snapshot'>;
-type Work<T> = (found: Found) => T | Promise<T>;
+type Work<T> = (found: MatchedColumns) => T | Promise<T>;
 
 export interface ColumnFinder {
   /** Works with what is as new as a check that is made now, and stays as it is meanwhile. @throws TooManyValues */
@@ -77,8 +77,8 @@ export function createColumnFinder(
   async function findMatches(
     session: Session,
     conditions: readonly Condition[],
-    own: Omit<Found, 'matches'>,
-  ): Promise<Found | undefined> {
+    own: Omit<MatchedColumns, 'matches'>,
+  ): Promise<MatchedColumns | undefined> {
     const matches: ConditionMatch[] = [];
     for (const condition of conditions) {
       const name = condition.column;

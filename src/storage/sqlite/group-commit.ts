@@ -16,7 +16,7 @@ import {
 } from '../transactions.ts';
 import type { Connected } from './connected.ts';
 import { translate } from './connection.ts';
-import type { Place } from './files/identity.ts';
+import type { FileIdentity } from './files/identity.ts';
 import { createMerging } from './merging.ts';
 import type { Checkpoints } from './threads/checkpoint.ts';
 import type { LogFlusher } from './threads/flush.ts';
@@ -33,7 +33,7 @@ interface GroupCommitOptions {
   /** As an import has it, which merges the search index at its end. */
   readonly alone: boolean;
   readonly checkpoint: Checkpoints;
-  readonly place: Place;
+  readonly identity: FileIdentity;
   /** Undefined where COMMIT flushes what it has written itself. */
   readonly flusher: LogFlusher | undefined;
   /** Called when readers can see a group; it may not be durable yet. */
@@ -45,7 +45,7 @@ interface GroupCommitOptions {
  * the next group and share one COMMIT; a failed one is undone alone.
  */
 export function createGroupCommit(options: GroupCommitOptions) {
-  const { connected, alone, checkpoint, place, flusher, committed } = options;
+  const { connected, alone, checkpoint, identity, flusher, committed } = options;
   const session = wrapInSlices(connected.session);
   const writer: Writer = { ...connected, session, merging: alone ? undefined : createMerging(session) };
 
@@ -53,7 +53,7 @@ export function createGroupCommit(options: GroupCommitOptions) {
   async function commitGroup(group: readonly Job[]): Promise<readonly Job[]> {
     await checkpoint.before();
     const results = await runGroup(writer, group);
-    place.check();
+    identity.check();
     await takeTurn();
     // Without a log, SQLite writes to the file only when it has no readers.
     await runWhenFree(writer, 'COMMIT');

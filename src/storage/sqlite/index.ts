@@ -19,7 +19,7 @@ import { buildEventsSince, buildIdsSince } from './changes.ts';
 import type { Connected } from './connected.ts';
 import { connect, connectReader, createSharedReader } from './connection.ts';
 import { sqliteChecks } from './files/checks.ts';
-import { createPlace, type PlaceListener } from './files/identity.ts';
+import { createFileIdentity, type InPlaceListener } from './files/identity.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { isLogInUse } from './journal-mode.ts';
 import { createCheckpoints } from './threads/checkpoint.ts';
@@ -56,7 +56,7 @@ const dialect: Dialect = {
 export interface SqliteOptions {
   /** `leaveLog` has said that no other process has the file: it goes without a log until another opens it. */
   readonly alone?: boolean;
-  readonly onMoved?: PlaceListener;
+  readonly onMoved?: InPlaceListener;
   /** How the log is flushed, where not by the system's own means. */
   readonly flush?: Flush;
 }
@@ -81,13 +81,13 @@ export function openSqlite(
   const reader = createSharedReader(connectReader(file, alone), file);
   const background = createBackgroundReader(file, reader.end);
   const pool: Connected[] = [];
-  const place = createPlace(writer, file, !alone, onMoved);
+  const identity = createFileIdentity(writer, file, !alone, onMoved);
   const flusher = alone ? undefined : createLogFlusher(file, flush);
   const committed = reader.end;
-  const enqueue = createGroupCommit({ connected: writer, alone, checkpoint, place, flusher, committed });
+  const enqueue = createGroupCommit({ connected: writer, alone, checkpoint, identity, flusher, committed });
   /** Reads the file that the others have open, and no other that may have taken its place. */
   const connectAnotherReader = (): Connected => {
-    place.check();
+    identity.check();
     return connectReader(file, alone);
   };
   const locks = new Set<string>();
@@ -143,7 +143,7 @@ export function openSqlite(
     hasWriteContention: () => !alone || isLogInUse(writer.connection),
 
     async ping() {
-      place.check();
+      identity.check();
       flusher?.check();
       await reader.session.all(sql`select 1`.compile(build));
     },

@@ -5,7 +5,7 @@
  */
 import type { SourceRecord } from '../../../files/read.ts';
 import { resolveColumns } from './columns.ts';
-import { type Columns, type Place, type Preset, type Row, RowProblem } from './preset.ts';
+import { type Columns, type Preset, type Row, type RowPlacement, RowProblem } from './preset.ts';
 
 /** The rows of one product, in their order, or a row that belongs to none. */
 export type Joined =
@@ -54,16 +54,16 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
     groups.set(key, group);
     return group;
   }
-  function count(place: Place): void {
-    if ('product' in place) {
-      const group = ensureGroup(place.product);
+  function count(placement: RowPlacement): void {
+    if ('product' in placement) {
+      const group = ensureGroup(placement.product);
       group.known = true;
       group.rows += 1;
-      for (const name of place.also ?? []) also.set(name, place.product);
-      if (place.absorbs !== undefined) absorbed.set(place.absorbs, place.product);
-      for (const name of place.variants ?? []) if (!claims.has(name)) claims.set(name, place.product);
-    } else if ('variantOf' in place || 'named' in place) {
-      const name = 'named' in place ? `named:${place.named}` : `of:${place.variantOf}`;
+      for (const name of placement.also ?? []) also.set(name, placement.product);
+      if (placement.absorbs !== undefined) absorbed.set(placement.absorbs, placement.product);
+      for (const name of placement.variants ?? []) if (!claims.has(name)) claims.set(name, placement.product);
+    } else if ('variantOf' in placement || 'named' in placement) {
+      const name = 'named' in placement ? `named:${placement.named}` : `of:${placement.variantOf}`;
       waiting.set(name, (waiting.get(name) ?? 0) + 1);
     }
   }

@@ -30,7 +30,7 @@ export interface Row {
 }
 
 /** Where a row belongs, by texts that rows of one product have in common. */
-export type Place =
+export type RowPlacement =
   /**
    * The product itself. @param also other names that rows of variants call it; @param variants names of such rows;
    * @param absorbs what other rows call a product of their own, which is part of this one
@@ -112,7 +112,7 @@ export interface Preset {
   isEmpty?(column: string, text: string): boolean;
   /** The columns in English, where the shop writes them in its own language; undefined: they are not known. */
   translate?(columns: readonly string[]): readonly string[] | undefined;
-  place(row: Row): Place;
+  place(row: Row): RowPlacement;
   /** @param rows of one product, in their order @throws RowProblem */
   draft(rows: readonly Row[], drafting: Drafting): Draft;
 }

@@ -91,7 +91,7 @@ function computeImportance(word: string, stems: Stems): number {
   return /^[a-z]$/.test(word) ? importances.letter : importances.usual;
 }
 
-interface Place {
+interface WordContext {
   readonly together: readonly Alternative[];
   /** Synonyms. */
   readonly others: readonly (readonly string[])[];
@@ -102,7 +102,7 @@ interface Place {
 async function understandWord(
   context: QueryContext,
   piece: Piece,
-  { together, others, isLast, longer }: Place,
+  { together, others, isLast, longer }: WordContext,
 ): Promise<Meaning> {
   const { tools, session, types } = context;
   const { word, parts } = piece;

@@ -10,8 +10,8 @@ import type { HitReader } from './filtered.ts';
 import type { Scorable } from './scorable-cache.ts';
 import { computeScore, type Weighed } from './score.ts';
 
-/** A hit's place: what it scores, and its position in the index, which breaks ties. */
-export interface Place {
+/** A hit as it is ranked: what it scores, and its position in the index, which breaks ties. */
+export interface RankedHit {
   readonly position: number;
   /** -1 for those that have not been put in order. */
   readonly score: number;
@@ -21,7 +21,7 @@ export interface Place {
 /** All hits. */
 export interface Ranking {
   /** Best first. */
-  readonly head: readonly Place[];
+  readonly head: readonly RankedHit[];
   /** Those that have all words, where they are more than the head. */
   readonly all: Expression | undefined;
   readonly types: readonly DocumentType[];
@@ -49,14 +49,14 @@ const leastDifference = 0.0001;
 export async function rankDocuments(
   documents: ReadonlyMap<number, Scorable>,
   words: readonly Weighed[],
-): Promise<Place[]> {
-  const places: Place[] = [];
+): Promise<RankedHit[]> {
+  const hits: RankedHit[] = [];
   for (const [position, document] of documents) {
     await takeTurn();
     const { value, missing } = computeScore(document.features, words, document);
-    places.push({ position, score: value, missing });
+    hits.push({ position, score: value, missing });
   }
-  return places.sort(comparePlaces);
+  return hits.sort(compareHits);
 }
 
 /** How many of the first hits a page needs; undefined where that is unknown. */
@@ -71,31 +71,28 @@ export const computeLastPlace = (page: PageRequest): number | undefined =>
  * Candidates in order: the likely ones, then the others, whatever they score, so that pages go on alike whether the
  * others have been scored or not.
  * @param scored puts some in order
- * @param wanted how many places the page needs, all where that is unknown
+ * @param wanted how many hits the page needs, all where that is unknown
  */
 export async function rankHead(
   positions: readonly number[],
-  scored: (some: readonly number[]) => Promise<readonly Place[]>,
+  scored: (some: readonly number[]) => Promise<readonly RankedHit[]>,
   likely = positions.length,
   wanted = positions.length,
-): Promise<readonly Place[]> {
+): Promise<readonly RankedHit[]> {
   const first = await scored(positions.slice(0, likely));
   const others = positions.slice(likely);
   if (others.length === 0) return first;
   const most = Math.max(0, (first.at(-1)?.score ?? 1) - leastDifference);
   if (wanted <= first.length)
     return [...first, ...others.map(position => ({ position, score: most, missing: [] }))];
-  return [
-    ...first,
-    ...(await scored(others)).map(place => ({ ...place, score: Math.min(most, place.score) })),
-  ];
+  return [...first, ...(await scored(others)).map(hit => ({ ...hit, score: Math.min(most, hit.score) }))];
 }
 
 /** Some of the hits, from a place on or after so many; backwards from the last to the first. */
 export async function readSlice(
   reading: Reading,
   { limit, skip = 0, start, backwards = false }: Slice,
-): Promise<Place[]> {
+): Promise<RankedHit[]> {
   const { head } = reading.ranking;
   if (start === undefined) {
     const ranked = head.slice(skip, skip + limit);
@@ -105,19 +102,19 @@ export async function readSlice(
       ...(await readRestAfter(reading, Math.max(0, skip - head.length), limit - ranked.length)),
     ];
   }
-  const at: Place = { score: Number(start.value), position: start.id, missing: [] };
+  const at: RankedHit = { score: Number(start.value), position: start.id, missing: [] };
   if (backwards) {
     const rest = at.score === unranked ? await readRestFrom(reading, at.position, limit, true) : [];
-    const ranked = head.filter(place => comparePlaces(place, at) < 0).reverse();
+    const ranked = head.filter(hit => compareHits(hit, at) < 0).reverse();
     return [...rest, ...ranked].slice(0, limit);
   }
-  const ranked = head.filter(place => comparePlaces(place, at) > 0).slice(0, limit);
+  const ranked = head.filter(hit => compareHits(hit, at) > 0).slice(0, limit);
   if (ranked.length >= limit) return ranked;
   const from = at.score === unranked ? at.position + 1 : 0;
   return [...ranked, ...(await readRestFrom(reading, from, limit - ranked.length, false))];
 }
 
-const comparePlaces = (a: Place, b: Place): number => b.score - a.score || a.position - b.position;
+const compareHits = (a: RankedHit, b: RankedHit): number => b.score - a.score || a.position - b.position;
 
 /** What is not in the head, from a position on, or before it backwards. */
 async function readRestFrom(
@@ -125,7 +122,7 @@ async function readRestFrom(
   position: number,
   limit: number,
   backwards: boolean,
-): Promise<Place[]> {
+): Promise<RankedHit[]> {
   const { all, types, head } = ranking;
   if (all === undefined || limit <= 0) return [];
   const range = backwards ? { high: position } : { low: position };
@@ -134,7 +131,7 @@ async function readRestFrom(
     descending: backwards,
     ...range,
   });
-  return removeHead(head, found).slice(0, limit).map(toUnrankedPlace);
+  return removeHead(head, found).slice(0, limit).map(toUnrankedHit);
 }
 
 /**
@@ -145,7 +142,7 @@ async function readRestAfter(
   { reader, session, ranking }: Reading,
   skip: number,
   limit: number,
-): Promise<Place[]> {
+): Promise<RankedHit[]> {
   const { all, types, head } = ranking;
   if (all === undefined || limit <= 0) return [];
   const found = await reader.page(session, all, types, { limit: limit + mostCandidates, offset: skip });
@@ -154,12 +151,12 @@ async function readRestAfter(
   const passed = head.filter(({ position }) => position < first).length;
   return removeHead(head, found)
     .slice(passed, passed + limit)
-    .map(toUnrankedPlace);
+    .map(toUnrankedHit);
 }
 
-function removeHead(head: readonly Place[], positions: readonly number[]): number[] {
+function removeHead(head: readonly RankedHit[], positions: readonly number[]): number[] {
   const known = new Set(head.map(({ position }) => position));
   return positions.filter(position => !known.has(position));
 }
 
-const toUnrankedPlace = (position: number): Place => ({ position, score: unranked, missing: [] });
+const toUnrankedHit = (position: number): RankedHit => ({ position, score: unranked, missing: [] });

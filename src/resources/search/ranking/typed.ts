@@ -12,13 +12,13 @@ import {
   findCandidates,
   readLikeliest,
 } from './candidates.ts';
-import { type Place, type Ranking, rankHead } from './ranked.ts';
+import { type RankedHit, type Ranking, rankHead } from './ranked.ts';
 
 const shortestWord = 2;
 /** What counts for a word that is not as it was typed. */
 const notAsTyped: readonly number[] = [factors.stem, factors.beginning, factors.compound, factors.typo];
 
-type Scorer = (some: readonly number[]) => Promise<readonly Place[]>;
+type Scorer = (some: readonly number[]) => Promise<readonly RankedHit[]>;
 
 /** @param wanted no more hits than this are needed */
 export async function rankTypedHits(
@@ -27,7 +27,7 @@ export async function rankTypedHits(
   wanted = fewCandidates,
 ): Promise<{ readonly ranking: Ranking; readonly counts: ReadonlyMap<DocumentType, number> }> {
   const { words: all, types, visible } = request;
-  const found = new Map<number, Place>();
+  const found = new Map<number, RankedHit>();
   let most = 1;
   for (const words of generateTiers(all)) {
     if (found.size >= wanted) break;

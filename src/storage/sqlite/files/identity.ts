@@ -8,9 +8,10 @@ import { StorageError } from '../../database.ts';
 import type { Connected } from '../connected.ts';
 
 /** Called once when the file is found to be gone, and once when it is back. */
-export type PlaceListener = (inPlace: boolean) => void;
+export type InPlaceListener = (inPlace: boolean) => void;
 
-export interface Place {
+/** Of the file that was opened, and its log. */
+export interface FileIdentity {
   /** @throws StorageError `moved` when the path leads to another file, or to none; costs 2 microseconds */
   check(): void;
 }
@@ -21,12 +22,12 @@ const logEvery = 1000;
 const resultWords = 2;
 
 /** @param log whether the database keeps a write-ahead log for as long as it is open */
-export function createPlace(
+export function createFileIdentity(
   { connection }: Connected,
   file: string,
   log: boolean,
-  listener: PlaceListener = () => undefined,
-): Place {
+  listener: InPlaceListener = () => undefined,
+): FileIdentity {
   const result = new Int32Array(resultWords);
   const logFile = `${file}-wal`;
   let known: string | undefined;

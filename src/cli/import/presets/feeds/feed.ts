@@ -13,7 +13,7 @@ import {
 } from '../cells.ts';
 import { splitPeriod } from '../dates.ts';
 import { collectImages, leaveOutDisabled } from '../draft.ts';
-import type { Draft, Drafting, Place, Row, Stock, Uncounted } from '../preset.ts';
+import type { Draft, Drafting, Row, RowPlacement, Stock, Uncounted } from '../preset.ts';
 import { readSalePrices } from '../prices.ts';
 import { foldRows, keepOthers, readAgreed } from '../rows.ts';
 import { readCategories } from './categories.ts';
@@ -50,7 +50,7 @@ const repeatedId = 'rows that repeat an id were read once: its first row counts'
 
 const noOptions: GroupOptions = { columns: [], options: [] };
 
-export function getFeedPlace(row: Row): Place {
+export function getFeedPlacement(row: Row): RowPlacement {
   const [id, group] = [row.text('id'), row.text('group')];
   // Some feeds have a row for the group as a whole, whose id is that of the group.
   if (group !== '') return { product: `group:${group}`, absorbs: `id:${group}` };

@@ -1,7 +1,7 @@
 /** Feeds for Google Merchant Center, as tables. */
 
 import type { Preset } from '../preset.ts';
-import { draftFeedProduct, feedColumns, feedMembers, getFeedPlace } from './feed.ts';
+import { draftFeedProduct, feedColumns, feedMembers, getFeedPlacement } from './feed.ts';
 
 export const google: Preset = {
   name: 'google',
@@ -14,6 +14,6 @@ export const google: Preset = {
     ['image', 'group'],
     ['googleCategory', 'availability'],
   ],
-  place: getFeedPlace,
+  place: getFeedPlacement,
   draft: draftFeedProduct,
 };

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 
 /** What Bun's client is given; what is missing it takes from the environment, as AWS's own tools do. */
-export interface S3Place {
+export interface S3Location {
   readonly kind: 's3';
   readonly bucket: string;
   /** Empty, or with a slash at its end. */
@@ -15,17 +15,17 @@ export interface S3Place {
   readonly virtualHostedStyle?: boolean;
 }
 
-interface FolderPlace {
+interface FolderLocation {
   readonly kind: 'folder';
   readonly path: string;
 }
 
-export type Place = S3Place | FolderPlace;
+export type StoreLocation = S3Location | FolderLocation;
 
 const parameters = ['endpoint', 'region', 'virtualHostedStyle'];
 
 /** @throws Error whose message says the rule; it repeats nothing of the address, which may hold a secret */
-export function parsePlace(text: string): Place {
+export function parseStoreLocation(text: string): StoreLocation {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'file:' && url.host === '' && url.search === '') {
     // What cannot be decoded would be left as it is.
@@ -45,7 +45,7 @@ export function parsePlace(text: string): Place {
   };
 }
 
-function parseCredentials({ username, password }: URL): Pick<S3Place, 'accessKeyId' | 'secretAccessKey'> {
+function parseCredentials({ username, password }: URL): Pick<S3Location, 'accessKeyId' | 'secretAccessKey'> {
   if (username === '' && password === '') return {};
   if (username === '' || password === '') throw new Error('needs both parts of s3://key:secret@bucket');
   return { accessKeyId: decode(username), secretAccessKey: decode(password) };
@@ -60,7 +60,7 @@ function decode(encoded: string): string {
   }
 }
 
-function parseServer({ searchParams }: URL): Pick<S3Place, 'endpoint' | 'region' | 'virtualHostedStyle'> {
+function parseServer({ searchParams }: URL): Pick<S3Location, 'endpoint' | 'region' | 'virtualHostedStyle'> {
   const endpoint = searchParams.get('endpoint');
   const region = searchParams.get('region');
   const style = searchParams.get('virtualHostedStyle');
