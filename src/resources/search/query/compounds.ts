@@ -26,7 +26,7 @@ const links = ['s', 'es', 'n', 'en', 'er', 'e'] as const;
 const dropped = 'e';
 
 /** A first part as it stands, without the letters that link it to the next, and with the one that it may have lost. */
-export function listPartForms(part: string): string[] {
+function listPartForms(part: string): string[] {
   const parts = [part, ...(part.length >= shortestStem ? [part + dropped] : [])];
   for (const link of links) {
     if (part.endsWith(link) && part.length - link.length >= shortestPart)
