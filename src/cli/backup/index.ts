@@ -20,8 +20,8 @@ folder media of DATA_DIR after it, or what MEDIA_URL names.
 
 With DATABASE_URL the database is PostgreSQL's: use pg_dump.
 
-Until it is whole the copy is in FILE.PID.partial; a signal that ends the backup (SIGTERM, SIGINT, SIGHUP) removes it. One
-that was left by a process that was killed is removed by the next backup to FILE.
+Until it is whole the copy is in FILE.PID.partial; a signal that ends the backup (SIGTERM, SIGINT, SIGHUP) removes it.
+One that was left by a process that was killed is removed by the next backup to FILE.
 
 Exit status: 0 the copy is whole; 1 it could not be made, and there is no FILE;
 2 the command line is wrong.`,

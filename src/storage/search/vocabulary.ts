@@ -27,8 +27,8 @@ export interface Vocabulary {
   /** Words that end so and are longer. */
   ending(session: Session, ending: string, limit: number): Promise<string[]>;
   /**
-   * Words with exactly one typo between them and this one, in order; none for words with digits. Another first letter makes
-   * another word, and so does, of three letters, any typo but two that are swapped.
+   * Words with exactly one typo between them and this one, in order; none for words with digits. Of three letters two are
+   * swapped: with any other typo they are other words.
    */
   near(session: Session, word: string): Promise<string[]>;
   /** The same for two typos, neither of which is the first letter. */
@@ -88,7 +88,6 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>):
       return found
         .filter(other => countTypos(word, other, 1) === 1)
         .filter(other => !isShort || other.length === word.length)
-        .filter(other => !beginsOtherwise(word, other))
         .sort()
         .slice(0, mostCandidates);
     },
@@ -118,7 +117,7 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>):
 }
 
 /** Whether another first letter stands in the place of one: of a word that is most often another one. */
-const beginsOtherwise = (word: string, other: string): boolean =>
+export const beginsOtherwise = (word: string, other: string): boolean =>
   word.slice(1) === other.slice(1) && word !== other;
 
 /** The word with two neighbouring letters swapped, for all that are not the same. */

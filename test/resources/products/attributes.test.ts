@@ -183,7 +183,8 @@ describeOnDatabases('attributes of products on %s', kind => {
       const path = `/v1/products?${query}`;
       await play(service, { name: query, path, as: 'user', status: 400, problems: [[field, rule]] });
     }
-    // Strict handling refuses no filter that works without it.
+    // Strict handling refuses no filter by an attribute that some product has.
+    await addProduct(service, { name: 'Known', attributes: { q: 1 } });
     const headers = { Prefer: 'handling=strict' };
     const strict = await call(service, { path: '/v1/products?attr.q=1', as: 'user', headers });
     expect(strict.status).toBe(200);

@@ -149,6 +149,8 @@ const mostEndings = 6;
 const mostCompounds = 12;
 /** Texts with one of these are German, where any words are put together: a `vegetable` is no `table`. */
 const germanWords = ['und', 'mit', 'der', 'aus'] as const;
+/** A catalog is German, too, where one of so many documents is. */
+const many = 200;
 
 /**
  * Words that end with one of these, the forms of a word, after another that is a word itself, or any letters in a German
@@ -178,7 +180,8 @@ export async function findCompounds(
     // Of an unknown word of three letters, what is spelt like it comes first.
     if (!isLong && frequency === 0) continue;
     const isMade = isLong && rests.get(compound)?.some(part => known.has(part)) === true;
-    const isCertain = isMade || frequency === 0 || (await isGerman(context, compound));
+    const isCertain = isMade || (await isGerman(context, frequency === 0 ? undefined : compound));
+    if (!isCertain && frequency === 0) continue;
     const alternative = { choice: [{ word: compound }], factor: factors.compound };
     alternatives.push(isCertain ? alternative : { ...alternative, isGuess: true });
   }
@@ -194,8 +197,12 @@ function listEndings(forms: readonly string[], stems: Stems): readonly string[] 
     .slice(0, mostEndings);
 }
 
-/** Whether a document that has a word has a German function word, too. */
-async function isGerman({ tools, session, types }: QueryContext, word: string): Promise<boolean> {
-  const choices = germanWords.map((other): Choice => [{ word }, { word: other }]);
-  return (await tools.reader.frequency(session, [choices], types)) > 0;
+/** Whether a document that has a word has a German function word, too; without a word, whether many documents have one. */
+async function isGerman({ tools, session, types }: QueryContext, word?: string): Promise<boolean> {
+  const { reader } = tools;
+  const choices = germanWords.map(
+    (other): Choice => [{ word: other }, ...(word === undefined ? [] : [{ word }])],
+  );
+  const frequency = await reader.frequency(session, [choices], types);
+  return word === undefined ? frequency * many > (await reader.documents(session)) : frequency > 0;
 }

@@ -1,5 +1,6 @@
 /** Words that one of a query may be a typo of. */
 import { hasDigit } from '../../../storage/search/text/joined.ts';
+import { beginsOtherwise } from '../../../storage/search/vocabulary.ts';
 import { findSimilarWords, findUmlauts, type Likeness } from './unknown.ts';
 import { type Alternative, factors, type QueryContext } from './word.ts';
 
@@ -47,8 +48,12 @@ export async function findCorrections(
     );
   const isUnknown = frequency === 0 && !hasDigit(word);
   if (isUnknown) await addWords(await findSameWords(tools, session, word), factors.stem, false);
-  if (alternatives.length === 0)
-    await addWords(await vocabulary.near(session, word), factors.typo, frequency > 0);
+  if (alternatives.length === 0) {
+    const near = await vocabulary.near(session, word);
+    const alike = near.filter(other => !beginsOtherwise(word, other));
+    await addWords(alike, factors.typo, frequency > 0);
+    if (alternatives.length === 0) await addWords(near, factors.typo, true);
+  }
   if (isUnknown && alternatives.length === 0)
     await addWords(await vocabulary.further(session, word), factors.typos, true);
   if (isUnknown && alternatives.length === 0) {

@@ -71,7 +71,7 @@ const padWord = ({ word, prefix }: Term): string => (prefix === true ? ` ${word}
 
 /** @param documents how many there are */
 export function weighWord(
-  { text, alternatives, frequency, certain, importance }: QueryWord,
+  { text, alternatives, frequency, importance }: QueryWord,
   documents: number,
 ): Weighed {
   const ways = alternatives.map(({ choice, factor, isGuess = false }) => ({
@@ -85,7 +85,7 @@ export function weighWord(
   return {
     text,
     isFiller: importance <= negligible,
-    weight: importance * computeRarity(certain === 0 ? frequency : certain, documents),
+    weight: importance * computeRarity(frequency, documents),
     ways: ways.sort((one, other) => other.factor - one.factor),
     forms: forms.slice(0, mostForms),
   };

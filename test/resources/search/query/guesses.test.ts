@@ -49,9 +49,10 @@ const scenarios: readonly Scenario[] = [
   { query: '20000mah', whole: ['Powerbank 20,000 mAh'] },
   // A typo in the end of a word made of two needs both.
   { query: 'raincoat', guessed: [] },
-  // One typo is the word, two are a guess; another first letter makes another word.
+  // One typo is the word; two are a guess, and so is another first letter.
   { query: 'orangensatf', whole: ['Orangensaft'] },
   { query: 'oragnensatf', guessed: ['Orangensaft'] },
+  { query: 'tellar', guessed: ['Cellar'] },
   { query: 'seller', guessed: [] },
   // A part in common is a guess; of a beginning half the word, and no word that says nothing: `ohne` is no `bohnen`.
   { query: 'kaffeebohnen', guessed: ['Kaffee'] },
