@@ -161,7 +161,7 @@ async function fillFrom(database: Database, first: number, last: number): Promis
         changes.push({ status: fields.status, category, change: 1 });
       }
       await session.run(database.build.insertInto('products').values(rows).compile());
-      createTagWriter(database)(session, tags);
+      await createTagWriter(database)(session, tags);
       await index.addMany(session, 'product', documents);
     }
     const totals = createProductTotals(database);

@@ -79,7 +79,11 @@ describe('catalog restore', () => {
     ['no file', () => join(place.folder, 'none.db'), /there is no file .*none\.db\n$/],
     ['the database itself', () => join(data, 'catalog.db'), /is the database itself; name a backup\n$/],
     ['no database', () => place.file('text.db', 'name,price\n'.repeat(100)), /not a database\n$/],
-    ['an empty file', () => place.file('empty.db', ''), /not a Catalog database: it has no table of migrations\n$/],
+    [
+      'an empty file',
+      () => place.file('empty.db', ''),
+      /not a Catalog database: it has no table of migrations\n$/,
+    ],
     [
       'half a database',
       () => copyOf('half.db', file => truncateSync(file, statSync(file).size / 2)),

@@ -3,8 +3,8 @@
 import { expect } from 'bun:test';
 import { type Call, call } from '../http/http.ts';
 import { type Email, mailsOf, mailTo, tokenIn } from '../peers/mails.ts';
-import { addPerson, type Person, signInAs } from './people.ts';
 import { password, type TestService } from '../service/service.ts';
+import { addPerson, type Person, signInAs } from './people.ts';
 
 export const another = 'another long password';
 export const freshAddress = () => `${crypto.randomUUID()}@new.example`;

@@ -1,8 +1,8 @@
 /** Invoices for tests to work on, issued by placing and paying orders over HTTP. */
 import type { Role } from '../../../src/http/access.ts';
 import { call, type Received } from '../http/http.ts';
-import { userIdOf } from './people.ts';
 import type { TestService } from '../service/service.ts';
+import { userIdOf } from './people.ts';
 
 export interface Line {
   readonly name: string;

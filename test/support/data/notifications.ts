@@ -1,10 +1,10 @@
 /** Notifications for tests to work on: a service, and what notifies its users of something. */
 import { afterAll, beforeAll, expect } from 'bun:test';
 import type { Role } from '../../../src/http/access.ts';
-import { type Happening, record } from './events.ts';
 import { call } from '../http/http.ts';
-import { userIdOf } from './people.ts';
 import { startTestService, type TestService } from '../service/service.ts';
+import { type Happening, record } from './events.ts';
+import { userIdOf } from './people.ts';
 
 const path = '/v1/notifications';
 

@@ -1,9 +1,9 @@
 /** Orders for tests to work on. */
 import type { Role } from '../../../src/http/access.ts';
-import { addProduct, type Product } from './catalog.ts';
 import { call, type Received } from '../http/http.ts';
-import { userIdOf } from './people.ts';
 import type { TestService } from '../service/service.ts';
+import { addProduct, type Product } from './catalog.ts';
+import { userIdOf } from './people.ts';
 
 export const halType = 'application/hal+json';
 

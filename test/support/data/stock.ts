@@ -1,9 +1,9 @@
 /** Stock for tests to sell from. */
 import { expect } from 'bun:test';
-import { addProduct, pathOf } from './catalog.ts';
 import { call, type Received } from '../http/http.ts';
-import { userIdOf } from './people.ts';
 import type { TestService } from '../service/service.ts';
+import { addProduct, pathOf } from './catalog.ts';
+import { userIdOf } from './people.ts';
 
 interface Shown {
   readonly onHand: number;

@@ -1,8 +1,8 @@
 /** Products with variants, and what is done with them. */
 import { expect } from 'bun:test';
-import { addProduct, type Product, pathOf, read } from './catalog.ts';
 import { call } from '../http/http.ts';
 import type { TestService } from '../service/service.ts';
+import { addProduct, type Product, pathOf, read } from './catalog.ts';
 
 export interface Variant {
   readonly id: number;
