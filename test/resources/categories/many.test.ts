@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { createPlace, type Place } from '../../cli/program.ts';
-import { call } from '../../support/http/http.ts';
+import { adminCalls } from '../../support/data/categories.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
@@ -23,18 +23,7 @@ describeOnDatabases('very many categories on %s', kind => {
     place.remove();
   });
 
-  async function send(method: string, path: string, body?: object) {
-    const response = await call(service, {
-      method,
-      path,
-      as: 'admin',
-      ...(body === undefined ? {} : { body }),
-    });
-    expect(response.status).toBeLessThan(300);
-    return response.body;
-  }
-  const idOf = async (path: string): Promise<number> =>
-    (await send('GET', `/v1/categories?${new URLSearchParams({ path })}`)).data[0].id;
+  const { send, findId } = adminCalls(() => service);
   const totalOf = async (path: string): Promise<number> => (await send('GET', path)).meta.total;
 
   test('all of them follow one that is renamed, with their products, and searches find them by the new name', async () => {
@@ -46,7 +35,7 @@ describeOnDatabases('very many categories on %s', kind => {
     expect(imported.status).toBe(0);
     expect(await totalOf('/v1/search?q=gardening')).toBe(many);
 
-    const id = await idOf('Gardening');
+    const id = await findId('Gardening');
     await send('PATCH', `/v1/categories/${id}`, { name: 'Forestry' });
     expect(await totalOf('/v1/products?category=Gardening')).toBe(0);
     expect(await totalOf('/v1/products?category=Forestry')).toBe(many);
@@ -77,7 +66,7 @@ describeOnDatabases('very many categories on %s', kind => {
     const before = await countTotals();
     await send('PATCH', `/v1/products/${product.id}`, { category: 'Short-lived' });
     await send('PATCH', `/v1/products/${product.id}`, { category: null });
-    await send('DELETE', `/v1/categories/${await idOf('Short-lived')}`);
+    await send('DELETE', `/v1/categories/${await findId('Short-lived')}`);
     expect(await countTotals()).toBe(before);
     expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
   });

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { createPlace, type Place } from '../../cli/program.ts';
-import { call } from '../../support/http/http.ts';
+import { adminCalls } from '../../support/data/categories.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
@@ -34,18 +34,7 @@ describeOnDatabases('the words of former paths on %s', kind => {
   // What one test has found wrong is not wrong in the next.
   afterEach(() => place.runHere(['check', '--repair']));
 
-  async function send(method: string, path: string, body?: object) {
-    const response = await call(service, {
-      method,
-      path,
-      as: 'admin',
-      ...(body === undefined ? {} : { body }),
-    });
-    expect(response.status).toBeLessThan(300);
-    return response.body;
-  }
-  const findId = async (path: string): Promise<number> =>
-    (await send('GET', `/v1/categories?${new URLSearchParams({ path })}`)).data[0].id;
+  const { send, findId } = adminCalls(() => service);
   const importProducts = async (category: string, name: string) => {
     const records = Array.from({ length: 20 }, (_, at) => ({
       sku: `${name}-${at}`,

@@ -1,4 +1,5 @@
 /** Categories, and what is done with them. */
+import { expect } from 'bun:test';
 import { call } from '../http/http.ts';
 import type { TestService } from '../service/service.ts';
 
@@ -35,4 +36,17 @@ export function categoryCalls(at: () => TestService) {
     return made;
   }
   return { add, change, read, listed, chain };
+}
+
+/** Requests of an administrator that succeed. @param at gives the service, which is there when the first test runs */
+export function adminCalls(at: () => TestService) {
+  async function send(method: string, path: string, body?: object) {
+    const sent = body === undefined ? {} : { body };
+    const response = await call(at(), { method, path, as: 'admin', ...sent });
+    expect(response.status).toBeLessThan(300);
+    return response.body;
+  }
+  const findId = async (path: string): Promise<number> =>
+    (await send('GET', `/v1/categories?${new URLSearchParams({ path })}`)).data[0].id;
+  return { send, findId };
 }
