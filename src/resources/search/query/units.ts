@@ -20,8 +20,13 @@ const units = [
   'gal gallon gallons',
   'qt quart quarts',
   'w watt watts',
+  'kw kilowatt kilowatts',
+  'wh',
   'v volt volts',
   'a amp amps ampere',
+  'ah',
+  'bar',
+  'ghz',
   'hp horsepower ps',
   'gb gigabyte gigabytes',
   'tb terabyte terabytes',
@@ -44,14 +49,36 @@ interface Written {
   readonly last: number;
 }
 
-/** @returns how numbers with units may be written otherwise: with another name of the unit, in one word and in two */
+/**
+ * @returns how numbers with units may be written otherwise: with another name of the unit, in one word and in two, and
+ *   whole numbers with and without `.0`
+ */
 export function findOtherUnits(pieces: readonly Piece[]): Written[] {
   return pieces.flatMap(({ word }, first) => {
     const [number, unit, more] = splitLettersAndDigits(word);
     if (number !== undefined && unit !== undefined)
-      return more === undefined ? rewriteOneWord(number, unit, first) : [];
-    return rewriteTwoWords(word, pieces[first + 1]?.word ?? '', first);
+      return more === undefined
+        ? [...rewriteOneWord(number, unit, first), ...addZero(number, unit, first)]
+        : [];
+    return [...rewriteTwoWords(word, pieces[first + 1]?.word ?? '', first), ...removeZero(pieces, first)];
   });
+}
+
+/** `4ah` as texts have it that say `4.0Ah` or `4,0 Ah`, whose words are `4` and `0ah`. */
+function addZero(number: string, unit: string, at: number): Written[] {
+  if (!(isNumber(number) && isUnit(unit) && isShort(unit))) return [];
+  return [{ choice: [{ word: number }, { word: `0${unit}` }], first: at, last: at }];
+}
+
+/** `4.0ah`, two words, and `4.0 ah`, three, as the one word that texts have where they say `4Ah` or `4 Ah`. */
+function removeZero(pieces: readonly Piece[], first: number): Written[] {
+  const [number = '', next = '', third = ''] = pieces.slice(first, first + 3).map(({ word }) => word);
+  if (!isNumber(number)) return [];
+  const [zero = '', unit = ''] = splitLettersAndDigits(next);
+  const [name, words] = next === '0' ? [third, 3] : [zero === '0' ? unit : '', 2];
+  return isUnit(name) && isShort(name)
+    ? [{ choice: [{ word: number + name }], first, last: first + words - 1 }]
+    : [];
 }
 
 function rewriteOneWord(number: string, unit: string, at: number): Written[] {
@@ -72,7 +99,9 @@ function rewriteTwoWords(number: string, unit: string, first: number): Written[]
 
 /** Other names of a unit, where it is behind a number. */
 const findOtherNames = (number: string, unit: string): readonly string[] =>
-  /^\p{N}+$/u.test(number) ? (othersOf.get(unit) ?? []) : [];
+  isNumber(number) ? (othersOf.get(unit) ?? []) : [];
+
+const isNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
 
 /** Whether a number and this name, written apart, are one word of the index, too. */
 const isShort = (name: string): boolean => name.length <= longestUnit;

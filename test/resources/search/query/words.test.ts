@@ -38,6 +38,8 @@ const shop = [
   { name: 'Copper Pipe, 1 in. x 10 ft.' },
   { name: 'Lid for 5 gal Paint Bucket' },
   { name: 'Lined Paint Bucket 5 Gallons' },
+  { name: 'Volta Battery 4.0Ah' },
+  { name: 'Norda Cell, 6Ah' },
   { name: 'Gold Dress Watch' },
   { name: 'Long Gold Dress in Silk' },
   { name: 'Cover', description: 'Fits the Phonix12 and everything after it.' },
@@ -104,6 +106,9 @@ const first: readonly (readonly [query: string, name: string])[] = [
   ['copper pipe 10 feet', 'Copper Pipe, 1 in. x 10 ft.'],
   ['5 gal bucket', 'Lined Paint Bucket 5 Gallons'],
   ['5gallon lined bucket', 'Lined Paint Bucket 5 Gallons'],
+  ['4ah', 'Volta Battery 4.0Ah'],
+  ['6.0ah', 'Norda Cell, 6Ah'],
+  ['6,0 ah cell', 'Norda Cell, 6Ah'],
   ['500 grams coffee', 'Espresso Coffee Beans 500 g'],
   ['500gramm espresso', 'Espresso Coffee Beans 500 g'],
   ['tea 250 gramm', 'Green Tea 250g'],
@@ -158,14 +163,18 @@ describeOnDatabases('words of searches on %s', kind => {
     expect(namesOf(await ask('12'))).not.toContain('Cover');
   });
 
-  test.each(['1 inch copper pipe', '5 gal lined bucket', '500 grams coffee', '250gramm tea'])(
-    'a product has the unit of %j by another name',
-    async query => {
-      const [hit] = (await ask(query)).data;
-      expect(hit.missing).toEqual([]);
-      expect(hit.snippet).toContain('<mark>');
-    },
-  );
+  test.each([
+    '1 inch copper pipe',
+    '5 gal lined bucket',
+    '500 grams coffee',
+    '250gramm tea',
+    '4ah battery',
+    '6.0 ah cell',
+  ])('a product has the unit of %j by another name', async query => {
+    const [hit] = (await ask(query)).data;
+    expect(hit.missing).toEqual([]);
+    expect(hit.snippet).toContain('<mark>');
+  });
 
   test('a unit is one only behind a number', async () => {
     expect((await ask('gallon copper')).data[0].missing).not.toEqual([]);
