@@ -65,7 +65,7 @@ describeOnDatabases('the contract on %s', kind => {
       ['demoted', demoted.headers],
       ['deleted', deleted.headers],
     ];
-  }, 30_000);
+  });
   afterAll(() => service.stop());
 
   test.each(named(operations))(

@@ -30,7 +30,7 @@ describeOnDatabases('credentials on %s', kind => {
     walk = await walkOf(service, operations);
     const scopes = [...new Set(operations.flatMap(({ scope }) => scope ?? []))];
     ({ 'X-API-Key': key } = await addKey(service, ...scopes));
-  }, 30_000);
+  });
   afterAll(() => service.stop());
 
   /** Every spelling in one query. A wrong one is likely to hold a key that is right. */

@@ -79,7 +79,7 @@ for (const [program, file, args] of proxies) {
         if (performance.now() > until) throw new Error(`${program} does not answer`);
         await Bun.sleep(50);
       }
-    }, 30_000);
+    });
     afterAll(async () => {
       proxy.kill();
       await proxy.exited;

@@ -141,7 +141,7 @@ describe('CORS and the contract', () => {
     service = await startTestService('sqlite', { STRIPE_WEBHOOK_SECRET: webhookSecret });
     walk = await walkOf(service, operations);
     document = (await call(service, { path: '/openapi.json' })).body;
-  }, 30_000);
+  });
   afterAll(() => service.stop());
 
   /** The names, in small letters, that a header of a response lists. */

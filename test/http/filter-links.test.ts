@@ -31,7 +31,7 @@ describeOnDatabases('links of filtered lists on %s', kind => {
     for (let count = 0; count < 3; count++)
       await addProduct(service, { name: `Song ${count}`, attributes: inMinor });
     await addProduct(service, { name: 'Song in another key' });
-  }, 30_000);
+  });
   afterAll(() => service.stop());
 
   const get = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
@@ -80,7 +80,7 @@ describeOnDatabases('links of filtered lists on %s', kind => {
         expect([list.path, sent, links?.first]).toEqual([list.path, sent, expect.stringContaining(sent)]);
       }
     }
-  }, 30_000);
+  });
 
   test.each(['application/json', 'application/hal+json'])(
     'links of %s are as long as the address of the request',

@@ -25,7 +25,7 @@ describeOnDatabases('lists in the order they were made on %s', kind => {
   beforeAll(async () => {
     service = await startTestService(kind, { STRIPE_WEBHOOK_SECRET: webhookSecret });
     walk = await walkOf(service, operations);
-  }, 30_000);
+  });
   afterAll(() => service.stop());
 
   test.each(named(sorted))('%s: sorts by createdAt and created_at alike', async (_, operation) => {

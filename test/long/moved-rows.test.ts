@@ -99,5 +99,5 @@ describeOnDatabases('rows that have moved on %s', kind => {
       for (const sorting of sortings) await checkPage(sorting, false);
     }
     for (const sorting of sortings) await checkPage(sorting, true);
-  }, 60_000);
+  });
 });

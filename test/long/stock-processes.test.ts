@@ -25,7 +25,7 @@ describeOnDatabases('two processes on %s', kind => {
       for (const child of children) await child.exited;
       place.remove();
     }
-  }, 60_000);
+  });
 });
 
 async function sellOut(urls: readonly string[]): Promise<void> {

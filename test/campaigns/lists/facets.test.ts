@@ -207,5 +207,5 @@ describeOnDatabases('facets on %s', kind => {
     const all = await everything();
     for (const of of [service, replica])
       for (let round = 0; round < 3; round++) await check(of, all, someFilters());
-  }, 60_000);
+  });
 });

@@ -16,7 +16,7 @@ describe.skipIf(!hasPostgres)('a failover', () => {
   beforeAll(async () => {
     pair = await startPair();
     service = await startTestService('postgresql', { DATABASE_URL: pair.url });
-  }, 60_000);
+  });
   afterAll(async () => {
     await service.stop();
     await pair.remove();
@@ -90,5 +90,5 @@ describe.skipIf(!hasPostgres)('a failover', () => {
     const done = `primary killed, standby promoted; first write ${Math.round((firstWrite ?? 0) - promoted)} ms after`;
     conclude({ name, done, database: 'PostgreSQL', rounds: 1 }, { acknowledged, found });
     expect((await call(service, { path: '/ready' })).status).toBe(200);
-  }, 60_000);
+  });
 });

@@ -88,7 +88,7 @@ describeOnDatabases('a writer that another process holds up, on %s', kind => {
     } finally {
       await end();
     }
-  }, 60_000);
+  });
 
   test('a service that stops has noted every use', async () => {
     const { service, hold, end } = await placeOn[kind]();
@@ -105,5 +105,5 @@ describeOnDatabases('a writer that another process holds up, on %s', kind => {
     } finally {
       await end();
     }
-  }, 60_000);
+  });
 });

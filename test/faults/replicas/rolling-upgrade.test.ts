@@ -53,7 +53,7 @@ describe.skipIf(!hasPostgres)('a rolling upgrade', () => {
       place.remove();
       rmSync(folder, { recursive: true });
     }
-  }, 60_000);
+  });
 });
 
 async function upgrade(

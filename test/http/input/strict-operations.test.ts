@@ -28,7 +28,7 @@ describe('strict handling of every operation', () => {
   beforeAll(async () => {
     service = await startTestService('sqlite', { STRIPE_WEBHOOK_SECRET: webhookSecret });
     walk = await walkOf(service, operations);
-  }, 30_000);
+  });
   afterAll(() => service.stop());
 
   test.each(named(operations))(

@@ -30,7 +30,7 @@ describeOnDatabases('pages of long items on %s', kind => {
       });
       await addProduct(service, { name: `Long ${number}`, category: 'Long', description: body });
     }
-  }, 60_000);
+  });
   afterAll(() => service.stop());
 
   const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>

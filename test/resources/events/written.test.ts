@@ -34,7 +34,7 @@ describeOnDatabases('the audit trail on %s', kind => {
   beforeAll(async () => {
     service = await startTestService(kind, { STRIPE_WEBHOOK_SECRET: webhookSecret });
     walk = await walkOf(service, operations);
-  }, 30_000);
+  });
   afterAll(() => service.stop());
 
   const lastEvent = async (): Promise<number> => {
