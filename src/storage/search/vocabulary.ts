@@ -13,6 +13,8 @@ const shortestWithTwo = 6;
 /** Of a longer word two typos are looked for by its beginning and its end only: it has too many forms to look up. */
 const longestWithForms = 16;
 const mostCandidates = 20;
+/** Letters of a compound before the word that it ends with. */
+const shortestBefore = 3;
 /** Letters that are right at the beginning or the end of a word with two typos. */
 const sureLetters = [2, 3] as const;
 /** Rows that are read for words with two typos: some milliseconds. */
@@ -26,6 +28,8 @@ export interface Vocabulary {
   beginning(session: Session, beginning: string, length: number, limit: number): Promise<string[]>;
   /** Words that end so and are longer. */
   ending(session: Session, ending: string, limit: number): Promise<string[]>;
+  /** Words that are longer and end with what has one typo between it and this one, neither its first letter nor its last two. */
+  endingNear(session: Session, word: string): Promise<string[]>;
   /**
    * Words with exactly one typo between them and this one, in order; none for words with digits. Of three letters two are
    * swapped: with any other typo they are other words.
@@ -78,6 +82,20 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>):
     beginning: readBeginning,
     ending: readEnding,
 
+    async endingNear(session, word) {
+      const points = [...word];
+      if (!canBeMisspelt(word) || points.length < shortestWithTwo) return [];
+      let ended: string[] = [];
+      for (const sure of sureLetters) {
+        ended = await readEnding(session, points.slice(-sure).join(''), mostRows);
+        if (ended.length < mostRows) break;
+      }
+      return ended
+        .filter(other => hasMisspeltEnd(points, [...other]))
+        .sort()
+        .slice(0, mostCandidates);
+    },
+
     async near(session, word) {
       if (!canBeMisspelt(word)) return [];
       const isShort = [...word].length < shortestWithTypo;
@@ -119,6 +137,16 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>):
 /** Whether another first letter stands in the place of one: of a word that is most often another one. */
 export const beginsOtherwise = (word: string, other: string): boolean =>
   word.slice(1) === other.slice(1) && word !== other;
+
+/** Whether a word ends with another that has one typo, after at least three letters more. */
+function hasMisspeltEnd(word: readonly string[], other: readonly string[]): boolean {
+  const text = word.join('');
+  return [-1, 0, 1].some(more => {
+    const start = other.length - word.length - more;
+    if (start < shortestBefore || other[start] !== word[0]) return false;
+    return countTypos(text, other.slice(start).join(''), 1) === 1;
+  });
+}
 
 /** The word with two neighbouring letters swapped, for all that are not the same. */
 function swapLetters(word: string): string[] {

@@ -18,6 +18,8 @@ const shop = [
   'Schurwollpullover',
   'Pullover rot',
   'Hose aus Schurwolle',
+  'Schlagbohrmaschine',
+  'Geschirrspüler',
 ];
 const gloves = ['Lederhandschuhe Herren', 'Lederhandschuhe Damen'];
 
@@ -41,6 +43,10 @@ describeOnDatabases('compounds on %s', kind => {
     // What is said in one word and in several, the one word first.
     ['lederjacke', ['Lederjacke schwarz', 'Jacke aus Leder']],
     ['lederjacken', ['Lederjacke schwarz', 'Jacke aus Leder']],
+    // With a typo in what the compound ends with, and in another form.
+    ['bohrmaschiene', ['Schlagbohrmaschine']],
+    ['bormaschine', ['Schlagbohrmaschine']],
+    ['bohrmaschinnen', ['Schlagbohrmaschine']],
     // The first part has lost its last letter.
     ['pullover', ['Pullover rot', 'Schurwollpullover']],
   ])('%j finds %j', async (query, names) => {
@@ -52,6 +58,16 @@ describeOnDatabases('compounds on %s', kind => {
     const { data, meta } = await search(query);
     expect(data.slice(0, 2).map(({ title }: { title: string }) => title)).toEqual(gloves);
     expect(meta.relaxed).toBeUndefined();
+  });
+
+  test.each([
+    ['bohrmaschiene', 'Schlagbohrmaschine', []],
+    // What is short, or has another first letter, may be another word.
+    ['spöler', 'Geschirrspüler', ['spoler']],
+    ['zohrmaschine', 'Schlagbohrmaschine', ['zohrmaschine']],
+  ])('%j finds %j, which lacks %j', async (query, title, missing) => {
+    const { data } = await search(query);
+    expect(data).toMatchObject([{ title, missing }]);
   });
 
   test('two words are the compound that they make when the first loses its last letter', async () => {
