@@ -6,6 +6,7 @@ import { prefixedParameters } from '../../http/request/prefixed.ts';
 import { Problems } from '../../http/request/problems.ts';
 import {
   type AttributeCondition,
+  type AttributeTest,
   type Bound,
   createAttributeCondition,
 } from '../../storage/attributes/condition.ts';
@@ -88,12 +89,14 @@ function buildConditions(
   values: readonly string[],
   definition: Definition | undefined,
 ): AttributeCondition[] {
-  const texts = new Set<string>();
+  const [texts, numbers] = [new Set<string>(), new Set<string>()];
   const bounds: Record<'number' | 'date', Bound[]> = { number: [], date: [] };
   for (const value of values) {
     const [, word = 'eq', operand = ''] = /^(?:([a-z]+):)?(.*)$/s.exec(value) ?? [];
     if (word === 'eq') {
-      for (const text of toEqualTexts(name, operand, definition)) texts.add(text);
+      texts.add(toComparedText(operand));
+      const number = parseEqualNumber(name, operand, definition);
+      if (number !== undefined) numbers.add(String(number));
       continue;
     }
     const operator = operators[word];
@@ -107,15 +110,24 @@ function buildConditions(
     bounds[found.of].push({ operator, value: found.value });
   }
   const conditions: AttributeCondition[] = [];
-  if (texts.size > 0)
-    conditions.push(createAttributeCondition(key, { of: 'equal', texts: [...texts].sort() }));
+  if (texts.size > 0) conditions.push(createAttributeCondition(key, buildEqualTest(texts, numbers)));
   for (const of of ['number', 'date'] as const)
     if (bounds[of].length > 0) conditions.push(createAttributeCondition(key, { of, bounds: bounds[of] }));
   return conditions;
 }
 
-/** What a value may look like in the index: a number has one form there, however it is written. */
-function toEqualTexts(name: string, operand: string, definition: Definition | undefined): string[] {
+/** A number has one form in the index, however it is written; a text that is this form is another text. */
+function buildEqualTest(texts: ReadonlySet<string>, numbers: ReadonlySet<string>): AttributeTest {
+  const others = [...numbers].filter(number => !texts.has(number)).sort();
+  return { of: 'equal', texts: [...texts].sort(), ...(others.length === 0 ? {} : { numbers: others }) };
+}
+
+/** The number that a value stands for, where it may stand for one. */
+function parseEqualNumber(
+  name: string,
+  operand: string,
+  definition: Definition | undefined,
+): number | undefined {
   const type = definition?.type;
   const number = parseNumber(operand);
   if (type === 'number' && number === undefined) throw createFieldError(name, 'number', 'must be a number');
@@ -123,8 +135,7 @@ function toEqualTexts(name: string, operand: string, definition: Definition | un
     throw createFieldError(name, 'boolean', 'must be true or false');
   if (type === 'date' && parseMoment(operand) === undefined)
     throw createFieldError(name, 'date', 'must be a date (2026-01-31) or a moment (2026-01-31T12:00:00Z)');
-  const isNumber = number !== undefined && (type === undefined || type === 'number');
-  return isNumber ? [toComparedText(operand), String(number)] : [toComparedText(operand)];
+  return type === undefined || type === 'number' ? number : undefined;
 }
 
 function parseOrderedValue(

@@ -10,8 +10,8 @@ export interface Bound {
 }
 
 export type AttributeTest =
-  /** Some value is one of these. */
-  | { readonly of: 'equal'; readonly texts: readonly string[] }
+  /** Some value is written as one of these, or is a number that is one of `numbers`: a text that only looks like it is not. */
+  | { readonly of: 'equal'; readonly texts: readonly string[]; readonly numbers?: readonly string[] }
   /** Some number, or some date, is within all bounds. */
   | { readonly of: 'number' | 'date'; readonly bounds: readonly Bound[] };
 
@@ -33,12 +33,13 @@ export function createAttributeCondition(key: string, test: AttributeTest): Attr
 }
 
 /** Statements are prepared for these numbers of texts; shorter lists are filled up. */
-const sizes = [1, 2, 4, 8, 16, 32, 64, 128] as const;
+const sizes = [0, 1, 2, 4, 8, 16, 32, 64, 128] as const;
 const chooseSize = (count: number): number => sizes.find(size => size >= count) ?? count;
 
 /** What of a condition its statement's text depends on: neither key nor values. */
 export function toAttributeShape({ test }: AttributeCondition): string {
-  if (test.of === 'equal') return `attribute=${chooseSize(test.texts.length)}`;
+  if (test.of === 'equal')
+    return `attribute=${chooseSize(test.texts.length)}+${chooseSize(test.numbers?.length ?? 0)}`;
   return `attribute ${test.of}${test.bounds.map(({ operator }) => operator).join()}`;
 }
 
@@ -49,8 +50,9 @@ export function buildAttributeArguments(
 ): Record<string, unknown> {
   const values: Record<string, unknown> = { [`c${index}k`]: key };
   if (test.of === 'equal') {
-    const size = chooseSize(test.texts.length);
-    for (let at = 0; at < size; at++) values[`c${index}v${at}`] = test.texts[at] ?? test.texts[0];
+    for (const [letter, list] of Object.entries({ v: test.texts, n: test.numbers ?? [] }))
+      for (let at = 0; at < chooseSize(list.length); at++)
+        values[`c${index}${letter}${at}`] = list[at] ?? list[0];
   } else {
     for (const [at, { value }] of test.bounds.entries()) values[`c${index}v${at}`] = value;
   }
@@ -63,21 +65,33 @@ export function buildAttributeSql(
   index: number,
   argument: Readonly<Record<string, RawBuilder<unknown>>>,
 ): RawBuilder<unknown> {
-  const getArgument = (place: number) => argument[`c${index}v${place}`];
-  const matches =
-    test.of === 'equal'
-      ? sql`value in (${sql.join(Array.from({ length: chooseSize(test.texts.length) }, (_, place) => getArgument(place)))})`
-      : sql`kind = ${sql.lit(kinds[test.of])} and ${sql.join(
-          test.bounds.map(({ operator }, place) => sql`number ${sql.raw(operator)} ${getArgument(place)}`),
-          sql` and `,
-        )}`;
+  const listArguments = (letter: string, count: number) =>
+    Array.from({ length: count }, (_, place) => argument[`c${index}${letter}${place}`]);
   return sql`id in (select product_id from product_attributes
-    where key = ${argument[`c${index}k`]} and ${matches})`;
+    where key = ${argument[`c${index}k`]} and ${buildMatchSql(test, listArguments)})`;
+}
+
+function buildMatchSql(
+  test: AttributeTest,
+  listArguments: (letter: string, count: number) => unknown[],
+): RawBuilder<unknown> {
+  if (test.of !== 'equal') {
+    const values = listArguments('v', test.bounds.length);
+    const compared = test.bounds.map(({ operator }, at) => sql`number ${sql.raw(operator)} ${values[at]}`);
+    return sql`kind = ${sql.lit(kinds[test.of])} and ${sql.join(compared, sql` and `)}`;
+  }
+  const texts = listArguments('v', chooseSize(test.texts.length));
+  const numbers = listArguments('n', chooseSize(test.numbers?.length ?? 0));
+  if (numbers.length === 0) return sql`value in (${sql.join(texts)})`;
+  // One list, which the index is searched for, and then what of it counts.
+  return sql`value in (${sql.join([...texts, ...numbers])})
+    and (kind = ${sql.lit(kinds.number)} or value in (${sql.join(texts)}))`;
 }
 
 /** Whether a value matches a test. */
 export function matchesTest(test: AttributeTest, { kind, text, number }: IndexedValue): boolean {
-  if (test.of === 'equal') return test.texts.includes(text);
+  if (test.of === 'equal')
+    return test.texts.includes(text) || (kind === kinds.number && test.numbers?.includes(text) === true);
   return (
     kind === kinds[test.of] && number !== null && test.bounds.every(bound => isWithinBound(bound, number))
   );

@@ -212,7 +212,7 @@ type Values = Pick<Column, 'members' | 'singles' | 'values' | 'numbers'> & {
 /** 1 for each combination with a value that matches the test. */
 function testCombinations(test: AttributeTest, own: Values): Uint8Array {
   const { members, singles } = own;
-  const matches = test.of === 'equal' ? testEqual(test.texts, own.values) : testWithin(test, own);
+  const matches = test.of === 'equal' ? testEqual(test, own.values) : testWithin(test, own);
   const found = new Uint8Array(members.length);
   for (let code = 1; code < found.length; code++) {
     const only = singles[code] ?? -1;
@@ -223,11 +223,16 @@ function testCombinations(test: AttributeTest, own: Values): Uint8Array {
 }
 
 /** 1 for each value that is one of these. */
-function testEqual(texts: readonly string[], values: readonly IndexedValue[]): Uint8Array {
+function testEqual(
+  { texts, numbers = [] }: Extract<AttributeTest, { readonly of: 'equal' }>,
+  values: readonly IndexedValue[],
+): Uint8Array {
   const matches = new Uint8Array(values.length);
-  const wanted = new Set(texts);
-  for (let place = 0; place < matches.length; place++)
-    if (wanted.has(values[place]?.text ?? '')) matches[place] = 1;
+  const [wanted, wantedNumbers] = [new Set(texts), new Set(numbers)];
+  for (let place = 0; place < matches.length; place++) {
+    const { text = '', kind } = values[place] ?? {};
+    if (wanted.has(text) || (kind === kinds.number && wantedNumbers.has(text))) matches[place] = 1;
+  }
   return matches;
 }
 

@@ -56,6 +56,10 @@ describeOnDatabases('attributes of products on %s', kind => {
       ['attr.f.w=5', [a]],
       ['attr.f.w=5.0', [a]],
       ['attr.f.w=12.5', [b, c]],
+      // Another way to write the number, and another text: also where the database evaluates the filter.
+      ['attr.f.w=12.50', [b]],
+      ['attr.f.w=12.50&name=Lamp', [b]],
+      ['attr.f.w=1.25e1&attr.f.w=05&attr.f.w=12.5&name=Lamp', [a, b, c]],
       ['attr.f.w=gte:12.5', [b, d]],
       ['attr.f.w=gt:12.5', [d]],
       ['attr.f.w=lt:12.5', [a]],
