@@ -155,23 +155,33 @@ export async function computeFacetRange(column: Countable, rows: RowSet | undefi
 function computeBuckets({ numbers, counts }: Spread, min: number, max: number): Bucket[] {
   const width = chooseWidth(max - min);
   const first = Math.floor(min / width);
-  const length = Math.floor(max / width) - first + 1;
-  // Numbers so close, or so far apart, that no such width separates them.
-  if (!Number.isFinite(width) || !(length <= mostBuckets + 1)) return [];
-  const computeEdge = (index: number) => Number(((first + index) * width).toPrecision(12));
-  const sums = new Float64Array(length);
-  const edges = Array.from({ length: length + 1 }, (_, index) => computeEdge(index));
+  const edges = computeEdges(width, min, max);
+  const last = edges.length - 2;
+  const sums = new Float64Array(last + 1);
   for (let place = 0; place < counts.length; place++) {
     const count = counts[place] ?? 0;
     const number = numbers[place] ?? Number.NaN;
     if (count === 0 || Number.isNaN(number)) continue;
-    let bucket = Math.max(0, Math.min(length - 1, Math.floor(number / width) - first));
+    let bucket = last === 0 ? 0 : Math.max(0, Math.min(last, Math.floor(number / width) - first));
     // A quotient may be rounded over an edge.
     if (number < (edges[bucket] ?? 0) && bucket > 0) bucket -= 1;
-    else if (number >= (edges[bucket + 1] ?? 0) && bucket < length - 1) bucket += 1;
+    else if (number >= (edges[bucket + 1] ?? 0) && bucket < last) bucket += 1;
     sums[bucket] = (sums[bucket] ?? 0) + count;
   }
   return Array.from(sums, (count, index) => ({ from: edges[index] ?? 0, to: edges[index + 1] ?? 0, count }));
+}
+
+/** Where buckets begin, and the last ends: one bucket where numbers are so close, or so large, that no such width separates them. */
+function computeEdges(width: number, min: number, max: number): number[] {
+  const first = Math.floor(min / width);
+  const length = Math.floor(max / width) - first + 1;
+  if (!(length <= mostBuckets + 1)) return [min, max];
+  const edges = Array.from({ length: length + 1 }, (_, index) =>
+    Number(((first + index) * width).toPrecision(12)),
+  );
+  const isAscending = edges.every((edge, index) => index === 0 || edge > (edges[index - 1] ?? edge));
+  const [low = min, high = max] = [edges[0], edges.at(-1)];
+  return isAscending && low <= min && high >= max && Number.isFinite(high) ? edges : [min, max];
 }
 
 function chooseWidth(span: number): number {

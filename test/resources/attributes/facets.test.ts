@@ -31,6 +31,28 @@ describeOnDatabases('facets on %s', kind => {
     expect(body.meta.facets['attr.long']).toEqual([]);
   });
 
+  test('every price is in a bucket, however close they are, or large', async () => {
+    for (const [brand, prices] of Object.entries({
+      usual: [0, 7, 99.99],
+      rounded: [0.3, 0.1 + 0.2],
+      close: [Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER],
+      large: [0, Number.MAX_VALUE],
+      small: [0, Number.MIN_VALUE],
+    })) {
+      for (const price of prices) await addProduct(service, { brand, price });
+      const path = `/v1/products?brand=${brand}&facets=price`;
+      const { min, max, buckets } = (await call(service, { path, as: 'user' })).body.meta.facets.price;
+      expect([brand, min, max]).toEqual([brand, Math.min(...prices), Math.max(...prices)]);
+      const counts: number[] = buckets.map(({ from, to }: { from: number; to: number }) => {
+        expect(from).toBeLessThan(to);
+        const isLast = to === buckets.at(-1).to;
+        return prices.filter(price => price >= from && (isLast ? price <= to : price < to)).length;
+      });
+      expect([brand, buckets.map(({ count }: { count: number }) => count)]).toEqual([brand, counts]);
+      expect([brand, counts.reduce((sum, count) => sum + count, 0)]).toEqual([brand, prices.length]);
+    }
+  });
+
   test('stand in HAL as well, and with cursors', async () => {
     await addProduct(service, { brand: 'Hal' });
     const headers = { Accept: 'application/hal+json' };
