@@ -21,6 +21,7 @@ const valuesOf: Record<string, (product: Made) => unknown[]> = {
   'attr.colour': ({ attributes }) => [attributes.colour ?? []].flat(),
   'attr.watt': ({ attributes }) => [attributes.watt ?? []].flat(),
   'attr.led': ({ attributes }) => [attributes.led ?? []].flat(),
+  'attr.size': ({ attributes }) => [attributes.size ?? []].flat(),
 };
 
 /** The filters that are tried, with what each means, by the facet it is one of. */
@@ -38,6 +39,7 @@ const filters: [facet: string, query: string, matches: (product: Made) => boolea
     p => Number(p.attributes.watt) >= 3 && Number(p.attributes.watt) < 8,
   ],
   ['attr.led', 'attr.led=true', p => isAny(p, 'led', [true])],
+  ['attr.size', 'attr.size=07&attr.size=x', p => isAny(p, 'size', ['07', 7, 'x'])],
 ];
 const isAny = ({ attributes }: Made, key: string, values: unknown[]) =>
   [attributes[key] ?? []].flat().some(value => values.includes(value));
@@ -53,7 +55,9 @@ const orders: [
 ];
 
 const compare = ([a, m]: Counts[number], [b, n]: Counts[number]) =>
-  n - m || (typeof a === 'number' && typeof b === 'number' ? a - b : String(a) < String(b) ? -1 : 1);
+  n - m ||
+  Number(typeof b === 'number') - Number(typeof a === 'number') ||
+  (typeof a === 'number' && typeof b === 'number' ? a - b : String(a) < String(b) ? -1 : 1);
 
 describeOnDatabases('facets on %s', kind => {
   let service: TestService;
@@ -80,6 +84,7 @@ describeOnDatabases('facets on %s', kind => {
       ...(draw(3) === 0 ? {} : { colour: draw(2) === 0 ? ['red', 'green'].slice(draw(2)) : 'blue' }),
       ...(draw(3) === 0 ? {} : { watt: draw(10) }),
       ...(draw(3) === 0 ? {} : { led: draw(2) === 0 }),
+      ...(draw(3) === 0 ? {} : { size: [7, '7', '07', ['7', 'x'], 8][draw(5)] }),
     },
   });
 
