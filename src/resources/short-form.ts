@@ -4,6 +4,7 @@
  * their representations, in the file and in all that is copied (docs/decisions/0034). Documents that were written before
  * are representations, in rows without the opening `{"id":…,`.
  */
+import { createChangeBuilder } from '../events/outbox.ts';
 import { parseStored, requireWhole } from '../storage/damage.ts';
 
 /** The one place that says how a resource's members are stored: both ways, each the reverse of the other. */
@@ -69,8 +70,11 @@ export interface StoredRow<Value> {
   readonly value?: Value;
 }
 
-/** What is shown of such rows. */
-export function createShownRows<Members extends { readonly updatedAt: string }>(form: ShortForm<Members>) {
+/** What is shown of such rows. @param resource what events call one of them */
+export function createShownRows<Members extends { readonly updatedAt: string }>(
+  resource: string,
+  form: ShortForm<Members>,
+) {
   type Value = Members & { readonly id: number };
   type Stored = Pick<StoredRow<Value>, 'id' | 'document' | 'value'>;
   return {
@@ -84,8 +88,8 @@ export function createShownRows<Members extends { readonly updatedAt: string }>(
       ...row,
       document: known?.document ?? form.shown(row.id, row.document),
     }),
-    /** What events say of it. */
-    inEvent: ({ id, document }: Stored): string => form.toEvent(id, document),
+    /** What is recorded of a change of it. */
+    buildChange: createChangeBuilder<Stored>(resource, ({ id, document }) => form.toEvent(id, document)),
     /** The row from what an event says of it, as it is shown. */
     fromEvent: (id: number, document: string): StoredRow<Value> => ({
       id,

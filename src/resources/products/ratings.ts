@@ -8,8 +8,8 @@ import { computeChangeMoment } from '../../storage/moments.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { createProductLocks, type ProductLocks } from './locks.ts';
 import {
+  buildProductChange,
   type LockedProduct,
-  productInEvent,
   productOf,
   toKeptProduct,
   toProductFields,
@@ -64,8 +64,7 @@ export function createProductRatings(database: Database, outbox: Outbox): Produc
       rating,
     });
     await session.run(update({ id, document, updated_at: at, rating_sum: sum, rating_count: count }));
-    const documents = { before: productInEvent(before), after: productInEvent({ id, document }) };
-    return { resource: 'product', resourceId: id, action: 'updated', ...documents };
+    return buildProductChange('updated', before, { id, document });
   }
 
   async function addAll(

@@ -46,9 +46,9 @@ export const {
   jsonOf: productJson,
   valueOf: productOf,
   shown: shownProductRow,
-  inEvent: productInEvent,
+  buildChange: buildProductChange,
   fromEvent: storedOf,
-} = createShownRows(storedProduct);
+} = createShownRows('product', storedProduct);
 
 /** How events say which lists of products have changed. */
 export const products: Collection = {

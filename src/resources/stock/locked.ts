@@ -10,8 +10,8 @@ import { prepareQuery } from '../../storage/prepared.ts';
 import { takeTurn } from '../../turns/index.ts';
 import { type Stock, toKeptStock, toStockFields } from '../products/members/stock.ts';
 import {
+  buildProductChange,
   type LockedProduct,
-  productInEvent,
   productOf,
   toKeptProduct,
   toProductFields,
@@ -95,10 +95,9 @@ export function createStockLocks(
     const fields = { ...toProductFields(product, row.base_price), stock: toStockFields(stock) };
     const kept = { ...toKeptProduct(product), stock: toKeptStock(stock) };
     const { document, available } = toProductRow(fields, at, kept);
-    const documents = { before: productInEvent(row), after: productInEvent({ id, document }) };
     return {
       values: { id, document, available, updated_at: at },
-      event: { resource: 'product', resourceId: id, action: 'updated', ...documents },
+      event: buildProductChange('updated', row, { id, document }),
     };
   }
 

@@ -3,7 +3,7 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import { createBulkInsert } from '../../storage/bulk.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { toKeptStock } from '../products/members/stock.ts';
-import { toVariantRow, variantColumns, variantInEvent, variantNames } from './row.ts';
+import { buildVariantChange, toVariantRow, variantColumns, variantNames } from './row.ts';
 import type { VariantFields } from './schema.ts';
 
 /** Variants of a product that has none yet, each of a combination of its own. */
@@ -28,11 +28,9 @@ export function createVariantInserter(database: Pick<Database, 'build' | 'dialec
       insert,
       rows.map(row => variantNames.map(name => row[name])),
     );
-    const changes = rows.map(({ document }, index) => {
-      const id = ids[index] ?? 0;
-      const after = variantInEvent({ id, document });
-      return { resource: 'variant', resourceId: id, action: 'created', before: null, after };
-    });
+    const changes = rows.map(({ document }, index) =>
+      buildVariantChange('created', undefined, { id: ids[index] ?? 0, document }),
+    );
     await outbox.recordAll(session, changes, cause);
   };
 }

@@ -1,5 +1,5 @@
 /** Options of a product's variants: which values they have, and what they are called when the product renames them. */
-import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
+import type { Cause, Outbox } from '../../events/outbox.ts';
 import { createPartialUpdate } from '../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { computeChangeMoment } from '../../storage/moments.ts';
@@ -7,12 +7,12 @@ import { takeTurn } from '../../turns/index.ts';
 import { readPages } from '../../turns/slices.ts';
 import type { OptionValue } from '../products/rules.ts';
 import {
+  buildVariantChange,
   type StoredVariant,
   toKeptVariant,
   toVariantFields,
   toVariantRow,
   variantColumns,
-  variantInEvent,
   variantOf,
 } from './row.ts';
 import type { buildVariantStatements } from './statements.ts';
@@ -45,7 +45,6 @@ export function createVariantOptions(
   { someAfter }: Pick<ReturnType<typeof buildVariantStatements>, 'someAfter'>,
 ): VariantOptions {
   const write = createPartialUpdate(database, 'product_variants', { document, combination, updated_at }, []);
-  const changeOf = createChangeBuilder<Pick<StoredVariant, 'id' | 'document'>>('variant', variantInEvent);
   const readAll = (session: Session, productId: number) =>
     readPages<StoredVariant>(last => session.all(someAfter({ productId, after: last?.id ?? 0 })));
 
@@ -80,7 +79,9 @@ export function createVariantOptions(
         );
         await outbox.recordAll(
           session,
-          changes.map(({ before, after }) => changeOf('updated', before, { ...after, id: before.id })),
+          changes.map(({ before, after }) =>
+            buildVariantChange('updated', before, { ...after, id: before.id }),
+          ),
           cause,
         );
       }

@@ -33,9 +33,9 @@ export const {
   jsonOf: variantJson,
   valueOf: variantOf,
   shown: shownVariantRow,
-  inEvent: variantInEvent,
+  buildChange: buildVariantChange,
   fromEvent: storedVariantOf,
-} = createShownRows(storedVariant);
+} = createShownRows('variant', storedVariant);
 
 /** How events say which lists of variants have changed. */
 export const variants: Collection = {

@@ -2,7 +2,7 @@
  * The queries of variants. Whatever changes a variant locks its product first, and the variant after it; what the
  * variants come to (products/writes/variant-summary.ts) is written to the product where it has changed.
  */
-import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
+import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { type CachedRows, createCachedRows } from '../../storage/changes/rows.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
@@ -23,13 +23,13 @@ import type { LockedProduct } from '../products/row.ts';
 import type { ProductStore } from '../products/store.ts';
 import { createVariantOptions, type VariantOptions } from './options.ts';
 import {
+  buildVariantChange,
   type StoredVariant,
   shownVariantRow,
   storedVariantOf,
   toKeptVariant,
   toVariantFields,
   toVariantRow,
-  variantInEvent,
   variantJson,
   variantNames,
   variantOf,
@@ -103,8 +103,6 @@ export function createVariantStore(
     versions.advance(session, searchCollection);
   }
 
-  const changeOf = createChangeBuilder<Pick<StoredVariant, 'id' | 'document'>>('variant', variantInEvent);
-
   return {
     rows,
     list: createLister<StoredVariant>(database, {
@@ -162,7 +160,7 @@ export function createVariantStore(
       }));
       await outbox.recordAll(
         session,
-        stored.map(row => changeOf('created', undefined, row)),
+        stored.map(row => buildVariantChange('created', undefined, row)),
         cause,
       );
       await products.updateVariantSummary(session, product, stored.length, cause);
@@ -183,7 +181,9 @@ export function createVariantStore(
         await session.run(statements.updateOne({ id: before.id, ...row }));
         stored.push({ id: before.id, document: row.document, updated_at: row.updated_at });
       }
-      const recorded = stored.map((after, index) => changeOf('updated', changes[index]?.before, after));
+      const recorded = stored.map((after, index) =>
+        buildVariantChange('updated', changes[index]?.before, after),
+      );
       await outbox.recordAll(session, recorded, cause);
       await products.updateVariantSummary(session, product, 0, cause);
       return stored;
@@ -192,7 +192,7 @@ export function createVariantStore(
     async remove(session, product, before, cause) {
       await session.run(build.deleteFrom('product_variants').where('id', '=', before.id).compile());
       notifySearch(session, variantOf(before), undefined);
-      await outbox.record(session, changeOf('deleted', before, undefined), cause);
+      await outbox.record(session, buildVariantChange('deleted', before, undefined), cause);
       await products.updateVariantSummary(session, product, -1, cause);
     },
 
@@ -204,7 +204,7 @@ export function createVariantStore(
         await session.run(statements.removeUpTo({ productId, last: last.id }));
         await outbox.recordAll(
           session,
-          some.map(row => changeOf('deleted', row, undefined)),
+          some.map(row => buildVariantChange('deleted', row, undefined)),
           cause,
         );
       }

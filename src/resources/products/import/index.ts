@@ -33,10 +33,10 @@ import {
   type Uploads,
 } from '../members/uploads.ts';
 import {
+  buildProductChange,
   createKeptProduct,
   type LockedProduct,
   type ProductRow,
-  productInEvent,
   toProductRow,
   type WrittenRow,
   writtenColumns,
@@ -203,11 +203,7 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
           const shown = mergeImages(images, after.images);
           await writeUses(session, [{ id, before: product.images, after: shown }], now);
           await clearLostCategoryImages(session, id, { before: product.images, after: shown }, cause);
-          const documents = {
-            before: productInEvent(stored),
-            after: productInEvent({ id, document: row.document }),
-          };
-          const change = { resource: 'product', resourceId: id, action: 'updated', ...documents };
+          const change = buildProductChange('updated', stored, { id, document: row.document });
           await outbox.record(session, change, cause);
           await changeVariants(session, update, { ...stored, ...row }, cause);
         }),

@@ -2,7 +2,7 @@
  * What a write of a product changes with it, in one transaction: its tags, attributes, categories and images, the totals, the
  * search index, and the event.
  */
-import { type Cause, createChangeBuilder, type Outbox } from '../../../events/outbox.ts';
+import type { Cause, Outbox } from '../../../events/outbox.ts';
 import { createAttributeIndex } from '../../../storage/attributes/index.ts';
 import { createBulkInsert, createPartialUpdate } from '../../../storage/bulk.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
@@ -14,8 +14,8 @@ import { createCategoryImageRemover } from '../../categories/images.ts';
 import { computeMoment, hasSamePlaces, normalizeCategories } from '../categories.ts';
 import { createUploadUseWriter } from '../members/uploads.ts';
 import {
+  buildProductChange,
   type LockedProduct,
-  productInEvent,
   productJson,
   productOf,
   type StoredProduct,
@@ -71,7 +71,6 @@ export function createProductWrites(
   const clearLostVariantImages = createVariantImageRemover(database, outbox);
   const clearLostCategoryImages = createCategoryImageRemover(database, outbox);
   const writeUses = createUploadUseWriter(database);
-  const changeOf = createChangeBuilder<StoredProduct>('product', productInEvent);
   const insertRow = createBulkInsert(database, 'products', writtenColumns, { sizes: [1] });
   const { created_at: _, ...updatedColumns } = writtenColumns;
   const writeChanged = createPartialUpdate(database, 'products', updatedColumns, changedTogether);
@@ -92,7 +91,7 @@ export function createProductWrites(
     await writeAttributes(session, [{ id, before: {}, after: fields.attributes }]);
     await categories.write(session, [{ id, before: undefined, after: fields }], known);
     await search.add(session, 'product', { id, ...toSearchText(fields) });
-    await outbox.record(session, changeOf('created', undefined, stored), cause);
+    await outbox.record(session, buildProductChange('created', undefined, stored), cause);
     return stored;
   }
 
@@ -160,7 +159,7 @@ export function createProductWrites(
     const after = { id, document: row.document, updated_at: row.updated_at, value: { id, ...members } };
     if (!hasSameTexts(old, fields))
       await search.change(session, 'product', toSearchText(old), { id, ...toSearchText(fields) });
-    await outbox.record(session, changeOf('updated', before, after), cause);
+    await outbox.record(session, buildProductChange('updated', before, after), cause);
     return after;
   }
 
@@ -175,7 +174,7 @@ export function createProductWrites(
     await categories.write(session, [{ id: before.id, before: old, after: undefined }], new Map());
     totals.change(session, { status, category: before.category_id, change: -1 });
     await search.remove(session, 'product', { id: before.id, ...toSearchText(old) });
-    await outbox.record(session, changeOf('deleted', before, undefined), cause);
+    await outbox.record(session, buildProductChange('deleted', before, undefined), cause);
   }
 
   async function updateVariantSummary(

@@ -7,11 +7,11 @@ import { prepareQuery } from '../../../storage/prepared.ts';
 import { takeTurn } from '../../../turns/index.ts';
 import { readPages } from '../../../turns/slices.ts';
 import {
+  buildVariantChange,
   type StoredVariant,
   toKeptVariant,
   toVariantFields,
   toVariantRow,
-  variantInEvent,
   variantOf,
 } from '../../variants/row.ts';
 import type { Image } from '../members/images.ts';
@@ -61,11 +61,9 @@ export function createVariantImageRemover(
         if (old.imageId === null || !gone.has(old.imageId)) continue;
         const at = computeChangeMoment(cause.at, before.updated_at);
         const { document } = toVariantRow({ ...toVariantFields(old), imageId: null }, at, toKeptVariant(old));
-        await session.run(write({ id: before.id, document, updated_at: at }));
         const { id } = before;
-        const documents = { before: variantInEvent(before), after: variantInEvent({ id, document }) };
-        const change = { resource: 'variant', resourceId: before.id, action: 'updated', ...documents };
-        await outbox.record(session, change, cause);
+        await session.run(write({ id, document, updated_at: at }));
+        await outbox.record(session, buildVariantChange('updated', before, { id, document }), cause);
       }
     }
   };
