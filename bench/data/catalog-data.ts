@@ -9,7 +9,7 @@ import { createTagWriter, type TagChange } from '../../src/resources/products/wr
 import { createCollectionVersions } from '../../src/storage/changes/versions.ts';
 import type { Database, Transaction } from '../../src/storage/database.ts';
 import { createSearchIndex, type SearchDocument } from '../../src/storage/search/index.ts';
-import { createProductTotals, type TotalChange } from '../../src/storage/totals.ts';
+import { createProductTotals } from '../../src/storage/totals.ts';
 import { random } from '../load/random.ts';
 
 export const categories = [
@@ -139,7 +139,7 @@ async function createCategories(
 async function fillFrom(database: Database, first: number, last: number): Promise<void> {
   await database.write(async session => {
     createCollectionVersions(database).advance(session, 'products');
-    const changes: TotalChange[] = [];
+    const totals = createProductTotals(database);
     const categoryIds = await createCategories(database, session);
     const index = createSearchIndex(database);
     for (let start = first; start <= last; start += rowsPerStatement) {
@@ -158,14 +158,12 @@ async function fillFrom(database: Database, first: number, last: number): Promis
         });
         documents.push({ id: number, ...toSearchText(fields) });
         tags.push({ id: number, before: [], after: fields.tags });
-        changes.push({ status: fields.status, category, change: 1 });
+        totals.change(session, undefined, { status: fields.status, category_id: category });
       }
       await session.run(database.build.insertInto('products').values(rows).compile());
       await createTagWriter(database)(session, tags);
       await index.addMany(session, 'product', documents);
     }
-    const totals = createProductTotals(database);
-    for (const change of changes) totals.change(session, change);
   });
 }
 

@@ -8,12 +8,10 @@ import { categoryColumn, findCategoryCondition, getPaths, prepareByPaths } from 
 import type { CategoryPlan, Condition, Total } from './list/request.ts';
 import { type Arguments, prepareByShape } from './prepared.ts';
 
-/** How many products more (or fewer) there are of one status and main category. */
-export interface TotalChange {
+/** What a product counts under. */
+interface Counted {
   readonly status: string;
-  /** The id of the category. */
-  readonly category: number | null;
-  readonly change: number;
+  readonly category_id: number | null;
 }
 
 /** What totals are kept by. */
@@ -49,11 +47,17 @@ export function createProductTotals({ build, dialect }: Pick<Database, 'build' |
       as integer) as total, ${buildVersion(dialect, 'products')} as version`;
   });
 
+  function add(session: Transaction, { status, category_id }: Counted, change: number): void {
+    const id = category_id ?? 0;
+    const key = `total ${status} ${id}`;
+    session.increment({ key, statement, row: amount => [status, id, amount] }, change);
+  }
+
   return {
-    change(session: Transaction, { status, category, change }: TotalChange): void {
-      const id = category ?? 0;
-      const key = `total ${status} ${id}`;
-      session.increment({ key, statement, row: amount => [status, id, amount] }, change);
+    /** Counts a product that has changed; none before it is made and after it is deleted. */
+    change(session: Transaction, before: Counted | undefined, after: Counted | undefined): void {
+      if (before !== undefined) add(session, before, -1);
+      if (after !== undefined) add(session, after, 1);
     },
 
     /** The total for filters on status and category alone; undefined for any other filter. */

@@ -53,7 +53,7 @@ const searchedLists = ['tags', 'categories', 'attributes', 'options'] as const;
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
-/** The values of attributes; what is merely true or false is no text. */
+/** The values of attributes; what is merely true or false is not text. */
 function collectAttributeTexts(attributes: ProductFields['attributes']): string[] {
   const texts: string[] = [];
   for (const value of Object.values(attributes)) {

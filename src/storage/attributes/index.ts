@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../database.ts';
 import { type AttributeValues, type IndexedValue, toIndexedValues } from './values.ts';
 
 /** A product's attributes before and after a change; none before it is made and after it is deleted. */
-export interface AttributeChange {
+interface AttributeChange {
   readonly id: number;
   readonly before: AttributeValues;
   readonly after: AttributeValues;

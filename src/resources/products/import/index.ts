@@ -5,22 +5,15 @@
  */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../../events/outbox.ts';
-import { type AttributeChange, createAttributeIndex } from '../../../storage/attributes/index.ts';
 import { createBulkInsert } from '../../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../../storage/database.ts';
 import { computeChangeMoment } from '../../../storage/moments.ts';
 import { prepareQuery } from '../../../storage/prepared.ts';
 import { createSearchIndex } from '../../../storage/search/index.ts';
-import { createProductTotals, type TotalChange } from '../../../storage/totals.ts';
+import { createProductTotals } from '../../../storage/totals.ts';
 import { requireAttributes } from '../../attributes/rules.ts';
 import { createDefinitionStore } from '../../attributes/store.ts';
-import {
-  type CategoriesByPath,
-  type Categorized,
-  type CategoryChange,
-  createProductCategories,
-  toCategoryColumns,
-} from '../../categories/assign.ts';
+import { type Categorized, createProductCategories, toCategoryColumns } from '../../categories/assign.ts';
 import { createCategoryImageRemover } from '../../categories/images.ts';
 import { createVariantInserter, type NewVariants } from '../../variants/bulk.ts';
 import { createVariantStore } from '../../variants/store.ts';
@@ -44,7 +37,7 @@ import {
 } from '../row.ts';
 import { toSearchText } from '../search-text.ts';
 import { createProductStore } from '../store.ts';
-import { createTagWriter, type TagChange } from '../writes/tags.ts';
+import { createIndexedRowsWriter } from '../writes/indexed.ts';
 import { createVariantSummarizer } from '../writes/variant-summary.ts';
 import type { ImportUpdate } from './entry.ts';
 import { createCreationEventWriter } from './events.ts';
@@ -88,9 +81,8 @@ export interface ProductImporter {
 export function createProductImporter(database: Database, outbox: Outbox): ProductImporter {
   const totals = createProductTotals(database);
   const search = createSearchIndex(database);
-  const writeTags = createTagWriter(database);
   const categories = createProductCategories(database, outbox);
-  const writeAttributes = createAttributeIndex(database);
+  const writeIndexedRows = createIndexedRowsWriter(database, categories);
   const summarize = createVariantSummarizer(database);
   const insertPlain = createBulkInsert(database, 'products', plainColumns);
   const writeUses = createUploadUseWriter(database);
@@ -147,19 +139,20 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
       if (counts.updated + counts.unchanged + refused.length > 0) search.release(session, words);
       const now = cause.at;
       await categories.share(session);
-      const named = [
-        ...creates.map(create => ('prepared' in create ? create.prepared : create.fields)),
-        ...updates.map(({ after }) => after),
-      ];
-      const known = await categories.find(session, named, cause);
+      const made = creates.map(create => ('prepared' in create ? create.prepared : create.fields));
+      const known = await categories.find(session, [...made, ...updates.map(({ after }) => after)], cause);
       const rows = creates.map((create, index) => ({
         ...toNewRow(create, now, uploads),
-        ...toCategoryColumns(named[index] ?? uncategorized, known),
+        ...toCategoryColumns(made[index] ?? uncategorized, known),
       }));
-      const totalled = rows.map(({ status, category_id }) => ({ status, category: category_id, change: 1 }));
       await release(session, updates);
       const ids = await insertAll(session, rows);
-      await categories.write(session, collectCategoryChanges(ids, named, updates), known);
+      for (const row of rows) totals.change(session, undefined, row);
+      const changes = [
+        ...ids.map((id, index) => ({ id, before: undefined, after: made[index] })),
+        ...updates.map(({ stored: { id }, before, after }) => ({ id, before, after })),
+      ];
+      await writeIndexedRows(session, changes, known);
       await created(session, ids, cause);
       await insertVariants(session, collectVariants(creates, ids), cause);
       await writeUses(session, collectUses(creates, ids), now);
@@ -169,25 +162,6 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
           ? { id, words: create.prepared.words, archived: create.prepared.row.status === 'archived' }
           : { id, ...toSearchText(create.fields) };
       });
-      const attributes: AttributeChange[] = updates.map(({ stored, before, after }) => ({
-        id: stored.id,
-        before: before.attributes,
-        after: after.attributes,
-      }));
-      const tags: TagChange[] = updates.map(({ stored, before, after }) => ({
-        id: stored.id,
-        before: before.tags,
-        after: after.tags,
-      }));
-      for (const [index, create] of creates.entries()) {
-        const after = 'prepared' in create ? create.prepared.tags : create.fields.tags;
-        const id = ids[index] ?? 0;
-        tags.push({ id, before: [], after });
-        const own = 'prepared' in create ? create.prepared.attributes : create.fields.attributes;
-        attributes.push({ id, before: {}, after: own });
-      }
-      await writeTags(session, tags);
-      await writeAttributes(session, attributes);
       await search.addMany(session, 'product', documents);
       // All at once: PostgreSQL gets them in one go instead of one round trip each.
       await Promise.all(
@@ -199,7 +173,9 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
           const next = await summarize(session, stored, own, after, product.variantCount, after.price);
           await search.change(session, 'product', toSearchText(before), { id, ...toSearchText(after) });
           const row = toProductRow(next.fields, computeChangeMoment(now, stored.updated_at), next.kept);
-          await session.run(updateRow({ id, ...row, ...toCategoryColumns(after, known) }));
+          const written = { ...row, ...toCategoryColumns(after, known) };
+          await session.run(updateRow({ id, ...written }));
+          totals.change(session, { ...stored, status: before.status }, written);
           const shown = mergeImages(images, after.images);
           await writeUses(session, [{ id, before: product.images, after: shown }], now);
           await clearLostCategoryImages(session, id, { before: product.images, after: shown }, cause);
@@ -208,24 +184,12 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
           await changeVariants(session, update, { ...stored, ...row }, cause);
         }),
       );
-      for (const change of [...totalled, ...collectTotalChanges(updates, known)])
-        totals.change(session, change);
       return ids;
     },
   };
 }
 
 const uncategorized: Categorized = { category: null, categories: [] };
-
-/** @param ids of the products that were created; the first of `named` are theirs */
-const collectCategoryChanges = (
-  ids: readonly number[],
-  named: readonly Categorized[],
-  updates: readonly ImportUpdate[],
-): CategoryChange[] => [
-  ...ids.map((id, index) => ({ id, before: undefined, after: named[index] })),
-  ...updates.map(({ stored: { id }, before, after }) => ({ id, before, after })),
-];
 
 /** The row of a new product, with what its variants come to. */
 function toNewRow(create: ImportPlan['creates'][number], now: number, uploads: Uploads): ProductRow {
@@ -256,12 +220,6 @@ const collectVariants = (creates: ImportPlan['creates'], ids: readonly number[])
       ? []
       : [{ productId: ids[index] ?? 0, variants: create.variants }],
   );
-
-const collectTotalChanges = (updates: readonly ImportUpdate[], existing: CategoriesByPath): TotalChange[] =>
-  updates.flatMap(({ stored, before, after }) => [
-    { status: before.status, category: stored.category_id, change: -1 },
-    { status: after.status, category: toCategoryColumns(after, existing).category_id, change: 1 },
-  ]);
 
 /** Columns that most files say nothing of: a parameter for each null costs more than looking. */
 const rare = ['brand', 'gtin', 'external_id', 'base_price'] as const;

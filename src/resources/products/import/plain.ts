@@ -51,7 +51,7 @@ export function isPlainRecord(
   );
 }
 
-/** The members that few files have: those that are no plain text or number are left to the schema. */
+/** The members that few files have: those that are neither plain text nor a number are left to the schema. */
 function isPlainWithin(input: Readonly<Record<string, unknown>>): boolean {
   const { brand, gtin, mpn, externalId, compareAtPrice } = input;
   const { weight, categories, attributes, options, images, stock } = input;

@@ -51,7 +51,7 @@ export const image = z
 export type Image = z.output<typeof image>;
 
 function isLink(url: string): boolean {
-  // White space and control characters are taken out, or refused, by URL itself: they are no part of an address.
+  // White space and control characters are taken out, or refused, by URL itself: they are not part of an address.
   return /^https?:\/\/\S+$/i.test(url) && !/\p{Cc}/u.test(url) && URL.canParse(url);
 }
 

@@ -3,7 +3,6 @@
  * search index, and the event.
  */
 import type { Cause, Outbox } from '../../../events/outbox.ts';
-import { createAttributeIndex } from '../../../storage/attributes/index.ts';
 import { createBulkInsert, createPartialUpdate } from '../../../storage/bulk.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
 import { createSearchIndex } from '../../../storage/search/index.ts';
@@ -28,8 +27,8 @@ import {
 } from '../row.ts';
 import type { ProductFields } from '../schema.ts';
 import { hasSameTexts, toSearchText } from '../search-text.ts';
+import { createIndexedRowsWriter } from './indexed.ts';
 import { createRowBuilder, type ProductChange, type Sent, type Written } from './rows.ts';
-import { createTagWriter } from './tags.ts';
 import { createVariantImageRemover } from './variant-images.ts';
 import { createVariantSummarizer } from './variant-summary.ts';
 
@@ -64,8 +63,7 @@ export function createProductWrites(
 ): ProductWrites {
   const { build } = database;
   const search = createSearchIndex(database);
-  const writeTags = createTagWriter(database);
-  const writeAttributes = createAttributeIndex(database);
+  const writeIndexedRows = createIndexedRowsWriter(database, categories);
   const summarize = createVariantSummarizer(database);
   const rowAfter = createRowBuilder(summarize);
   const clearLostVariantImages = createVariantImageRemover(database, outbox);
@@ -84,12 +82,10 @@ export function createProductWrites(
     const written = { ...row, ...columns };
     const [id] = await session.insertMany(insertRow, [writtenNames.map(name => written[name])]);
     if (id === undefined) throw new Error('a new product was given no id');
-    totals.change(session, { status: row.status, category: columns.category_id, change: 1 });
+    totals.change(session, undefined, written);
     const { document, updated_at } = row;
     const stored = { id, document, updated_at, value: { id, ...members } };
-    await writeTags(session, [{ id, before: [], after: fields.tags }]);
-    await writeAttributes(session, [{ id, before: {}, after: fields.attributes }]);
-    await categories.write(session, [{ id, before: undefined, after: fields }], known);
+    await writeIndexedRows(session, [{ id, before: undefined, after: fields }], known);
     await search.add(session, 'product', { id, ...toSearchText(fields) });
     await outbox.record(session, buildProductChange('created', undefined, stored), cause);
     return stored;
@@ -122,22 +118,9 @@ export function createProductWrites(
       await takeTurn();
       stored.push(await writeDependents(session, one, cause));
     }
-    await writeTags(
+    await writeIndexedRows(
       session,
-      all.map(({ before: { id }, old, fields }) => ({ id, before: old.tags, after: fields.tags })),
-    );
-    await writeAttributes(
-      session,
-      all.map(({ before: { id }, old, fields }) => ({
-        id,
-        before: old.attributes,
-        after: fields.attributes,
-      })),
-    );
-    const moved = all.filter(({ isMoved }) => isMoved);
-    await categories.write(
-      session,
-      moved.map(({ before: { id }, old, fields }) => ({ id, before: old, after: fields })),
+      all.map(({ before: { id }, old, fields }) => ({ id, before: old, after: fields })),
       known,
     );
     return stored;
@@ -154,8 +137,7 @@ export function createProductWrites(
     await writeUses(session, [{ id, ...uses }], row.updated_at);
     if (old.variantCount > 0) await clearLostVariantImages(session, id, uses, cause);
     await clearLostCategoryImages(session, id, uses, cause);
-    totals.change(session, { status: old.status, category: before.category_id, change: -1 });
-    totals.change(session, { status: row.status, category: row.category_id, change: 1 });
+    totals.change(session, { ...before, status: old.status }, row);
     const after = { id, document: row.document, updated_at: row.updated_at, value: { id, ...members } };
     if (!hasSameTexts(old, fields))
       await search.change(session, 'product', toSearchText(old), { id, ...toSearchText(fields) });
@@ -165,15 +147,14 @@ export function createProductWrites(
 
   async function remove(session: Transaction, before: LockedProduct, cause: Cause): Promise<void> {
     const old = productOf(before);
-    const { status, tags } = old;
-    await writeUses(session, [{ id: before.id, before: old.images, after: [] }], cause.at);
-    await clearLostCategoryImages(session, before.id, { before: old.images, after: [] }, cause);
-    await session.run(build.deleteFrom('products').where('id', '=', before.id).compile());
-    await writeTags(session, [{ id: before.id, before: tags, after: [] }]);
-    await writeAttributes(session, [{ id: before.id, before: old.attributes, after: {} }]);
-    await categories.write(session, [{ id: before.id, before: old, after: undefined }], new Map());
-    totals.change(session, { status, category: before.category_id, change: -1 });
-    await search.remove(session, 'product', { id: before.id, ...toSearchText(old) });
+    const { id } = old;
+    const uses = { before: old.images, after: [] };
+    await writeUses(session, [{ id, ...uses }], cause.at);
+    await clearLostCategoryImages(session, id, uses, cause);
+    await session.run(build.deleteFrom('products').where('id', '=', id).compile());
+    await writeIndexedRows(session, [{ id, before: old, after: undefined }]);
+    totals.change(session, { ...before, status: old.status }, undefined);
+    await search.remove(session, 'product', { id, ...toSearchText(old) });
     await outbox.record(session, buildProductChange('deleted', before, undefined), cause);
   }
 

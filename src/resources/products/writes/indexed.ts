@@ -1,0 +1,46 @@
+/** The rows that products are found by: those of their tags, their attributes and their further categories. */
+import { createAttributeIndex } from '../../../storage/attributes/index.ts';
+import type { AttributeValues } from '../../../storage/attributes/values.ts';
+import type { Database, Transaction } from '../../../storage/database.ts';
+import type { CategoriesByPath, Categorized, ProductCategories } from '../../categories/assign.ts';
+import { createTagWriter } from './tags.ts';
+
+interface IndexedFields extends Categorized {
+  readonly tags: readonly string[];
+  readonly attributes: AttributeValues;
+}
+
+/** A product before and after a change; none before it is made and after it is deleted. */
+interface IndexedChange {
+  readonly id: number;
+  readonly before: IndexedFields | undefined;
+  readonly after: IndexedFields | undefined;
+}
+
+/** @returns a function that writes what has changed; it is given all categories that products are in now */
+export function createIndexedRowsWriter(
+  database: Pick<Database, 'build' | 'dialect'>,
+  categories: Pick<ProductCategories, 'write'>,
+) {
+  const writeTags = createTagWriter(database);
+  const writeAttributes = createAttributeIndex(database);
+  return async (
+    session: Transaction,
+    changes: readonly IndexedChange[],
+    known: CategoriesByPath = new Map(),
+  ): Promise<void> => {
+    await writeTags(
+      session,
+      changes.map(({ id, before, after }) => ({ id, before: before?.tags ?? [], after: after?.tags ?? [] })),
+    );
+    await writeAttributes(
+      session,
+      changes.map(({ id, before, after }) => ({
+        id,
+        before: before?.attributes ?? {},
+        after: after?.attributes ?? {},
+      })),
+    );
+    await categories.write(session, changes, known);
+  };
+}
