@@ -1,5 +1,5 @@
 /** Reads hits that match the filters of a search: all that the index gives, and of those the ones that match them. */
-
+import { countBefore } from '../../../binary-search.ts';
 import type { Expression } from '../../../storage/search/expression.ts';
 import { type DocumentType, getDocumentId, getDocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
@@ -83,15 +83,4 @@ export function createFilteredReader(reader: HitReader, matches: (id: number) =>
     among: reader.among,
     cached: async () => undefined,
   };
-}
-
-/** How many positions, of those in ascending order, come before one. */
-function countBefore(positions: readonly number[], position: number): number {
-  let [low, high] = [0, positions.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((positions[middle] ?? 0) < position) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

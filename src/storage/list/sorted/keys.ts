@@ -2,6 +2,7 @@
  * Keys of rows, sorted by a number and then by id. To find, add or remove one takes a binary search. They are held in
  * pieces, each an array of numbers, so that a million keys are a thousand objects.
  */
+import { countBefore } from '../../../binary-search.ts';
 import type { Key } from '../request.ts';
 
 /** A place in the order; the id may be infinite, for before or after all rows with a value. */
@@ -96,7 +97,7 @@ export function createSortedKeys(): SortedKeys {
     add(place) {
       const piece = makeRoomFor(place);
       const { values, ids } = piece;
-      const at = countBefore(piece, place);
+      const at = countKeysBefore(piece, place);
       values.copyWithin(at + 1, at, piece.length);
       ids.copyWithin(at + 1, at, piece.length);
       values[at] = place.value;
@@ -111,7 +112,7 @@ export function createSortedKeys(): SortedKeys {
         const piece = pieces[index];
         if (piece === undefined) continue;
         const { values, ids } = piece;
-        const at = countBefore(piece, place);
+        const at = countKeysBefore(piece, place);
         if (at >= piece.length || values[at] !== place.value || ids[at] !== place.id) continue;
         values.copyWithin(at, at + 1, piece.length);
         ids.copyWithin(at, at + 1, piece.length);
@@ -126,12 +127,12 @@ export function createSortedKeys(): SortedKeys {
     rank(place) {
       const index = findPiece(place);
       const piece = pieces[index];
-      return getStart(index) + (piece === undefined ? 0 : countBefore(piece, place));
+      return getStart(index) + (piece === undefined ? 0 : countKeysBefore(piece, place));
     },
     slice(from, to) {
       const found: Key[] = [];
       getStart(0);
-      let index = Math.max(0, countAtMost(starts, from) - 1);
+      let index = Math.max(0, countBefore(starts, from + 1) - 1);
       for (; index < pieces.length && found.length < to - from; index++) {
         const piece = pieces[index];
         if (piece === undefined) break;
@@ -169,22 +170,11 @@ function isBefore({ values, ids }: Piece, at: number, place: Place): boolean {
 }
 
 /** How many keys of a piece come before a place. */
-function countBefore(piece: Piece, place: Place): number {
+function countKeysBefore(piece: Piece, place: Place): number {
   let [low, high] = [0, piece.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     if (isBefore(piece, middle, place)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** How many of the ascending numbers are at most this one. */
-function countAtMost(numbers: readonly number[], most: number): number {
-  let [low, high] = [0, numbers.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((numbers[middle] ?? 0) <= most) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,4 +1,5 @@
 /** Sets of documents by their ids: few as a sorted list, many as one bit for each document there may be. */
+import { countBefore } from '../../../binary-search.ts';
 import { has, putRow, type RowSet, toIds } from '../../columns/rows.ts';
 
 export type DocumentSet =
@@ -102,15 +103,4 @@ export function addToSet(words: Uint32Array, set: DocumentSet): void {
 function setBit(words: Uint32Array, id: number): void {
   const index = id >>> 5;
   if (index < words.length) words[index] = (words[index] ?? 0) | (1 << (id & 31));
-}
-
-/** How many ids of a sorted list come before one. */
-function countBefore(ids: ArrayLike<number>, id: number): number {
-  let [low, high] = [0, ids.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((ids[middle] ?? 0) < id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
