@@ -8,6 +8,8 @@
  */
 export interface BoundedMap<Key, Value> {
   get(key: Key): Value | undefined;
+  /** The value of a key; where there is none, that which is made now. */
+  getOrCreate(key: Key, create: (key: Key) => Value): Value;
   set(key: Key, value: Value): void;
   delete(key: Key): void;
   clear(): void;
@@ -50,13 +52,21 @@ export function createBoundedMap<Key, Value>(
     younger.set(key, value);
     youngerSize += size;
   }
+  function get(key: Key): Value | undefined {
+    const value = younger.get(key);
+    if (value !== undefined) return value;
+    const old = elder.get(key);
+    if (old !== undefined) set(key, old);
+    return old;
+  }
   return {
-    get(key) {
-      const value = younger.get(key);
-      if (value !== undefined) return value;
-      const old = elder.get(key);
-      if (old !== undefined) set(key, old);
-      return old;
+    get,
+    getOrCreate(key, create) {
+      const found = get(key);
+      if (found !== undefined) return found;
+      const value = create(key);
+      set(key, value);
+      return value;
     },
     set,
     delete(key) {

@@ -58,14 +58,8 @@ export function prepareByShape<A extends Arguments, Row>(
   queryOf: (shape: string, argument: Placeholders<A>) => Query<Row>,
 ): (shape: string, values: A) => CompiledQuery<Row> {
   const byShape = createBoundedMap<string, (values: A) => CompiledQuery<Row>>(keptShapes);
-  return (shape, values) => {
-    let query = byShape.get(shape);
-    if (query === undefined) {
-      query = prepareQuery<A, Row>(build, argument => queryOf(shape, argument));
-      byShape.set(shape, query);
-    }
-    return query(values);
-  };
+  const prepareShape = (shape: string) => prepareQuery<A, Row>(build, argument => queryOf(shape, argument));
+  return (shape, values) => byShape.getOrCreate(shape, prepareShape)(values);
 }
 
 function createPlaceholders<A extends Arguments>(): Placeholders<A> {

@@ -33,14 +33,9 @@ const cachedDates = 1000;
  */
 function createCachedReplies() {
   const dates = createBoundedMap<number, string>(cachedDates);
-  const formatDate = (milliseconds: number): string => {
-    const second = toLastModifiedSecond(milliseconds);
-    const cached = dates.get(second);
-    if (cached !== undefined) return cached;
-    const text = formatHttpDate(second * 1000);
-    dates.set(second, text);
-    return text;
-  };
+  const formatSecond = (second: number): string => formatHttpDate(second * 1000);
+  const formatDate = (milliseconds: number): string =>
+    dates.getOrCreate(toLastModifiedSecond(milliseconds), formatSecond);
   return (body: PageBody, lastModified?: number): Reply => ({
     status: 200,
     body,

@@ -61,14 +61,8 @@ function setUp(connection: Connection, file: string, alone: boolean): Connected 
     () => 1,
     statement => statement.finalize(),
   );
-  const prepare = (text: string): Statement => {
-    let statement = statements.get(text);
-    if (statement === undefined) {
-      statement = connection.prepare(text);
-      statements.set(text, statement);
-    }
-    return statement;
-  };
+  const compile = (text: string): Statement => connection.prepare(text);
+  const prepare = (text: string): Statement => statements.getOrCreate(text, compile);
   const own = createSession(prepare, file);
   return {
     connection,

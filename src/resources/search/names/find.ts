@@ -173,16 +173,17 @@ function findBits(arrays: NameArrays, group: NameGroup): Uint32Array | undefined
   if (countGroup(arrays, group) * rareShare < arrays.ids.length) return undefined;
   if (group.some(({ low, high }) => high - low > 1)) return undefined;
   const key = group.map(({ low }) => low).join();
-  const cached = arrays.bits.get(key);
-  if (cached !== undefined) return cached;
-  const bits = new Uint32Array((arrays.ids.length >>> 5) + 1);
+  return arrays.bits.getOrCreate(key, () => collectBits(arrays, group));
+}
+
+function collectBits({ ids, starts, places }: NameArrays, group: NameGroup): Uint32Array {
+  const bits = new Uint32Array((ids.length >>> 5) + 1);
   for (const { low, high } of group) {
-    for (let at = arrays.starts[low] ?? 0; at < (arrays.starts[high] ?? 0); at++) {
-      const place = arrays.places[at] ?? 0;
+    for (let at = starts[low] ?? 0; at < (starts[high] ?? 0); at++) {
+      const place = places[at] ?? 0;
       bits[place >>> 5] = (bits[place >>> 5] ?? 0) | (1 << (place & 31));
     }
   }
-  arrays.bits.set(key, bits);
   return bits;
 }
 

@@ -201,9 +201,7 @@ export function createProductNames<Row extends { readonly id: number }>(
 
   function getRanges(arrays: NameArrays, word: string, isLast: boolean): readonly WordRange[] {
     const key = isLast ? `${word}*` : word;
-    const known = arrays.ranges.get(key) ?? readRanges(arrays, word, isLast, stems);
-    arrays.ranges.set(key, known);
-    return known;
+    return arrays.ranges.getOrCreate(key, () => readRanges(arrays, word, isLast, stems));
   }
 
   async function readLayers(words: readonly string[]): Promise<readonly Layer[] | undefined> {

@@ -82,13 +82,9 @@ export function createStems(chosen: readonly Language[]): Stems {
   };
   const fillers = getFillers(chosen);
   const known = createBoundedMap<string, readonly string[]>(knownWords);
-  const getStems = (word: string): readonly string[] => {
-    const kept = known.get(word);
-    if (kept !== undefined) return kept;
-    const made = active.map(({ language, stem }) => stemWord(stem, language === 'en', word));
-    known.set(word, made);
-    return made;
-  };
+  const makeStems = (word: string): readonly string[] =>
+    active.map(({ language, stem }) => stemWord(stem, language === 'en', word));
+  const getStems = (word: string): readonly string[] => known.getOrCreate(word, makeStems);
   return {
     beginning(word) {
       const lengths = active.map(({ stem }) => countSharedLetters(word, stem(word)));
