@@ -8,7 +8,7 @@
 import { createMemoryLister } from '../columns/lister.ts';
 import type { Database, Session } from '../database.ts';
 import { createBackgroundRule, shortlyRead } from './background.ts';
-import { createCategoryPlanner, findCategoryCondition } from './category-plan.ts';
+import { createCategoryPlanner } from './category-plan.ts';
 import { buildKeptTotal, createSessionLister, readKeyPage } from './in-session.ts';
 import { createJoinPlanner, findJoin } from './join-plan.ts';
 import { createPageReader } from './pages.ts';
@@ -21,6 +21,7 @@ import {
 } from './positions.ts';
 import { createListQueries } from './queries.ts';
 import {
+  hasAttributeCondition,
   isFollowed,
   isLocatedAt,
   type ListedAt,
@@ -46,9 +47,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
       : undefined;
   const readPage = createPageReader(database, options, queries);
   const locateRequest = (request: ListRequest): Promise<ListRequest> =>
-    categoryPlanner === undefined || findCategoryCondition(request.conditions) === undefined
-      ? Promise.resolve(request)
-      : categoryPlanner.now(request);
+    categoryPlanner?.now(request) ?? Promise.resolve(request);
   const sorted = createSortedLists(database, options, queries, locateRequest);
   const parts = { queries, readPage, lists, categoryPlanner, sorted };
   const readInSession = createSessionLister(database, options, parts);
@@ -146,21 +145,15 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
 
   const read = (request: ListRequest) =>
     request.page.kind === 'offset' ? readByOffset(request, request.page) : readByKey(request, request.page);
-  const readPlanned = (request: ListRequest): Promise<ListedAt<Row>> => {
-    if (findJoin(request) !== undefined) return plan(request).then(read);
-    const inBackground = mayTakeLong(request);
-    return inBackground instanceof Promise
-      ? inBackground.then(decided => read({ ...request, inBackground: decided }))
-      : read(request);
-  };
-  const readFromDatabase = (request: ListRequest): Promise<ListedAt<Row>> =>
-    locateRequest(request).then(readPlanned);
+  async function readFromDatabase(requested: ListRequest): Promise<ListedAt<Row>> {
+    const request = await locateRequest(requested);
+    if (findJoin(request) !== undefined) return read(await plan(request));
+    return read({ ...request, inBackground: await mayTakeLong(request) });
+  }
   const inMemory = createMemoryLister(database, options, queries);
-  const hasAttributes = ({ conditions }: ListRequest): boolean =>
-    conditions.some(({ operator }) => operator === 'attribute');
   return (request, session) => {
     if (session !== undefined) return plan(request).then(planned => readInSession(session, planned));
-    const found = hasAttributes(request) ? inMemory?.(request) : sorted?.page(request);
+    const found = hasAttributeCondition(request) ? inMemory?.(request) : sorted?.page(request);
     return found === undefined
       ? readFromDatabase(request)
       : found.then(page => page ?? readFromDatabase(request));

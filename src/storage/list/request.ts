@@ -90,13 +90,17 @@ export interface ListRequest {
   readonly value?: string;
   /** For a condition with a `join` that most rows may match; decided by join-plan.ts. */
   readonly joinPlan?: JoinPlan;
-  /** For a condition on a part of a tree that is no single category; decided by category-plan.ts. */
+  /** For a condition on a part of a tree that is not a single category; decided by category-plan.ts. */
   readonly categoryPlan?: CategoryPlan;
   /** The conditions as statements have them, where that is another way to say them. */
   readonly resolved?: readonly Condition[];
   /** The state that `categoryPlan` and `resolved` are of: that of a version of the collection. */
   readonly locatedAt?: number;
 }
+
+/** Whether some filter is by an attribute. */
+export const hasAttributeCondition = ({ conditions }: Pick<ListRequest, 'conditions'>): boolean =>
+  conditions.some(({ operator }) => operator === 'attribute');
 
 /** Whether the changes of the list's collection say all that decides which rows it has. */
 export const isFollowed = ({ conditions }: Pick<ListRequest, 'conditions'>): boolean =>
