@@ -180,7 +180,8 @@ export async function findCompounds(
     // Of an unknown word of three letters, what is spelt like it comes first.
     if (!isLong && frequency === 0) continue;
     const isMade = isLong && rests.get(compound)?.some(part => known.has(part)) === true;
-    const isCertain = isMade || (await isGerman(context, frequency === 0 ? undefined : compound));
+    const isCertain =
+      isMade || (await (frequency === 0 ? context.isGerman() : isInGermanText(context, compound)));
     if (!isCertain && frequency === 0) continue;
     const alternative = { choice: [{ word: compound }], factor: factors.compound };
     alternatives.push(isCertain ? alternative : { ...alternative, isGuess: true });
@@ -197,12 +198,16 @@ function listEndings(forms: readonly string[], stems: Stems): readonly string[] 
     .slice(0, mostEndings);
 }
 
-/** Whether a document that has a word has a German function word, too; without a word, whether many documents have one. */
-async function isGerman({ tools, session, types }: QueryContext, word?: string): Promise<boolean> {
-  const { reader } = tools;
-  const choices = germanWords.map(
-    (other): Choice => [{ word: other }, ...(word === undefined ? [] : [{ word }])],
-  );
-  const frequency = await reader.frequency(session, [choices], types);
-  return word === undefined ? frequency * many > (await reader.documents(session)) : frequency > 0;
+type GermanContext = Pick<QueryContext, 'tools' | 'session' | 'types'>;
+
+/** How many documents have a German function word, and a word beside it where one is given. */
+function countGermanTexts({ tools, session, types }: GermanContext, ...words: string[]): Promise<number> {
+  const choices = germanWords.map((other): Choice => [other, ...words].map(word => ({ word })));
+  return tools.reader.frequency(session, [choices], types);
 }
+
+const isInGermanText = async (context: GermanContext, word: string): Promise<boolean> =>
+  (await countGermanTexts(context, word)) > 0;
+
+export const isGermanCatalog = async (context: GermanContext): Promise<boolean> =>
+  (await countGermanTexts(context)) * many > (await context.tools.reader.documents(context.session));

@@ -7,8 +7,9 @@ import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { hasDigit, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
+import { runOnce } from '../../../turns/slices.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
-import { findCompounds, findJoinedNeighbours, listSplits } from './compounds.ts';
+import { findCompounds, findJoinedNeighbours, isGermanCatalog, listSplits } from './compounds.ts';
 import { type Piece, parsePieces } from './pieces.ts';
 import { findSynonyms } from './synonyms.ts';
 import { findCorrections, rareDocuments } from './typos.ts';
@@ -64,6 +65,13 @@ export async function understand(
     ...(await findJoinedNeighbours(tools, session, pieces, types)),
     ...findOtherUnits(pieces),
   ];
+  const context: QueryContext = {
+    tools,
+    session,
+    types,
+    isTyped: completions !== undefined,
+    isGerman: runOnce(() => isGermanCatalog({ tools, session, types })),
+  };
   const words: QueryWord[] = [];
   for (const [index, piece] of pieces.entries()) {
     const together = [
@@ -75,7 +83,6 @@ export async function understand(
     const others = findSynonyms(pieces, index, synonyms);
     const isLast = index === pieces.length - 1 && piece.isMark !== true;
     const longer = isLast ? completions : undefined;
-    const context = { tools, session, types, isTyped: completions !== undefined };
     const make = () => understandWord(context, piece, { together, others, isLast, longer });
     const isAlone = others.length === 0 && longer === undefined;
     const neighbouring = together.length === 0 ? '' : JSON.stringify(together);

@@ -82,6 +82,8 @@ export interface QueryContext {
   readonly types: readonly DocumentType[];
   /** Whether the query is still being typed. */
   readonly isTyped: boolean;
+  /** Whether the catalog is German, too: found out once for all words of the query. */
+  isGerman(): Promise<boolean>;
 }
 
 /** @returns the word without what is a guess at it */
