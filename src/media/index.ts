@@ -4,13 +4,13 @@
  */
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { createOnce } from '../once.ts';
 import type { Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
 import { createFileCache } from './cache.ts';
 import { computeWholeLimit, ImageError, type KeptType, type Limits } from './inspect/image.ts';
 import { createLimiter } from './limiter.ts';
 import { countNothing, type MediaNumbers } from './numbers.ts';
-import { createOnce } from './once.ts';
 import { createOriginals } from './originals.ts';
 import { type PreparedImage, prepareImage } from './prepare.ts';
 import { createFolderStore } from './store/folder.ts';
@@ -33,7 +33,7 @@ export interface Media {
   open(isUsed: boolean): Promise<void>;
   /**
    * Makes of what was sent what is to be kept; nothing is kept yet.
-   * @throws ImageError when it is no image that can be; HttpError 503 when too much is to be done
+   * @throws ImageError when it is not an image that can be; HttpError 503 when too much is to be done
    */
   prepare(sent: Uint8Array): Promise<PreparedImage>;
   /** Keeps an image. @throws HttpError 503, 507 */

@@ -2,6 +2,7 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { createOnce } from '../../once.ts';
 import type { Coding } from '../negotiate.ts';
 
 /** Below this size in bytes compression saves no packet. */
@@ -32,28 +33,19 @@ export function createCompressor(): Compressor {
     maxSize: cachedBytes,
     sizeCalculation: bytes => bytes.byteLength + 64,
   });
-  /** Being compressed, by key: requests for the same wait for it. */
-  const compressing = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+  const shareRun = createOnce<Uint8Array<ArrayBuffer>>();
   const compressUncached = async (body: string | Uint8Array, coding: Coding) =>
     new Uint8Array(await encode(body, coding));
-  async function compressOnce(body: string | Uint8Array, coding: Coding, key: string) {
-    try {
-      const compressed = await compressUncached(body, coding);
-      cached.set(key, compressed);
-      return compressed;
-    } finally {
-      compressing.delete(key);
-    }
+  async function compressAndKeep(body: string | Uint8Array, coding: Coding, key: string) {
+    const compressed = await compressUncached(body, coding);
+    cached.set(key, compressed);
+    return compressed;
   }
   return {
     compress(body, coding, etag) {
       if (etag === undefined) return compressUncached(body, coding);
       const key = `${coding} ${etag}`;
-      const found = cached.get(key) ?? compressing.get(key);
-      if (found !== undefined) return found;
-      const compressed = compressOnce(body, coding, key);
-      compressing.set(key, compressed);
-      return compressed;
+      return cached.get(key) ?? shareRun(key, () => compressAndKeep(body, coding, key));
     },
   };
 }

@@ -3,6 +3,7 @@
  * gets one request per city at a time, left alone while it fails, and never waited for longer than its timeout.
  */
 import { LRUCache } from 'lru-cache';
+import { createOnce } from '../../once.ts';
 import { describeError } from '../../operations/log.ts';
 import { type Circuit, createCircuit } from '../../ports/circuit.ts';
 import { type Clock, dayMs, hourMs } from '../../ports/clock.ts';
@@ -72,7 +73,7 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
   const observed = new LRUCache<string, Cached>({ max: cached });
   const locations = new LRUCache<string, CityLocation>({ max: cached });
   const absent = new LRUCache<string, { readonly since: number }>({ max: cached });
-  const asking = new Map<string, Promise<Found>>();
+  const shareRun = createOnce<Found>();
 
   async function findLocation(city: string, key: string): Promise<CityLocation | undefined> {
     const known = bundled.get(key) ?? locations.get(key);
@@ -113,12 +114,7 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
       if (last !== undefined && clock.now() < last.since + freshMs) {
         return Promise.resolve(toWeather(last.location, last.observation, provider.name, false));
       }
-      let observing = asking.get(key);
-      if (observing === undefined) {
-        observing = observe(city, key).finally(() => asking.delete(key));
-        asking.set(key, observing);
-      }
-      return observing;
+      return shareRun(key, () => observe(city, key));
     },
   };
 }

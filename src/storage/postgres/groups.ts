@@ -5,6 +5,7 @@
  * lock, takes the group with it; then each runs apart, in a transaction of its own.
  */
 import type { CompiledQuery } from 'kysely';
+import { createOnce } from '../../once.ts';
 import { takeTurn } from '../../turns/index.ts';
 import { StorageError, type Transaction } from '../database.ts';
 import { createGroupQueue, createLeftovers, type Job, type Leftovers, resolveJob } from '../transactions.ts';
@@ -131,16 +132,12 @@ async function runInterleaved(inner: CopySession, group: readonly Job[]): Promis
  * share.
  */
 function createSharedSession(inner: CopySession) {
-  const reads = new Map<string, Promise<unknown>>();
+  const shareRun = createOnce<unknown>();
   function readTogether<Row>(query: CompiledQuery<Row>): Promise<Row[]> {
     if (!query.sql.startsWith('select') || query.sql.endsWith('for update')) return inner.all(query);
     const key = `${query.sql} ${JSON.stringify(query.parameters)}`;
     // Boundary: what the same statement reads is of the same type.
-    const known = reads.get(key) as Promise<Row[]> | undefined;
-    if (known !== undefined) return known;
-    const read = inner.all(query).finally(() => reads.delete(key));
-    reads.set(key, read);
-    return read;
+    return shareRun(key, () => inner.all(query)) as Promise<Row[]>;
   }
   const together = createStatementGatherer(inner);
   let failure: { readonly error: unknown } | undefined;
