@@ -1,4 +1,4 @@
-/** A command's database: opened by the settings, refused where it is no catalog of this release, closed whatever happens. */
+/** A command's database: opened by the settings, refused where it is not a Catalog database of this release, closed whatever happens. */
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
@@ -13,7 +13,7 @@ type Work<T> = (database: Database, config: Config) => Promise<T>;
  * For commands that work with the catalog there is. They never migrate it: a service of the release before may be running
  * beside them, and would not be ready any more. That is for serve, migrate and import, which say so.
  * @throws ConfigError for a bad setting; StorageError when the database cannot be reached; Error when there is none, it
- * is no catalog, or one that lacks migrations or is newer than this program
+ * is not a Catalog database, or one that lacks migrations or is newer than this program
  */
 export function runWithDatabase<T>(work: Work<T>): Promise<T> {
   return runWithCatalog(async (database, config) => {

@@ -43,7 +43,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-/** What to do about data that cannot be read. If the check itself matches it, only a backup helps. */
+/** What to do about data that cannot be read. If the check itself cannot read it, only a backup helps. */
 function formatAdvice(command: string, error: unknown): string {
   if (!isDamage(error)) return '';
   return `; ${command === 'check' ? 'restore a backup' : damageAdvice}`;

@@ -18,18 +18,20 @@ export function detectEncoding(firstBytes: Uint8Array): 'utf-16le' | 'utf-16be' 
 /**
  * The same text in UTF-8.
  * @param encoding undefined when the bytes decide: UTF-8, unless those that are not ASCII speak for Windows-1252
- * @param found called once when a file is read as Windows-1252 because of its bytes
+ * @param onWindows1252 called once when a file is read as Windows-1252 because of its bytes
  * @param name of the file, for messages
- * @throws Error when the bytes are none of the encoding
+ * @throws Error when the bytes are not valid in the encoding
  */
 export function toUtf8(
   source: AsyncIterable<Uint8Array>,
   encoding: Encoding | undefined,
-  found: () => void,
+  onWindows1252: () => void,
   name: string,
 ): AsyncIterable<Uint8Array> {
   if (encoding === 'utf-8') return source;
-  return encoding === undefined ? decodeDetected(source, found) : transcodeText(source, encoding, name);
+  return encoding === undefined
+    ? decodeDetected(source, onWindows1252)
+    : transcodeText(source, encoding, name);
 }
 
 async function* transcodeText(
@@ -50,16 +52,16 @@ async function* transcodeText(
   if (rest.length > 0) yield rest;
 }
 
-/** Passes ASCII on, which is the same in both; what comes first and is none decides. */
+/** Passes ASCII on, which is the same in both; the first bytes that are not ASCII decide. */
 async function* decodeDetected(
   source: AsyncIterable<Uint8Array>,
-  found: () => void,
+  onWindows1252: () => void,
 ): AsyncGenerator<Uint8Array> {
   let decided: 'utf-8' | TextDecoder | undefined;
   let held: Uint8Array = new Uint8Array(0);
   const decide = (bytes: Uint8Array): 'utf-8' | TextDecoder => {
     if (!isWindows1252(bytes)) return 'utf-8';
-    found();
+    onWindows1252();
     return new TextDecoder('windows-1252');
   };
   const pass = (bytes: Uint8Array): Uint8Array =>

@@ -141,8 +141,8 @@ class JsonArrayParser {
 /**
  * The elements of one JSON array, in any layout. `path` is the dotted path of the array's member (`data.items`);
  * without it, the root array or the first member of the root object that is an array of objects, or else is empty. An
- * element that is not a valid object is a record with an error; text that is no JSON around the elements is one such
- * record, and the last. Throws only what the source throws.
+ * element that is not a valid object is a record with an error; text around the elements that is not valid JSON is one
+ * such record, and the last. Throws only what the source throws.
  */
 export async function* readJson(
   source: AsyncIterable<Uint8Array>,

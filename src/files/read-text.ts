@@ -88,9 +88,10 @@ export async function* readWholeLines(source: AsyncIterable<Uint8Array>): AsyncG
     if (last >= 0) {
       const firstEnd = piece.indexOf(newline);
       // Only the line that began in an earlier piece can be too long: a piece is shorter than the limit.
-      const apart = length + firstEnd > maxRecordLength;
-      if (apart) yield take(piece.subarray(0, firstEnd), true);
-      if (!apart || firstEnd < last) yield take(piece.subarray(apart ? firstEnd + 1 : 0, last + 1), false);
+      const isTooLong = length + firstEnd > maxRecordLength;
+      const start = isTooLong ? firstEnd + 1 : 0;
+      if (isTooLong) yield take(piece.subarray(0, firstEnd), true);
+      if (start <= last) yield take(piece.subarray(start, last + 1), false);
     }
     const rest = piece.subarray(last + 1);
     // Once a line is known to be too long, only its length counts.

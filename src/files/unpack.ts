@@ -1,4 +1,4 @@
-/** What a file is by its first bytes: gzip is unpacked on the way, and what is no text is refused by its name. */
+/** What a file is by its first bytes: gzip is unpacked on the way, and what is not text is refused by its name. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';

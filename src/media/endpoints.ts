@@ -66,8 +66,8 @@ const headers = {
   'Cross-Origin-Resource-Policy': 'That pages of other sites may show it.',
 };
 
-/** @param makings how many variants a caller may have made; those that are there cost nothing */
-export function createMediaEndpoints(media: Media, makings: Quota): Endpoint[] {
+/** @param renditions how many variants a caller may have made; those that are there cost nothing */
+export function createMediaEndpoints(media: Media, renditions: Quota): Endpoint[] {
   return [
     createEndpoint({
       method: 'GET',
@@ -105,8 +105,8 @@ export function createMediaEndpoints(media: Media, makings: Quota): Endpoint[] {
           format: format ?? getUsualFormat(type),
         };
         if (!(await media.hasVariant(hash, request))) {
-          const all = `All ${makings.limit} other sizes of images that may be made in this window have been`;
-          await charge(makings, `ip:${address}`, all);
+          const all = `All ${renditions.limit} other sizes of images that may be made in this window have been`;
+          await charge(renditions, `ip:${address}`, all);
         }
         const file = requireFile(await refuseImageErrors('image', media.variant(hash, request)), hash);
         return reply(hash, `image/${request.format}`, file, toVariantName(request));

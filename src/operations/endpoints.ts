@@ -40,7 +40,7 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
   const toDocumentPath = ({ name }: VersionDocument) =>
     name === current.name ? '/openapi.json' : `/openapi.${name}.json`;
   return [
-    createIndexEndpoint(options, toDocumentPath),
+    createIndexEndpoint({ ...options, current }, toDocumentPath),
     createEndpoint({
       ...open,
       path: '/health',

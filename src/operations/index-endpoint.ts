@@ -29,13 +29,18 @@ const beside = {
 
 const address = z.url().describe('Where it is.');
 
+interface Published {
+  readonly release: string;
+  readonly versions: readonly VersionDocument[];
+  /** The newest of them. */
+  readonly current: VersionDocument;
+}
+
 /** @param documentPath where a version is described */
 export function createIndexEndpoint(
-  { release, versions }: { readonly release: string; readonly versions: readonly VersionDocument[] },
+  { release, versions, current }: Published,
   documentPath: (version: VersionDocument) => string,
 ): Endpoint {
-  const current = versions.at(-1);
-  if (current === undefined) throw new Error('no version is published');
   const names = versions.map(({ name }) => name);
   const described = {
     name: z.literal('Catalog').describe('The name of the service.'),

@@ -102,7 +102,11 @@ async function* readRecordCandidates(
       if (!looked && record.value !== undefined) {
         const template = await readTemplateColumns(record, request.file);
         const proposal = formatProposal(request.fileName, template ?? record.columns ?? []);
-        checkColumns(record, request, proposal, source, notices, mapper);
+        checkColumns(record, request, proposal);
+        if (record.columns !== undefined) {
+          if (proposal !== '') notices.say(proposal);
+          notices.unused = mapper.unused(record.columns);
+        }
         looked = true;
       }
       candidates.push(toCandidate(record, position, request.mapping, mapper));
@@ -141,26 +145,18 @@ function requireMapped({ value: first = {} }: SourceRecord, mapping: Mapping): v
   }
 }
 
-function checkColumns(
-  record: SourceRecord,
-  { mapping, set }: CandidateRequest,
-  proposal: string,
-  { format }: ImportSource,
-  notices: Notices,
-  mapper: Mapper,
-): void {
+/** @param proposal of a preset, where the file is one that a shop has written */
+function checkColumns(record: SourceRecord, { mapping, set }: CandidateRequest, proposal: string): void {
   const { value: first = {}, columns } = record;
   const names = Object.keys(first).join(', ');
   requireMapped(record, mapping);
-  if (format !== 'csv' || columns === undefined) return;
+  if (columns === undefined) return;
   for (const field of ['name', 'price']) {
     if (mapping.has(field) || set.has(field) || pickMember(first, field) !== undefined) continue;
     throw new Error(
       proposal || `there is no column "${field}": name it with --map ${field}=COLUMN, one of ${names}`,
     );
   }
-  if (proposal !== '') notices.say(proposal);
-  notices.unused = mapper.unused(columns);
 }
 
 /** Which columns members come from, found out once for each header; not of those that the command line gives. */

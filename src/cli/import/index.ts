@@ -79,10 +79,10 @@ async function beginFile(given: ImportArguments, catalog: Catalog): Promise<Open
     started,
     stop,
     chunks: {
-      next() {
-        const now = first === undefined ? chunks.next() : Promise.resolve(first);
+      async next() {
+        const next = first ?? chunks.next();
         first = undefined;
-        return now;
+        return next;
       },
     },
   };

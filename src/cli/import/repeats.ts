@@ -1,11 +1,11 @@
-/** Records of one file that have the same sku: counted, and written together where the catalog may have the product already. */
+/** Records of one file that have the same sku or external id: counted, and written together where the product may exist. */
 import { fullGC } from 'bun:jsc';
 import { createRecordMapper, type MapOptions } from '../../files/cells/mapper.ts';
 import type { SourceRecord } from '../../files/read.ts';
 import type { ImportRecord } from '../../resources/products/import/plain.ts';
 
 /**
- * Whether a text came before. Two 32-bit hashes stand for each, in 8 bytes: a set of the texts themselves would
+ * Whether a text came before; the next time it has. Two 32-bit hashes stand for each, in 8 bytes: a set of the texts themselves would
  * take ten times the memory. That two texts are taken for one is as good as impossible below a billion of them.
  */
 export function createRepetitions(): { had(text: string): boolean } {

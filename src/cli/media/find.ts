@@ -8,10 +8,13 @@ import type { Database } from '../../storage/database.ts';
 import { readPages } from '../../turns/slices.ts';
 import { readRowPages } from '../check/rows.ts';
 
-/** `products` are those that show it. */
+/**
+ * What is wrong with one image; `products` are those that show it. Neither: they do, though it has no row and no file. Uses:
+ * other products are noted in media_uses.
+ */
 export type Wrong = { readonly hash: string; readonly products: readonly number[] } & (
   | { readonly kind: 'file without row'; readonly size: number }
-  | { readonly kind: 'row without file' | 'nothing' | 'uses' }
+  | { readonly kind: 'row without file' | 'neither' | 'uses' }
   | { readonly kind: 'damaged'; readonly reason: string }
 );
 
@@ -59,7 +62,7 @@ export async function findWrong(database: Database, store: FileStore, options: O
     const products = shown.get(hash) ?? [];
     const isKept = rows.has(hash);
     if (!seen.has(hash) && !(await isThere(database, store, hash, isKept)))
-      wrong.push({ kind: isKept ? 'row without file' : 'nothing', hash, products });
+      wrong.push({ kind: isKept ? 'row without file' : 'neither', hash, products });
     else if (isKept && !areSame(products, noted.get(hash) ?? []))
       wrong.push({ kind: 'uses', hash, products });
   }

@@ -95,10 +95,10 @@ function formatLine(wrong: Wrong): string {
       return `${wrong.hash}: a file of ${formatCount(wrong.size)} bytes without a row${shown}`;
     case 'row without file':
       return `${wrong.hash}: a row without a file${shown}`;
-    case 'nothing':
+    case 'neither':
       return `${wrong.hash}: neither a row nor a file${shown}`;
     case 'uses':
-      return `${wrong.hash}: which products show it is written down wrongly${shown}`;
+      return `${wrong.hash}: the record of the products that show it is wrong${shown}`;
     case 'damaged':
       return `${wrong.hash}: the file is damaged: ${wrong.reason}${shown}`;
   }

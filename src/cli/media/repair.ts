@@ -18,7 +18,7 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
   const images = createImageStore(database);
 
   /** Takes an image off the products that show it. */
-  async function takeOff({ hash, products: ids }: Wrong): Promise<void> {
+  async function removeFromProducts({ hash, products: ids }: Wrong): Promise<void> {
     for (const id of ids) {
       await database.write(async session => {
         const before = await products.lock(session, id);
@@ -31,7 +31,7 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
     }
   }
 
-  /** Writes down who shows it, as products say. */
+  /** Records the products that show it. */
   async function noteUses(session: Transaction, { hash, products: ids }: Wrong): Promise<void> {
     await session.run(build.deleteFrom('media_uses').where('hash', '=', hash).compile());
     for (const product_id of ids)
@@ -39,7 +39,7 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
     if (ids.length === 0) await images.noteUnused(session, hash, systemClock.now());
   }
 
-  async function forget(hash: string): Promise<void> {
+  async function deleteRow(hash: string): Promise<void> {
     await database.write(async session => {
       await session.run(build.deleteFrom('media_uses').where('hash', '=', hash).compile());
       await session.run(build.deleteFrom('media').where('hash', '=', hash).compile());
@@ -75,11 +75,11 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
         await media.remove(wrong.hash);
         return true;
       case 'row without file':
-        await takeOff(wrong);
-        await forget(wrong.hash);
+        await removeFromProducts(wrong);
+        await deleteRow(wrong.hash);
         return true;
-      case 'nothing':
-        await takeOff(wrong);
+      case 'neither':
+        await removeFromProducts(wrong);
         return true;
       case 'uses':
         await database.write(session => noteUses(session, wrong));

@@ -6,7 +6,7 @@
  */
 const unprintable = /[\p{Cc}\u2028\u2029\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
-const short: Readonly<Record<string, string>> = {
+const shortEscapes: Readonly<Record<string, string>> = {
   '\b': '\\b',
   '\t': '\\t',
   '\n': '\\n',
@@ -14,11 +14,11 @@ const short: Readonly<Record<string, string>> = {
   '\r': '\\r',
 };
 
-/** The text in one line, with escapes as JSON has them for what is no character to be seen. */
+/** The text in one line, with escapes as JSON has them for what is not visible. */
 export function escapeUnprintable(text: string): string {
   return text.replace(
     unprintable,
-    character => short[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    character => shortEscapes[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 

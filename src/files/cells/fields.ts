@@ -61,7 +61,7 @@ const toAmount: Reader = (value, options) => {
   return read.currency === undefined ? read.value : new AmountIn(read.value, read.currency);
 };
 
-/** Why an amount in whose cell a currency stands is no number of pieces. */
+/** Why an amount with a currency beside it is not a number of pieces. */
 export const withoutCurrency = 'must be a number without a currency';
 
 const parseJson: Reader = value => {

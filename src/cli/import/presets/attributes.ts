@@ -71,7 +71,7 @@ export function createAttributeSet(
       addAsItIs(name, typeof given === 'string' ? read(given) : given.map(text => read(text)));
     },
     addAsItIs: (name: string, given: string | readonly string[]): void => addAsItIs(name, given),
-    /** Adds texts that are no numbers, whatever they look like. */
+    /** Adds texts that are not numbers, whatever they look like. */
     addCodes: (name: string, texts: readonly string[]): void => addAsItIs(name, texts, keepAsItIs),
     /** Takes the first text out; undefined where there is none. */
     takeFirst(name: string): string | undefined {

@@ -1,4 +1,4 @@
-/** Templates of Meta and Google, whose first lines explain the columns: they are no header. */
+/** Templates of Meta and Google, whose first lines explain the columns: they are not the header. */
 import type { SourceRecord } from '../../../../files/read.ts';
 import { openSource } from '../../source.ts';
 
