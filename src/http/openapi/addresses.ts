@@ -9,8 +9,8 @@ type Named = Readonly<Record<string, SchemaObject>>;
 const host = 'https://shop.example';
 const toExampleAddress = (path: string) => host + path.replaceAll(/\{\w+\}/g, '1');
 
-/** Relations that are called other than what they lead to. */
-const called: Readonly<Record<string, string>> = {
+/** What relations lead to whose name does not say it. */
+const targetNames: Readonly<Record<string, string>> = {
   pay: 'payment',
   passwordReset: 'password-reset',
   customer: 'user',
@@ -104,7 +104,7 @@ function linkTo(relation: string, path: string, paths: Paths): SchemaObject | un
   if (relation === 'self') return { href: toExampleAddress(path) };
   const method = changes[relation];
   if (method !== undefined) return { href: toExampleAddress(path), method };
-  const below = `${path}/${called[relation] ?? relation}`;
+  const below = `${path}/${targetNames[relation] ?? relation}`;
   const item = paths[below];
   if (item !== undefined)
     return { href: toExampleAddress(below), ...(item.get === undefined ? { method: 'POST' } : {}) };
@@ -116,7 +116,7 @@ const findEmbeddedPath = (relation: string, path: string, paths: Paths): string 
   findMemberPath(`${path}/${relation}s`, paths) ?? findResourcePath(relation, paths);
 
 const findResourcePath = (relation: string, paths: Paths): string | undefined =>
-  Object.keys(paths).find(path => path.endsWith(`/${called[relation] ?? relation}s/{id}`));
+  Object.keys(paths).find(path => path.endsWith(`/${targetNames[relation] ?? relation}s/{id}`));
 
 /** The path of one of a collection: below it, or in the collection of the same name beside it. */
 function findMemberPath(collection: string, paths: Paths): string | undefined {

@@ -39,14 +39,14 @@ export function buildExample(schema: SchemaObject, members: 'all' | 'required', 
 function buildObjectExample(
   schema: SchemaObject,
   members: 'all' | 'required',
-  of: (part: unknown) => unknown,
+  buildPart: (part: unknown) => unknown,
 ): unknown {
   const required = Array.isArray(schema.required) ? schema.required : [];
   const properties = Object.entries(requireSchema(schema.properties ?? {}));
   const shown = properties.filter(([name]) => members === 'all' || required.includes(name));
   // If nothing is required, an empty object would show nothing.
   const chosen = shown.length === 0 ? properties.slice(0, 1) : shown;
-  return Object.fromEntries(chosen.map(([name, part]) => [name, of(part)]));
+  return Object.fromEntries(chosen.map(([name, part]) => [name, buildPart(part)]));
 }
 
 const texts: Readonly<Record<string, string>> = {

@@ -163,7 +163,7 @@ function addDescription(name: string, member: SchemaObject): SchemaObject {
 }
 
 /**
- * Objects stay open, because a new member is no breaking change and clients must ignore those they do not
+ * Objects stay open, because a new member is not a breaking change and clients must ignore those they do not
  * know. A pattern beside a format says the same again, at length: but for addresses, which the service takes fewer of
  * than the format.
  */

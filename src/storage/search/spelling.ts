@@ -58,12 +58,12 @@ export function createSpelling(
         ? []
         : (await session.all(select({ words: words.join(' ') }))).map(({ word }) => word);
   };
-  const shared = prepareListing(words => statements.kept(words, 'shared'));
-  const alone = prepareListing(words => statements.kept(words, 'exclusive'));
-  const unused = prepareListing(words => statements.unused(words, limit));
+  const lockShared = prepareListing(words => statements.kept(words, 'shared'));
+  const lockExclusively = prepareListing(words => statements.kept(words, 'exclusive'));
+  const findUnused = prepareListing(words => statements.unused(words, limit));
   const { rare } = statements;
   const sortIn = statements.sortIn?.compile(build);
-  const seldom = rare && prepareListing(words => rare(words, limit));
+  const findRare = rare && prepareListing(words => rare(words, limit));
 
   const prepareWriting = (query: (spelt: RawBuilder<unknown>) => RawBuilder<unknown>) => {
     const write = prepareQuery<{ spelt: string }, unknown>(build, ({ spelt }) => query(spelt));
@@ -92,9 +92,11 @@ export function createSpelling(
       const words = await sortInSlices(all);
       for (let start = 0; start < words.length; start += wordsAtOnce) {
         const some = words.slice(start, start + wordsAtOnce);
-        let kept = new Set(await (freed.size === 0 ? shared : alone)(session, some));
+        let kept = new Set(await (freed.size === 0 ? lockShared : lockExclusively)(session, some));
         const candidates = some.filter(word => freed.has(word));
-        const gone = new Set(await unused(session, (await seldom?.(session, candidates)) ?? candidates));
+        const gone = new Set(
+          await findUnused(session, (await findRare?.(session, candidates)) ?? candidates),
+        );
         await remove(
           session,
           [...gone].filter(word => kept.has(word)),
@@ -103,19 +105,19 @@ export function createSpelling(
         // Another transaction may keep a word first, and a third remove it again before it is locked here.
         for (let missing = omitWords(needed, kept); missing.length > 0; missing = omitWords(missing, kept)) {
           await insert(session, missing);
-          kept = new Set(await shared(session, missing));
+          kept = new Set(await lockShared(session, missing));
         }
       }
     },
   };
 
-  const leave = (session: Transaction, what: string, entries: readonly string[]) => {
-    for (const entry of entries) if (canBeMisspelt(entry)) session.atEnd(ending, what + entry);
+  const postpone = (session: Transaction, mark: string, entries: readonly string[]) => {
+    for (const entry of entries) if (canBeMisspelt(entry)) session.atEnd(ending, mark + entry);
   };
 
   return {
-    keep: (session, entries) => leave(session, added, entries),
-    release: (session, entries) => leave(session, dropped, entries),
+    keep: (session, entries) => postpone(session, added, entries),
+    release: (session, entries) => postpone(session, dropped, entries),
 
     async rebuild(session) {
       await session.run(sql`delete from search_spellings`.compile(build));

@@ -77,7 +77,8 @@ export function weighWord(
   const ways = alternatives.map(({ choice, factor, isGuess = false }) => ({
     texts: choice.map(padWord),
     together: ` ${choice.map(({ word }) => word).join(' ')} `,
-    ...{ factor, isGuess },
+    factor,
+    isGuess,
   }));
   const forms = alternatives.flatMap(({ choice }) =>
     choice.length === 1 ? choice.map(({ word }) => word) : [],
