@@ -55,7 +55,7 @@ export function createChangeBuilder<Row extends { readonly id: number }>(
 const secretMember =
   /"(?:password|password_?hash|secret|key|key_?hash|api_?key|token|token_?hash|(?:access|refresh)_?token|authorization)":/i;
 
-/** Resources whose members callers name, or which have a `key` that is none to a lock: they hold no secrets. */
+/** Resources whose members callers name, or whose `key` is not a credential: they hold no secrets. */
 const withoutSecrets: ReadonlySet<string> = new Set(['product', 'variant', 'attribute']);
 
 /** The resources of which some event has a consumer. */

@@ -59,7 +59,7 @@ export interface Cors {
 
 /**
  * @returns the origin as browsers send it (RFC 6454 §6.2): in lower case, without the port that its scheme has anyway
- * @throws Error for what is no origin
+ * @throws Error for what is not an origin
  */
 export function parseOrigin(text: string): string {
   if (text === '*') throw new Error('* is not an origin: leave the setting out to allow any');

@@ -67,7 +67,7 @@ export function quoteValue(value: unknown, length: number): string {
 export function isCredential(parameter: string, isOwn = false): boolean {
   if (!mayHold.test(parameter)) return false;
   if (holdsCredential(parameter)) return true;
-  // What some programs separate with; nothing else of an address holds them unencoded.
+  // Some programs separate parameters with these; nothing else in an address has them unencoded.
   const parts = parameter.split(/[;#?]/);
   return (isOwn ? parts.slice(1) : parts).some(hasCredentialName);
 }

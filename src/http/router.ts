@@ -19,7 +19,7 @@ export interface Route {
   readonly operations: ReadonlyMap<string, Operation>;
   /** The value of Allow. */
   readonly allow: string;
-  /** Whether its requests wait for no other's turn. */
+  /** Whether its requests are served before those that wait for their turn. */
   readonly bypassesQueue: boolean;
 }
 

@@ -70,7 +70,7 @@ export const getEmbeddedFile = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string 
 /**
  * Makes DATA_DIR when it is missing.
  * @returns the uppermost folder that was made; undefined when DATA_DIR was there
- * @throws ConfigError naming the path that is no folder, or cannot be written by this process
+ * @throws ConfigError naming the path that is not a folder, or cannot be written by this process
  */
 export function checkDataFolder({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string | undefined {
   const folder = resolve(DATA_DIR);

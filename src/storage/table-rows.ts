@@ -13,7 +13,7 @@ interface TableRows<Row extends { readonly id: number }> {
   keep(session: Session, id: number): Promise<Row | undefined>;
   /** @returns its id @throws StorageError `unique` */
   insert(session: Transaction, values: Omit<Row, 'id'>): Promise<number>;
-  /** @returns the row. Values that are no columns are not written. @throws StorageError `unique` */
+  /** @returns the row. Values without a column are not written. @throws StorageError `unique` */
   insertReturning(session: Transaction, values: Arguments): Promise<Row>;
   /** @throws StorageError `unique` */
   update(session: Session, id: number, changes: Partial<Omit<Row, 'id'>>): Promise<void>;

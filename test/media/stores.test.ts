@@ -226,7 +226,7 @@ for (const [where, kind] of places) {
       const ended = await check();
       expect(ended.status).toBe(1);
       expect(ended.out).toContain(`${hashOf(lost)}: a row without a file; shown by product ${product.id}\n`);
-      expect(ended.out).toContain(`${hashOf(torn)}: which products show it is written down wrongly`);
+      expect(ended.out).toContain(`${hashOf(torn)}: the record of the products that show it is wrong`);
       expect(ended.out).toContain('2 wrong; catalog media check --repair');
       const repaired = await check('--repair');
       expect([repaired.status, repaired.out.trimEnd().split('\n').at(-1)]).toEqual([0, '2 repaired']);

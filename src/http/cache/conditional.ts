@@ -30,8 +30,8 @@ export function formatHttpDate(milliseconds: number): string {
 }
 
 /**
- * What Last-Modified says of a change: the end of its second. What was read in the same second, but before the
- * change, then never has the same date, be it that of an earlier change or the Date of the response.
+ * What Last-Modified says of a change: the end of its second. What was read in that second before the change then never
+ * has the same date: neither as its Last-Modified nor as the Date of its response.
  * It is shown once that second is over: until then there may be further changes in it (RFC 9110 §8.8.2.2).
  * @param milliseconds epoch milliseconds of the change
  * @returns whole seconds since the epoch

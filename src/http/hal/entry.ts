@@ -22,7 +22,7 @@ interface Destination {
   readonly relation: string;
   readonly path: string;
   readonly template: string;
-  /** Whether it is to be had as HAL. */
+  /** Whether it is available as HAL. */
   readonly isHal: boolean;
 }
 

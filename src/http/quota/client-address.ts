@@ -28,7 +28,7 @@ export function readClientAddress(
 
 /**
  * The one name of an address, whatever its spelling: with a port, in brackets, with a zone (RFC 4007 §11),
- * abbreviated (RFC 5952), IPv4 in IPv6 (RFC 4291 §2.5.5.2). Undefined for text that is no address.
+ * abbreviated (RFC 5952), IPv4 in IPv6 (RFC 4291 §2.5.5.2). Undefined for text that is not an address.
  */
 export function normalizeAddress(spelling: string | undefined): string | undefined {
   if (spelling === undefined || spelling.length > longest) return undefined;

@@ -31,7 +31,7 @@ function isRelative(url: string): boolean {
   return url.charCodeAt(0) === 0x2f;
 }
 
-/** @throws HttpError 400 for a Host header that is no host, and for two (RFC 9112 §3.2); it may be missing or empty */
+/** @throws HttpError 400 for a Host header that is not a host, and for two (RFC 9112 §3.2); it may be missing or empty */
 export function checkHost({ url, headers }: Request): void {
   const host = headers.get('host');
   if (host === null) return;

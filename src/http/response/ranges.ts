@@ -40,7 +40,7 @@ function toSuffixRange(length: number, size: number): ByteRange {
   return { first: length === 0 ? size : Math.max(0, size - length), last: size - 1 };
 }
 
-/** Undefined for a range that ends before it begins, which is no range. */
+/** Undefined for a range that ends before it begins, which is not a range. */
 function toByteRange(first: number, to: string, size: number): ByteRange | undefined {
   const last = to === '' ? size - 1 : Number(to);
   if (to !== '' && last < first) return undefined;

@@ -58,7 +58,7 @@ export function replyNoContent(): Reply {
   return { status: 204, body: null, mediaType: json, cacheControl: noStore, tagged: false };
 }
 
-/** A response that is no resource's representation and must not be kept: tokens, secrets, errors. */
+/** A response that is not a representation of a resource and must not be kept: tokens, secrets, errors. */
 export function replySecret(
   status: number,
   body: object | string,

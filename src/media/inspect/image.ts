@@ -31,7 +31,7 @@ export const computeWholeLimit = ({ pixels }: Limits): number => Math.max(1, Mat
 /** `unsupported`: none that is read here. `invalid`: one that is broken. `large`: one with too many pixels. */
 export type RefusalKind = 'unsupported' | 'invalid' | 'large';
 
-/** A file that is no image that can be kept. Its message is for the one who sent it. */
+/** A file that is not an image that can be kept. Its message is for the client that sent it. */
 export class ImageError extends Error {
   constructor(
     readonly kind: RefusalKind,

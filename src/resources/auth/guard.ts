@@ -16,7 +16,7 @@ type From = Pick<HandlerContext<unknown, unknown, unknown>, 'showQuota' | 'addre
 
 /**
  * Makes an attempt when there may be another, and counts it as a failure when the request is refused; a failure of the
- * service is no failed attempt. The response's quota headers show how many may fail before they have to be waited for.
+ * service is not a failed attempt. The response's quota headers show how many may fail before they have to be waited for.
  * @param subject the account by `toEmailKey`, whether or not there is such a user; or the token that is tried
  * @throws HttpError 429
  */

@@ -105,7 +105,7 @@ export function createNotificationEndpoints(
   ];
 }
 
-/** An API key is no user: no scope admits one to these endpoints. */
+/** An API key is not a user: no scope admits one to these endpoints. */
 function requireReader(caller: Caller): number {
   if (caller.kind !== 'user') throw createUnauthorizedError('UNAUTHORIZED');
   return caller.userId;

@@ -113,7 +113,7 @@ function findPieceAround(text: string, marker: Marker): string | undefined {
     const from = first.start - before;
     if (run.end - Math.max(from, 0) > length && end > 0) break;
     end = run.end;
-    // What begins with a word that is marked already is no other.
+    // What begins with a word that is marked already needs no mark of its own.
     if (hit !== undefined && (marks.at(-1)?.end ?? 0) <= hit.start) marks.push(hit);
   }
   if (first === undefined) return undefined;

@@ -5,7 +5,7 @@ import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/h
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, oneOf, prose, text, timestamp } from '../../http/schema.ts';
 
-/** Its length first: to find out that a long text is no address takes long, and much memory. */
+/** Its length first: to find out that a long text is not an address takes long, and much memory. */
 export const email = z.string().max(254, { abort: true }).check(z.email('must be an e-mail address'));
 /** 10 characters or more; the upper limit keeps hashing from being a way to keep the service busy. */
 export const newPassword = z.string().min(10).max(200);

@@ -9,7 +9,7 @@ import { type Arrangement, arrangeRows, selectArrangedRows, sortCodes } from './
 import { type Line, mostMoved } from './line.ts';
 import { putRow, type RowSet, selectAccepted } from './rows.ts';
 
-/** Distinct values, and combinations of them, at most: with more a column is no use as a facet, and large. */
+/** Distinct values, and combinations of them, at most: with more a column is large, and useless as a facet. */
 export const mostCombinations = 300_000;
 /** Bytes of sets of rows that are kept for the tests made last. */
 const setsSize = 4 * 1024 * 1024;

@@ -82,7 +82,7 @@ function compareByCodePoint(one: string, other: string): number {
 
 const isHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xe000;
 
-/** The most frequent values. Texts that indexes hold shortened are no values to choose from, and left out. */
+/** The most frequent values. Texts that indexes hold shortened cannot be chosen, and are left out. */
 export async function computeFacetValues(column: Countable, rows: RowSet | undefined): Promise<FacetValues> {
   const counts = await countByValue(column, rows);
   const { values } = column;

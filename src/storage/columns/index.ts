@@ -202,7 +202,7 @@ export function createColumns(
           await Promise.all(selectMissing(sources).map(loadOnce));
           await changes.check();
         }
-        // Those who work with what was are not joined: they are waited for.
+        // Work that began before these changes needs the columns as they were: it is waited for.
         const applied = deferral.whenApplied();
         if (applied === undefined) break;
         await applied;

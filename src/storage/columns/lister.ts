@@ -161,7 +161,7 @@ export function createMemoryLister<Row>(
       await changes.check();
       const page = await readPage(request);
       if (page !== undefined) return page;
-      // What is being read is waited for once; if nothing is, others have changed the page meanwhile, or it is not to be had.
+      // What is being read is waited for once; if nothing is, others have changed the page meanwhile, or it is not available.
       if (!hasWaited && (await waitForColumns(request))) hasWaited = true;
       else if (select(request) === undefined) return undefined;
     }

@@ -10,7 +10,7 @@ import type { Columns } from './index.ts';
 import { has, intersectRows, type RowSet, toRowSet } from './rows.ts';
 import { type ColumnSource, findSource } from './source.ts';
 
-/** So often conditions are queried again that other rows match since the columns were taken. */
+/** So often conditions are queried again where others have changed rows since the columns were taken. */
 const attempts = 3;
 
 /** The test that a condition makes of a column; undefined for one that only the database decides. */
@@ -73,7 +73,7 @@ export function createColumnFinder(
     return { version: row?.version, rows: () => found };
   }
 
-  /** Undefined where a condition matches the rows of another state. */
+  /** Undefined where the rows that match a condition were queried in another state. */
   async function findMatches(
     session: Session,
     conditions: readonly Condition[],

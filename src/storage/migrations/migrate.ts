@@ -85,7 +85,7 @@ export async function isCatalog({ read, build, dialect }: Database): Promise<boo
 
 /**
  * Why this program must not work on the database, in one line: migrations are missing, or another release has since made
- * one that this program cannot work beside. Undefined when nothing is against it. Rejects when it is no catalog.
+ * one that this program cannot work beside. Undefined when nothing is against it. Rejects when it is not a Catalog database.
  */
 export async function findReasonNotToServe(database: Database): Promise<string | undefined> {
   const done = await readApplied(database.read, database);

@@ -135,7 +135,7 @@ export function openPostgres(options: PostgresOptions): Database {
         if (lost) await waitForTurn();
         continue;
       }
-      // It is committed: what an effect throws is no reason to run it again.
+      // It is committed: what an effect throws is not a reason to run it again.
       for (const effect of left.effects) effect();
       return result;
     }

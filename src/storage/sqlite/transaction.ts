@@ -23,7 +23,7 @@ export interface Left extends Leftovers {
 
 export const createLeft = (): Left => ({ ...createLeftovers(), hasWritten: false, written: 0 });
 
-/** What a value takes that is no text, and a text besides its characters. */
+/** What a value takes that is not text, and a text besides its characters. */
 const valueBytes = 16;
 
 function countWritten(values: readonly unknown[]): number {

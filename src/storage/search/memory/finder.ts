@@ -18,7 +18,7 @@ const mostOthers = 500;
 const mostWords = 5000;
 const otherTypes = searchTypes.filter(type => type !== 'product');
 
-/** Positions of documents that are no products; undefined where they have to be read from the index. */
+/** Positions of documents that are not products; undefined where they have to be read from the index. */
 type Others = readonly number[] | undefined;
 
 /** What has been read from the index: the products, and the positions of all else. */

@@ -38,7 +38,7 @@ export interface WordSets {
   want(word: IndexedWord): void;
   /** Another number whenever something that is found has changed. */
   seen(): number;
-  /** The same of documents that are no products. */
+  /** The same of documents that are not products. */
   othersSeen(): number;
   /** Keeps the products that have a word, read in a state that is no older than that of `seen`. */
   keep(word: IndexedWord, set: DocumentSet, seen: number | undefined): void;
@@ -96,7 +96,7 @@ export function createWordSets(
     },
     reworded,
   );
-  // Documents that are no products, and codes of variants.
+  // Documents that are not products, and codes of variants.
   const others = { name: searchCollection };
   for (const one of [collection, reworded, others])
     changes.follow(one, () => {

@@ -7,7 +7,7 @@ export interface SearchText {
   readonly title: string;
   readonly body: string;
   readonly fields?: ProductTexts;
-  /** Found only by those who ask for archived products. */
+  /** Found only by requests for archived products. */
   readonly archived?: boolean;
 }
 
@@ -162,7 +162,7 @@ export function splitDocument(document: SearchText): { text: string; words: read
   return { text: `${mark}${words.slice(0, titled).join(` ${mark}`)} ${words.join(' ')}`, words };
 }
 
-/** In letters. A word of three can be meant by one of four; longer ones are no words. */
+/** In letters. A word of three can be meant by one of four; longer ones are not words. */
 const shortestMisspelt = 3;
 const longestMisspelt = 32;
 const letters = /^[\p{L}\p{M}]+$/u;

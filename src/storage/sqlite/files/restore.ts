@@ -29,7 +29,7 @@ export interface Restored {
 /**
  * Copies under a temporary name, verifies the copy, and only then gives it the database's name. The former database
  * stays beside it under another name, with its log.
- * @param accepts throws when the copy is no database of this program
+ * @param accepts throws when the copy is not a database of this program
  * @param stamp ends the name of the former database
  * @throws Error with one line when the copy is missing, damaged or no catalog, or the database is in use
  */
