@@ -1,7 +1,7 @@
 /** The server on its address and port. */
 import type { App } from './app.ts';
 import { type Config, ConfigError } from './config.ts';
-import { getErrorCode } from './error-code.ts';
+import { getErrorCode, getErrorMessage } from './error-text.ts';
 
 /** Seconds without a byte after which a connection is closed: what ends half-open and stalled requests. */
 const idleTimeout = 30;
@@ -24,9 +24,7 @@ export function listen(app: App, config: Config) {
       );
     }
     if (code === 'EACCES') throw new ConfigError(`PORT: this process may not listen on ${HOST}:${PORT}`);
-    throw new ConfigError(
-      `HOST: cannot listen on ${HOST}:${PORT}: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new ConfigError(`HOST: cannot listen on ${HOST}:${PORT}: ${getErrorMessage(error)}`);
   }
 }
 

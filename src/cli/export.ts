@@ -1,7 +1,7 @@
 /** `catalog export`: all products, from one state of the catalog, to a file or standard output. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { type CompiledQuery, sql } from 'kysely';
-import { getErrorCode } from '../error-code.ts';
+import { getErrorCode, getErrorMessage } from '../error-text.ts';
 import { buildStoredColumns, productOf, type StoredProduct } from '../resources/products/row.ts';
 import { statuses } from '../resources/products/schema.ts';
 import { type StoredVariant, variantOf } from '../resources/variants/row.ts';
@@ -223,7 +223,7 @@ async function createFileOutput(file: string): Promise<Output> {
     handle = await open(partial.path, 'wx');
   } catch (error) {
     partial.remove();
-    throw new Error(`cannot write ${file}: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`cannot write ${file}: ${getErrorMessage(error)}`);
   }
   return {
     write: text => handle.writeFile(text),

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Config } from '../config.ts';
-import { getErrorCode } from '../error-code.ts';
+import { getErrorCode, getErrorMessage } from '../error-text.ts';
 import { readNames } from '../secrets/private-files.ts';
 import { getEmbeddedFile } from '../storage/open.ts';
 import { listenForEnd } from './launcher.ts';
@@ -78,7 +78,7 @@ export function createPartialFile(file: string, command: string): PartialFile {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     withdraw();
-    throw new Error(`cannot write ${file}: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`cannot write ${file}: ${getErrorMessage(error)}`);
   }
   const path = join(folder, basename(file));
   return {

@@ -1,10 +1,11 @@
 /** The command line as a function: finds the command, runs it, and returns the status to end with. */
 import { version } from '../../package.json';
 import { ConfigError } from '../config.ts';
+import { getErrorMessage } from '../error-text.ts';
 import { damageAdvice, isDamage } from '../storage/damage.ts';
 import { commands, formatOverview } from './index.ts';
 import { printLines } from './terminal/output.ts';
-import { escapeUnprintable, getErrorMessage } from './terminal/printable.ts';
+import { escapeUnprintable } from './terminal/printable.ts';
 import { UsageError } from './usage.ts';
 
 /**

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { getErrorMessage } from '../error-text.ts';
 
 const gzip = [0x1f, 0x8b];
 /** What a file begins with that catalog backup has written. */
@@ -82,6 +83,5 @@ export async function* unpackGzip(
   }
   await fed;
   if (failure === undefined) return;
-  const reason = failure instanceof Error ? failure.message : String(failure);
-  throw new Error(`${name} is a gzip file that is damaged or cut off: ${reason}`);
+  throw new Error(`${name} is a gzip file that is damaged or cut off: ${getErrorMessage(failure)}`);
 }

@@ -4,7 +4,7 @@
  */
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
-import { getErrorCode } from '../error-code.ts';
+import { getErrorCode } from '../error-text.ts';
 import { takeTurn } from '../turns/index.ts';
 import { createInvalidImageError } from './inspect/image.ts';
 

@@ -2,7 +2,7 @@
  * From what was sent to what is kept: inspected, without metadata but the orientation of a JPEG (others are turned), and
  * decoded once, small, which shows that it can be and what colour it has.
  */
-import { getErrorCode } from '../error-code.ts';
+import { getErrorCode } from '../error-text.ts';
 import {
   computeWholeLimit,
   ImageError,

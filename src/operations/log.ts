@@ -1,5 +1,5 @@
 /** Structured logs: one JSON object a line on standard output, in batches, with secrets left out. */
-import { getErrorCode } from '../error-code.ts';
+import { getErrorCode } from '../error-text.ts';
 import { damageAdvice, isDamage } from '../storage/damage.ts';
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;

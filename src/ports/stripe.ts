@@ -2,7 +2,7 @@
 import type Stripe from 'stripe';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
-import { getErrorCode } from '../error-code.ts';
+import { getErrorCode } from '../error-text.ts';
 import { PermanentFailure } from '../events/dispatcher.ts';
 import { isObject } from '../json-object.ts';
 import { getExponent } from '../money.ts';

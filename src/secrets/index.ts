@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
-import { getErrorCode } from '../error-code.ts';
+import { getErrorCode, getErrorMessage } from '../error-text.ts';
 
 /** The signing secret first, then those whose signatures and seals are still accepted. */
 export type Secrets = readonly [string, ...string[]];
@@ -26,9 +26,7 @@ function ensureSecret(folder: string): string {
     writeFileSync(file, randomBytes(48).toString('base64url'), { flag: 'wx', mode: 0o600 });
   } catch (error) {
     if (getErrorCode(error) !== 'EEXIST') {
-      throw new ConfigError(
-        `DATA_DIR: cannot write ${file}: ${error instanceof Error ? error.message : error}`,
-      );
+      throw new ConfigError(`DATA_DIR: cannot write ${file}: ${getErrorMessage(error)}`);
     }
   }
   const secret = readFileSync(file, 'utf8').trim();

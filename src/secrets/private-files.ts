@@ -1,6 +1,7 @@
 /** What DATA_DIR holds is for the service's own user only: the database, its secret, and mails with tokens. */
 import { chmodSync, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { getErrorMessage } from '../error-text.ts';
 
 /** Permission bits of the group and of others. */
 const forOthers = 0o077;
@@ -32,7 +33,7 @@ export function tightenPermissions(folder: string): Permissions {
       chmodSync(path, mode & 0o7777 & ~forOthers);
       tightened.push(path);
     } catch (error) {
-      open.push(`${path}: ${error instanceof Error ? error.message : error}`);
+      open.push(`${path}: ${getErrorMessage(error)}`);
     }
     return true;
   }

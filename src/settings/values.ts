@@ -1,5 +1,6 @@
 /** What the text of a setting may be, and what is made of it. */
 import { z } from 'zod';
+import { getErrorMessage } from '../error-text.ts';
 import { removeTrailingSlashes } from '../http/request/address.ts';
 
 /** The issuer of invoices: a name and the lines of an address. */
@@ -53,7 +54,7 @@ export const buildParsedSchema = <Value>(parse: (text: string) => Value) =>
     try {
       return parse(text);
     } catch (error) {
-      context.addIssue(error instanceof Error ? error.message : String(error));
+      context.addIssue(getErrorMessage(error));
       return z.NEVER;
     }
   });

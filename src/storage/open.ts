@@ -2,7 +2,7 @@
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
-import { getErrorCode } from '../error-code.ts';
+import { getErrorCode } from '../error-text.ts';
 import { type BulkLoad, type Database, StorageError } from './database.ts';
 import { restoreIndexes as restorePostgresIndexes } from './postgres/bulk/deferred-indexes.ts';
 import { loadPostgres } from './postgres/bulk/load.ts';

@@ -3,6 +3,7 @@
  * there no signal would be handled.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { getErrorMessage } from '../../error-text.ts';
 import { copySqlite } from '../../storage/sqlite/files/copy.ts';
 
 export interface CopyRequest {
@@ -18,7 +19,7 @@ function runCopy({ database, copy }: CopyRequest): CopyFailure {
     copySqlite(database, copy);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return getErrorMessage(error);
   }
 }
 

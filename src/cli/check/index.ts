@@ -1,4 +1,5 @@
 /** `catalog check`: whether the database is whole, and what is derived in it is what it is derived from. */
+import { getErrorMessage } from '../../error-text.ts';
 import { isDamage } from '../../storage/damage.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { runWithDatabase } from '../database.ts';
@@ -99,8 +100,8 @@ async function repairAll(database: Database, checks: readonly Check[], wrong: Fi
   try {
     left = await database.exclusively(repair);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error;
-    throw new Error(`nothing was repaired: ${reason}. Restore a backup (catalog restore)`, { cause: error });
+    const message = `nothing was repaired: ${getErrorMessage(error)}. Restore a backup (catalog restore)`;
+    throw new Error(message, { cause: error });
   }
   const fixed = repaired.filter(({ name }) => !left.some(line => line.startsWith(`${name}: `)));
   for (const { name } of fixed) console.log(`${name}: repaired`);

@@ -1,6 +1,7 @@
 /** `catalog import`: products from a file into the catalog. */
 import { existsSync } from 'node:fs';
 import { type Config, loadConfig } from '../../config.ts';
+import { getErrorMessage } from '../../error-text.ts';
 import { createCommandOutbox } from '../../events/outbox.ts';
 import type { CellOptions } from '../../files/cells/fields.ts';
 import { createDefinitionStore } from '../../resources/attributes/store.ts';
@@ -14,7 +15,7 @@ import { createProductTotals } from '../../storage/totals.ts';
 import { findEmbeddedSize, requireMigrated } from '../database.ts';
 import { refuseInput, refuseKept } from '../output-file.ts';
 import { formatCount, formatQuantity } from '../terminal/count.ts';
-import { escapeUnprintable, getErrorMessage } from '../terminal/printable.ts';
+import { escapeUnprintable } from '../terminal/printable.ts';
 import type { Command } from '../usage.ts';
 import { help, type ImportArguments, parseArguments } from './options.ts';
 import type { Chunk, RecordsRequest } from './records.ts';

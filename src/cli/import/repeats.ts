@@ -5,8 +5,9 @@ import type { SourceRecord } from '../../files/read.ts';
 import type { ImportRecord } from '../../resources/products/import/plain.ts';
 
 /**
- * Whether a text came before; the next time it has. Two 32-bit hashes stand for each, in 8 bytes: a set of the texts themselves would
- * take ten times the memory. That two texts are taken for one is as good as impossible below a billion of them.
+ * Whether a text came before; the next time it has. Two 32-bit hashes stand for each, in 8 bytes: a set of the texts
+ * themselves would take ten times the memory. That two texts are taken for one is as good as impossible below a billion
+ * of them.
  */
 export function createRepetitions(): { had(text: string): boolean } {
   let slots = new Uint32Array(2 * 65_536);

@@ -1,6 +1,7 @@
 /** The thread that reads and checks the records of an import: see thread.ts. */
 import { fullGC } from 'bun:jsc';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { getErrorMessage } from '../../error-text.ts';
 import { toColumns } from './columns.ts';
 import { openRecords, type RecordsRequest } from './records.ts';
 import type { ThreadMessage } from './thread.ts';
@@ -37,6 +38,6 @@ const port = parentPort;
 if (port === null) throw new Error('cli/import/worker.ts is a thread of catalog import');
 // Boundary: the thread that started this one says what it wants.
 send(port, workerData as RecordsRequest).catch((error: unknown) => {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = getErrorMessage(error);
   port.postMessage({ kind: 'failed', message } satisfies ThreadMessage);
 });

@@ -1,4 +1,5 @@
 /** Standard output, for what must not be lost without a word: `console.log` says nothing when it cannot be written. */
+import { getErrorMessage } from '../../error-text.ts';
 
 /** Writes lines. @throws Error when standard output cannot be written: its disk is full, or its reader has gone */
 export function printLines(...lines: readonly string[]): Promise<void> {
@@ -19,7 +20,7 @@ export async function printSecret(lines: readonly string[], undo: string): Promi
   try {
     await printLines(...lines);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = getErrorMessage(error);
     throw new Error(`it is done, but the secret could not be shown (${reason}): ${undo}`, { cause: error });
   }
 }

@@ -21,7 +21,3 @@ export function escapeUnprintable(text: string): string {
     character => shortEscapes[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
-
-/** What an error says, whatever was thrown. */
-export const getErrorMessage = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);

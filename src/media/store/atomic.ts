@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { getErrorCode } from '../../error-code.ts';
+import { getErrorCode } from '../../error-text.ts';
 import { HttpError } from '../../http/errors.ts';
 
 /**

@@ -2,7 +2,7 @@
 
 import { access, constants, mkdir, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { getErrorCode } from '../../error-code.ts';
+import { getErrorCode } from '../../error-text.ts';
 import { hourMs } from '../../ports/clock.ts';
 import { writeWhole } from './atomic.ts';
 import {

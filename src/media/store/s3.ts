@@ -1,6 +1,6 @@
 /** Files in a bucket of S3, or of a service that speaks its language; with Bun's own client. */
 import { S3Client, type S3ListObjectsResponse } from 'bun';
-import { getErrorCode } from '../../error-code.ts';
+import { getErrorCode } from '../../error-text.ts';
 import type { S3Location } from './location.ts';
 import {
   createStoreUnavailableError,

@@ -1,6 +1,6 @@
 /** Where files are kept, each under the SHA-256 of its content. */
 
-import { getErrorCode } from '../../error-code.ts';
+import { getErrorCode } from '../../error-text.ts';
 import { HttpError } from '../../http/errors.ts';
 import { takeTurn } from '../../turns/index.ts';
 

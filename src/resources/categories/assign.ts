@@ -19,7 +19,7 @@ export interface Categorized {
 }
 
 /** A product's categories before and after a change; none before it is made and after it is deleted. */
-export interface CategoryChange {
+interface CategoryChange {
   readonly id: number;
   readonly before: Categorized | undefined;
   readonly after: Categorized | undefined;

@@ -1,5 +1,6 @@
 /** Checks of a PostgreSQL database: see ../database.ts. Its indexes have a tool of the server's own, pg_amcheck. */
 import { sql } from 'kysely';
+import { getErrorMessage } from '../../error-text.ts';
 import type { Builder, DialectChecks, Reference, Session } from '../database.ts';
 
 /** Every value of a table, those that are stored apart too: a page that cannot be read is an error (XX001). */
@@ -11,7 +12,7 @@ async function findUnreadable(session: Session, build: Builder, table: string): 
     return [];
   } catch (error) {
     await session.run(sql`rollback to savepoint reading`.compile(build));
-    return [`${table}: ${error instanceof Error ? error.message : error}`];
+    return [`${table}: ${getErrorMessage(error)}`];
   }
 }
 

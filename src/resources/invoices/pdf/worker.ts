@@ -1,5 +1,6 @@
 /** The thread that draws invoices: see index.ts. It ends on `close`. */
 import { parentPort } from 'node:worker_threads';
+import { getErrorMessage } from '../../../error-text.ts';
 import { createInvoiceDrawer } from './document.ts';
 import type { DrawRequest, DrawResult } from './index.ts';
 
@@ -9,7 +10,7 @@ async function draw({ id, invoice }: DrawRequest): Promise<DrawResult> {
   try {
     return { id, bytes: await drawInvoice(invoice) };
   } catch (error) {
-    return { id, message: error instanceof Error ? error.message : String(error) };
+    return { id, message: getErrorMessage(error) };
   }
 }
 

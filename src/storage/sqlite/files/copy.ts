@@ -1,6 +1,7 @@
 /** A consistent copy of an SQLite database that others may be writing. */
 import { Database as Connection } from 'bun:sqlite';
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
+import { getErrorMessage } from '../../../error-text.ts';
 import { useLog } from '../journal-mode.ts';
 
 /**
@@ -23,7 +24,7 @@ function vacuumInto(database: string, copy: string): void {
     // One read transaction: the copy is of one moment, and writers do not wait for it.
     connection.run('VACUUM INTO ?', [copy]);
   } catch (error) {
-    throw new Error(`cannot write ${copy}: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`cannot write ${copy}: ${getErrorMessage(error)}`);
   }
 }
 

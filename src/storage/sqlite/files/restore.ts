@@ -12,6 +12,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { getErrorMessage } from '../../../error-text.ts';
 import { readNames } from '../../../secrets/private-files.ts';
 import { leaveLog } from '../journal-mode.ts';
 import { flushFolder } from '../threads/flush.ts';
@@ -84,7 +85,7 @@ function inspect(copy: string, temporary: string, accepts: (migrations: readonly
       connection.query<{ total: number }, []>('select count(*) as total from products').get()?.total ?? 0
     );
   } catch (error) {
-    throw new Error(`${copy} was not restored: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`${copy} was not restored: ${getErrorMessage(error)}`);
   }
 }
 

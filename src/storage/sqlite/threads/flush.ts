@@ -29,7 +29,7 @@ const flushData: Flush = promisify(fdatasync);
  * cancels none. It stays one file for as long as any connection is open.
  * @param file the database; one in memory has no log, and nothing is flushed
  */
-export function createLogFlusher(file: string, flushOf: Flush = flushData): LogFlusher {
+export function createLogFlusher(file: string, flushFile: Flush = flushData): LogFlusher {
   const log = `${file}-wal`;
   // For any other database a missing log is an error: without it nothing would be made durable, unnoticed.
   if (file === ':memory:')
@@ -47,7 +47,7 @@ export function createLogFlusher(file: string, flushOf: Flush = flushData): LogF
     async flush() {
       check();
       try {
-        await flushOf(descriptor);
+        await flushFile(descriptor);
       } catch (cause) {
         // The system may have dropped what it could not write, and says so only once: a later flush that succeeds
         // would prove nothing.

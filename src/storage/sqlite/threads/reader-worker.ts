@@ -1,5 +1,6 @@
 /** The thread that reads in the background: see reader.ts. It sends the rows of each statement, and ends on `close`. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { getErrorMessage } from '../../../error-text.ts';
 import { StorageError } from '../../database.ts';
 import { connectReader } from '../connection.ts';
 import type { BackgroundResult, BackgroundStatement } from './reader.ts';
@@ -20,6 +21,6 @@ async function run(statement: BackgroundStatement): Promise<BackgroundResult> {
     return { rows: await reader.rows(statement) };
   } catch (error) {
     const kind = error instanceof StorageError ? error.kind : undefined;
-    return { kind, message: error instanceof Error ? error.message : String(error) };
+    return { kind, message: getErrorMessage(error) };
   }
 }
