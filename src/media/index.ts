@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import { createOnce } from '../once.ts';
 import type { Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
+import { createOnce } from '../turns/once.ts';
 import { createFileCache } from './cache.ts';
 import { computeWholeLimit, ImageError, type KeptType, type Limits } from './inspect/image.ts';
 import { createLimiter } from './limiter.ts';

@@ -3,9 +3,9 @@
  * would be cached everywhere for a year. Files that are kept elsewhere have a copy in the cache.
  */
 import { createBoundedMap } from '../bounded-map.ts';
-import { createOnce } from '../once.ts';
 import type { Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
+import { createOnce } from '../turns/once.ts';
 import type { FileCache } from './cache.ts';
 import type { KeptType } from './inspect/image.ts';
 import { sniff } from './inspect/index.ts';

@@ -39,7 +39,7 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
     if (ids.length === 0) await images.noteUnused(session, hash, systemClock.now());
   }
 
-  async function deleteRow(hash: string): Promise<void> {
+  async function removeRow(hash: string): Promise<void> {
     await database.write(async session => {
       await session.run(build.deleteFrom('media_uses').where('hash', '=', hash).compile());
       await session.run(build.deleteFrom('media').where('hash', '=', hash).compile());
@@ -76,7 +76,7 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
         return true;
       case 'row without file':
         await removeFromProducts(wrong);
-        await deleteRow(wrong.hash);
+        await removeRow(wrong.hash);
         return true;
       case 'neither':
         await removeFromProducts(wrong);

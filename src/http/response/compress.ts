@@ -2,7 +2,7 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import { createOnce } from '../../once.ts';
+import { createOnce } from '../../turns/once.ts';
 import type { Coding } from '../negotiate.ts';
 
 /** Below this size in bytes compression saves no packet. */

@@ -3,11 +3,11 @@
  * gets one request per city at a time, left alone while it fails, and never waited for longer than its timeout.
  */
 import { LRUCache } from 'lru-cache';
-import { createOnce } from '../../once.ts';
 import { describeError } from '../../operations/log.ts';
 import { type Circuit, createCircuit } from '../../ports/circuit.ts';
 import { type Clock, dayMs, hourMs } from '../../ports/clock.ts';
 import { type CityLocation, type Observation, openMeteo, type WeatherProvider } from '../../ports/weather.ts';
+import { createOnce } from '../../turns/once.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { type KnownCity, knownCities } from './cities.ts';
 import type { Weather } from './schema.ts';

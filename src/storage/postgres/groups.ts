@@ -5,8 +5,8 @@
  * lock, takes the group with it; then each runs apart, in a transaction of its own.
  */
 import type { CompiledQuery } from 'kysely';
-import { createOnce } from '../../once.ts';
 import { takeTurn } from '../../turns/index.ts';
+import { createOnce } from '../../turns/once.ts';
 import { StorageError, type Transaction } from '../database.ts';
 import { createGroupQueue, createLeftovers, type Job, type Leftovers, resolveJob } from '../transactions.ts';
 import { type CopySession, mayBeCopied } from './bulk/copy.ts';

@@ -61,8 +61,8 @@ function setUp(connection: Connection, file: string, alone: boolean): Connected 
     () => 1,
     statement => statement.finalize(),
   );
-  const compile = (text: string): Statement => connection.prepare(text);
-  const prepare = (text: string): Statement => statements.getOrCreate(text, compile);
+  const prepareNew = (text: string): Statement => connection.prepare(text);
+  const prepare = (text: string): Statement => statements.getOrCreate(text, prepareNew);
   const own = createSession(prepare, file);
   return {
     connection,
