@@ -2,15 +2,17 @@
 import { STATUS_CODES } from 'node:http';
 import type { HttpError } from '../errors.ts';
 
+/** The service's own members; as JSON without details where there are none. */
+const getMembers = ({ code, message, details }: HttpError, requestId: string) => ({
+  error: code,
+  message,
+  requestId,
+  details,
+});
+
 /** The body of an error in the service's own shape: `{error, message, requestId, details?}`. */
-export function formatErrorBody(error: HttpError, requestId: string): string {
-  return JSON.stringify({
-    error: error.code,
-    message: error.message,
-    requestId,
-    ...(error.details === undefined ? {} : { details: error.details }),
-  });
-}
+export const formatErrorBody = (error: HttpError, requestId: string): string =>
+  JSON.stringify(getMembers(error, requestId));
 
 /** A 400 or 404 as some resources of the specification have it: one member, for people. */
 export function formatPlainBody(error: HttpError): string {
@@ -37,9 +39,6 @@ export function formatProblemBody(error: HttpError, requestId: string): string {
     detail: error.message,
     // The id may be any that the client has sent; a URI may not (RFC 3986 section 2).
     instance: `urn:request:${encodeURIComponent(requestId)}`,
-    error: error.code,
-    message: error.message,
-    requestId,
-    ...(error.details === undefined ? {} : { details: error.details }),
+    ...getMembers(error, requestId),
   });
 }
