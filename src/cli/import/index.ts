@@ -20,20 +20,29 @@ import type { Command } from '../usage.ts';
 import { help, type ImportArguments, parseArguments } from './options.ts';
 import type { Chunk, RecordsRequest } from './records.ts';
 import { createInitialState, createProgress, formatRemarks, formatSummary, openRejects } from './report.ts';
-import { type BatchWriter, readNextOrStop, runImport, type StopRequest } from './run.ts';
-import { requireSource } from './source.ts';
+import { type BatchWriter, runImport, type StopRequest, waitOrStop } from './run.ts';
+import { createSpool, requireSource } from './source.ts';
 import { openRecordsInWorkerUnlessSmall } from './thread.ts';
 import { createBatchWriter } from './write.ts';
 
 export const command: Command = {
   help,
-  run: args => {
+  async run(args) {
     const given = parseArguments(args);
-    return given.dryRun ? dryRun(given) : importIntoDatabase(given);
+    const spool = createSpool(given);
+    try {
+      const spooled = { ...given, spool: spool?.folder };
+      return await (given.dryRun ? dryRun(spooled) : importIntoDatabase(spooled));
+    } finally {
+      // Here and not where it is written: an interrupted import does not wait for its reader.
+      spool?.remove();
+    }
   },
 };
 
-async function importIntoDatabase(given: ImportArguments): Promise<number> {
+type SpooledArguments = ImportArguments & Pick<RecordsRequest, 'spool'>;
+
+async function importIntoDatabase(given: SpooledArguments): Promise<number> {
   const config = loadConfig(process.env);
   checkRejects(given, config);
   requireSource(given.file);
@@ -70,11 +79,12 @@ const readCatalog = async (
 });
 
 /** Opens the file and reads its first chunk, with which it is known whether it can be imported at all. */
-async function beginFile(given: ImportArguments, catalog: Catalog): Promise<OpenedFile> {
+async function beginFile(given: SpooledArguments, catalog: Catalog): Promise<OpenedFile> {
   const started = performance.now();
   const stop = createStopRequest();
-  const { totalBytes, chunks } = await openRecordsInWorkerUnlessSmall({ ...given, ...catalog });
-  let first = await readNextOrStop(chunks, stop);
+  const opening = openRecordsInWorkerUnlessSmall({ ...given, ...catalog });
+  const { totalBytes, chunks } = (await waitOrStop(opening, stop)) ?? nothingRead;
+  let first = await waitOrStop(chunks.next(), stop);
   return {
     totalBytes,
     started,
@@ -88,6 +98,12 @@ async function beginFile(given: ImportArguments, catalog: Catalog): Promise<Open
     },
   };
 }
+
+/** Of a file that the import was stopped before it could read. */
+const nothingRead: Pick<OpenedFile, 'totalBytes' | 'chunks'> = {
+  totalBytes: undefined,
+  chunks: { next: async () => ({ done: true, value: undefined }) },
+};
 
 interface OpenedFile {
   /** Undefined for a stream. */
@@ -113,7 +129,7 @@ async function closeLoad(load: BulkLoad): Promise<void> {
  * Compares with the catalog where there is one; neither makes nor migrates a database. Records of one sku are gathered
  * also where no product is there yet: nothing is written that a later batch could find them by.
  */
-async function dryRun(given: ImportArguments): Promise<number> {
+async function dryRun(given: SpooledArguments): Promise<number> {
   const config = loadConfig(process.env);
   checkRejects(given, config);
   const currency = given.cells.currency ?? config.DEFAULT_CURRENCY;

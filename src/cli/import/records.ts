@@ -36,6 +36,8 @@ export interface RecordsRequest extends CandidateRequest {
   readonly gather: boolean;
   /** Where the text of refused records goes; undefined when it is not wanted. */
   readonly rejects: string | undefined;
+  /** The folder where standard input is copied to; undefined where it is read once, or not at all. */
+  readonly spool: string | undefined;
 }
 
 /** Some records in their order, all prepared for one moment. */
@@ -76,27 +78,17 @@ export interface OpenedRecords {
 }
 
 /** @throws Error with one line when there is no such file, and from `chunks` when it cannot be imported */
-export async function openRecords(request: RecordsRequest): Promise<OpenedRecords> {
-  // A preset reads twice, and a stream can be read once only.
-  if (request.file === '-' && request.preset !== undefined) {
-    const { file, remove } = await spoolInput();
-    return { totalBytes: undefined, chunks: readSpooledChunks({ ...request, file }, remove) };
-  }
+export async function openRecords(given: RecordsRequest): Promise<OpenedRecords> {
+  const { spool } = given;
+  const request = spool === undefined ? given : { ...given, file: await spoolInput(spool) };
   const source = await openFile(request);
-  return { totalBytes: source.totalBytes, chunks: readChunks(source, request) };
+  const totalBytes = spool === undefined ? source.totalBytes : undefined;
+  return { totalBytes, chunks: readChunks(source, request) };
 }
 
 /** Templates of Meta and Google begin with lines that explain the columns. */
 const openFile = (request: RecordsRequest): Promise<ImportSource> =>
   openSource(request.file, request.format, { ...request, comments: request.preset !== undefined });
-
-async function* readSpooledChunks(request: RecordsRequest, remove: () => void): AsyncGenerator<Chunk> {
-  try {
-    yield* readChunks(await openFile(request), request);
-  } finally {
-    remove();
-  }
-}
 
 /** The keys whose records are to be gathered. What streams can be read once only: of it, none are. */
 async function findRepeatedKeys(source: ImportSource, request: RecordsRequest): Promise<Map<string, number>> {
@@ -164,11 +156,11 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
       if (done && !gathering) continue;
       const checked = check(candidate);
       const valid = 'error' in checked ? undefined : toChecked(checked, candidate, request);
-      const now = gathering ? take(key, valid) : valid === undefined ? [] : [valid];
+      const ready = gathering ? take(key, valid) : valid === undefined ? [] : [valid];
       if (done) continue;
       if ('error' in checked) rejects.push({ position, reject: checked });
       else if (key !== undefined && had(key)) repeated += 1;
-      for (const one of now) {
+      for (const one of ready) {
         taken.push(one);
         positions.push(position);
       }

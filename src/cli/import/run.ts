@@ -96,7 +96,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
   let weight = 0;
   let chunksTaken = 0;
   for (;;) {
-    const next = await readNextOrStop(chunks, run.stop);
+    const next = await waitOrStop(chunks.next(), run.stop);
     if (next === undefined) return false;
     if (next.done === true) break;
     const { records, positions, raws: texts, passed, end, said, last } = next.value;
@@ -158,15 +158,12 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
 const countRows = (records: readonly PreparedRecord[]): number =>
   records.reduce((rows, { variantCount }) => rows + 1 + variantCount, 0);
 
-/** The next chunk, or undefined when the import is to stop: also while a stream has nothing to read. */
-export function readNextOrStop(
-  chunks: AsyncIterator<Chunk>,
-  stop: StopRequest,
-): Promise<IteratorResult<Chunk> | undefined> {
+/** What is waited for, or undefined when the import is to stop: also while a stream has nothing to read. */
+export function waitOrStop<T>(awaited: Promise<T>, stop: StopRequest): Promise<T | undefined> {
   // Promise.race with one promise for the whole import would keep every result of the race alive.
   return new Promise((resolve, reject) => {
     stop.onRequest(() => resolve(undefined));
-    chunks.next().then(resolve, reject);
+    awaited.then(resolve, reject);
   });
 }
 

@@ -84,24 +84,30 @@ export async function openSource(
   };
 }
 
-/** Standard input in a temporary file, to be read more than once. */
-export async function spoolInput(): Promise<{ readonly file: string; remove(): void }> {
-  requireSource('-');
+/** A folder for a copy of standard input, where that has to be read more than once: a preset reads twice. */
+export function createSpool({
+  file,
+  preset,
+}: {
+  readonly file: string;
+  readonly preset: string | undefined;
+}) {
+  if (file !== '-' || preset === undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'catalog-import-'));
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** @returns the file with all of standard input */
+export async function spoolInput(folder: string): Promise<string> {
+  requireSource('-');
   const file = join(folder, 'input');
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  try {
-    const sink = Bun.file(file).writer();
-    for await (const chunk of Bun.stdin.stream()) {
-      sink.write(chunk);
-      await sink.flush();
-    }
-    await sink.end();
-  } catch (error) {
-    remove();
-    throw error;
+  const sink = Bun.file(file).writer();
+  for await (const chunk of Bun.stdin.stream()) {
+    sink.write(chunk);
+    await sink.flush();
   }
-  return { file, remove };
+  await sink.end();
+  return file;
 }
 
 const isSame = (before: Stats, now: Stats | undefined): boolean =>
