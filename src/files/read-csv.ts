@@ -180,11 +180,9 @@ class CsvParser {
       const end = findLineEnd(text, start);
       const raw = text.slice(start, Math.min(end, start + maxRawOfTooLong)).trimEnd();
       const reason = typeof row === 'string' ? row : tooLong;
-      records.push(
-        this.#columns === undefined
-          ? this.#noHeader(reason, raw)
-          : createUnreadableRecord(this.#line, reason, raw),
-      );
+      if (this.#columns !== undefined) records.push(createUnreadableRecord(this.#line, reason, raw));
+      // What explains the columns is prose, with quotation marks wherever its language has them.
+      else if (!this.#comments || !raw.startsWith('#')) records.push(this.#noHeader(reason, raw));
       this.#line += 1;
       return end + 1;
     }

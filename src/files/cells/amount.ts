@@ -43,6 +43,29 @@ const signs: Readonly<Record<string, readonly string[]>> = {
   FT: ['HUF'],
   LEI: ['RON'],
   KR: ['SEK', 'NOK', 'DKK', 'ISK'],
+  CFA: ['XOF', 'XAF'],
+  FCFA: ['XOF', 'XAF'],
+  DH: ['MAD', 'AED'],
+  DHS: ['AED', 'MAD'],
+  DA: ['DZD'],
+  DT: ['TND'],
+  LE: ['EGP'],
+  KSH: ['KES'],
+  '₵': ['GHS'],
+  'GH₵': ['GHS'],
+  '৳': ['BDT'],
+  TK: ['BDT'],
+  '₸': ['KZT'],
+  '₾': ['GEL'],
+  '₡': ['CRC'],
+  '₲': ['PYG'],
+  'S/': ['PEN'],
+  РУБ: ['RUB'],
+  Р: ['RUB'],
+  ГРН: ['UAH'],
+  ЛВ: ['BGN'],
+  ДИН: ['RSD'],
+  DIN: ['RSD'],
   R$: ['BRL'],
   R: ['ZAR'],
   RM: ['MYR'],
@@ -80,9 +103,8 @@ export function readAmount(given: string, { decimal, currency }: AmountOptions =
   const after = text.slice(found.index + found[0].length).trim();
   const negative = before.startsWith('-');
   const named = [negative ? before.slice(1).trim() : before, after].filter(part => part !== '');
-  const [name] = named;
-  const code = name === undefined ? undefined : findCurrency(name, currency);
-  if (named.length > 1 || (name !== undefined && code === undefined)) return 'must be a number';
+  const code = findCurrency(named, currency);
+  if (named.length > 0 && code === undefined) return 'must be a number';
   const number = toPlainDigits(found[0], decimal, code !== undefined);
   if (!('digits' in number)) return number.problem;
   return toAmount(Number(number.digits) * (negative ? -1 : 1), code);
@@ -91,14 +113,24 @@ export function readAmount(given: string, { decimal, currency }: AmountOptions =
 const toAmount = (value: number, currency: string | undefined): Amount | string =>
   Number.isFinite(value) ? { value, currency } : 'must be a number';
 
-/** @param preferred taken for a sign that may stand for it */
-function findCurrency(name: string, preferred: string | undefined): string | undefined {
+/** @returns the currencies that a sign or a code stands for */
+function getChoices(name: string): readonly string[] {
   const word = trimCharacters('. ', name.toUpperCase());
-  const choices = Object.hasOwn(signs, word) ? signs[word] : undefined;
-  if (choices !== undefined) {
-    return preferred !== undefined && choices.includes(preferred) ? preferred : choices[0];
-  }
-  return /^[A-Z]{3}$/.test(word) ? word : undefined;
+  // Spaces within a sign do not matter: `US $`, `F CFA`.
+  const sign = word.replaceAll(/\s/g, '');
+  if (Object.hasOwn(signs, sign)) return signs[sign] ?? [];
+  return /^[A-Z]{3}$/.test(word) ? [word] : [];
+}
+
+/**
+ * The currency that all the names beside an amount stand for: `$12.99 USD`, `USD $12.99`.
+ * @param preferred taken for a sign that may stand for it
+ */
+function findCurrency(names: readonly string[], preferred: string | undefined): string | undefined {
+  const parts = names.flatMap(name => (getChoices(name).length > 0 ? [name] : name.split(/\s+/)));
+  const [first = [], ...others] = parts.map(getChoices);
+  const choices = first.filter(one => others.every(other => other.includes(one)));
+  return preferred !== undefined && choices.includes(preferred) ? preferred : choices[0];
 }
 
 const commaAlone = 'must be a number: a decimal comma is read with --decimal comma';

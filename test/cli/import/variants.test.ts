@@ -161,6 +161,10 @@ const scenarios: readonly Scenario[] = [
       shirt({}, [{ ...small, price: 'cheap', gtin: '123' }]),
       shirt({ variants: 'none' }, []),
       shirt({}, [{ ...small, imageId: 7 }]),
+      shirt({}, [
+        { sku: 'X', options: {} },
+        { sku: 'Y', options: {} },
+      ]),
     ],
     status: 2,
     says: [
@@ -170,6 +174,7 @@ const scenarios: readonly Scenario[] = [
       'line 3: variants.1.options must name the same options as the first variant',
       'line 4: variants.0.gtin must be 8, 12, 13 or 14 digits',
       'line 6: variants.0.imageId: must be the id of an image of the product, not 7',
+      'line 7: variants.0.options must name at least one option and its value; variants.1.options must name at',
     ],
     leaves: [],
   },

@@ -1,6 +1,6 @@
 /** Which columns of a shop's file become options, and which attributes: empty cells, and more than a product may have. */
 import { expect, test } from 'bun:test';
-import { createCatalog, productsOf, variantsOf } from '../program.ts';
+import { createCatalog, onCatalog, productsOf, variantsOf } from '../program.ts';
 
 const columns = ['color', 'size', 'material', 'pattern', 'gender', 'age_group', 'size_type'];
 const feedHeader = ['id', 'title', 'image_link', 'availability', 'price', 'item_group_id', ...columns].join();
@@ -164,3 +164,27 @@ test.each(cases)('$shop: $name', async ({ shop, rows, options = [], says = [], a
   expect((await place.runHere(run)).out).toContain('0 created, 0 updated, 1 unchanged');
   place.remove();
 });
+
+test.each([
+  ['of an attribute that only its product names is of that option', 'variable', 'variation', ''],
+  [
+    'that is of a subscription is read as of others',
+    'variable-subscription',
+    'subscription_variation',
+    'Size',
+  ],
+])('what a WooCommerce variation has %s', (_, product, variation, size) =>
+  onCatalog(async place => {
+    const file = [
+      'Type,SKU,Name,Regular price,Parent,Attribute 1 name,Attribute 1 value(s)',
+      `${product},TEE,Tee,,,Size,"S, M"`,
+      `${variation},TEE-S,Tee,10,TEE,${size},S`,
+      `${variation},TEE-M,Tee,9,TEE,${size},M`,
+    ].join('\n');
+    const ended = await place.runHere(['import', place.file('w.csv', file), '--preset', 'woocommerce']);
+    expect(ended.out).toContain('1 created, 0 updated, 0 unchanged, 0 rejected');
+    expect(ended.err).not.toContain('×');
+    const [tee] = await productsOf(place);
+    expect(tee).toMatchObject({ price: 9, options: [{ name: 'Size', values: ['S', 'M'] }], attributes: {} });
+  }),
+);

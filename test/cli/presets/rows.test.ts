@@ -192,25 +192,31 @@ test('what has no place is left out on demand, and said', () =>
     expect(hoodie?.attributes).not.toHaveProperty('meta_care');
   }));
 
-test('lines before the header that explain it are left out, and the prices are read as the option says', () =>
-  onCatalog(async place => {
-    const explained = `# Required | A unique id,# Required | Its name,"# Required | As 9,99 EUR"\n`;
-    const feed = 'id;title;price;image_link\nA;Lamp;1.019,90 EUR;https://a.example/l.jpg\n';
-    const file = place.file('m.csv', explained + feed);
-    const ended = await place.runHere(['import', file, '--preset', 'meta', '--decimal', 'comma']);
-    expect(ended).toMatchObject({ status: 0, out: expect.stringContaining('1 created') });
-    const [lamp] = await productsOf(place);
-    expect(lamp).toMatchObject({
-      sku: 'A',
-      price: 1019.9,
-      currency: 'EUR',
-      images: [{ url: 'https://a.example/l.jpg' }],
-    });
-  }));
+test.each([
+  ['', `# Required | A unique id,# Required | Its name,"# Required | As 9,99 EUR"\n`],
+  [', with quotation marks', '# Обязательно | "Страна:Цена", ("";"),# Его имя\n# ref_asset_id 7\n'],
+])(
+  'lines before the header that explain it are left out%s; prices are read as the option says',
+  (_, explained) =>
+    onCatalog(async place => {
+      const feed = 'id;title;price;image_link\nA;Lamp;1.019,90 EUR;https://a.example/l.jpg\n';
+      const file = place.file('m.csv', explained + feed);
+      const ended = await place.runHere(['import', file, '--preset', 'meta', '--decimal', 'comma']);
+      expect(ended).toMatchObject({ status: 0, out: expect.stringContaining('1 created') });
+      const [lamp] = await productsOf(place);
+      expect(lamp).toMatchObject({
+        sku: 'A',
+        price: 1019.9,
+        currency: 'EUR',
+        images: [{ url: 'https://a.example/l.jpg' }],
+      });
+    }),
+);
 
 test.each([
   ['that differ', 'its name'],
   ['that are the same', 'a unique id'],
+  ['with quotation marks', 'as "EUR"'],
 ])('a template with explanations %s before its header is recognized, and its preset proposed', (_, second) =>
   onCatalog(async place => {
     const explained = `# Required | a unique id,# Required | ${second},#,,`;

@@ -28,18 +28,21 @@ test('what Magento has out of stock cannot be ordered, whether backorders are al
     ]);
   }));
 
-const wooColumns = ['Type', 'SKU', 'Name', 'Published', 'Visibility in catalog', 'Regular price'];
+const wooColumns = (visibility: string) => ['Type', 'SKU', 'Name', 'Published', visibility, 'Regular price'];
 
 describeOnDatabases('visibility in WooCommerce on %s', kind => {
-  test('what is hidden is archived, what is listed or searched is not', async () => {
+  test.each([
+    ['Visibility in catalog', 'visibility_in_catalog'],
+    ['Visibility in catalogue', 'visibility_in_catalogue'],
+  ])('what is hidden is archived, what is listed or searched is not: %s', async (column, attribute) => {
     const place = await createCatalog(kind);
     const visibilities = ['visible', 'catalog', 'search', 'hidden', ''];
     const rows = visibilities.map(seen => ['simple', `P-${seen}`, `Product ${seen}`, '1', seen, '5']);
-    const file = place.file('w.csv', csvOf([wooColumns, ...rows]));
+    const file = place.file('w.csv', csvOf([wooColumns(column), ...rows]));
     await place.runHere(['import', file, '--preset', 'woocommerce']);
     const made = await productsOf(place);
     expect(made.map(({ status }) => status)).toEqual(['active', 'active', 'active', 'archived', 'active']);
-    expect(made[3]?.attributes).toEqual({ visibility_in_catalog: 'hidden' });
+    expect(made[3]?.attributes).toEqual({ [attribute]: 'hidden' });
     const again = await place.runHere(['import', file, '--preset', 'woocommerce']);
     expect(again.out).toContain('0 updated, 5 unchanged');
     place.remove();

@@ -38,11 +38,13 @@ export function checkVariants(given: unknown): VariantRecord[] | ErrorDetail[] {
     details.push(buildErrorDetail(['variants', index, field], code, message));
   for (const [index, { options, sku }] of result.data.entries()) {
     const own = Object.keys(options);
-    if (own.length !== names.size || own.length === 0 || !own.every(name => names.has(name))) {
+    if (own.length === 0) {
+      refuse(index, 'options', 'options', 'must name at least one option and its value');
+    } else if (own.length !== names.size || !own.every(name => names.has(name))) {
       refuse(index, 'options', 'options', 'must name the same options as the first variant');
     }
     for (const [field, key, shown] of [
-      ['options', toCombination(options), formatOptions(options)],
+      ['options', own.length === 0 ? undefined : toCombination(options), formatOptions(options)],
       ['sku', sku == null ? undefined : `\0${sku}`, `"${sku}"`],
     ] as const) {
       if (key === undefined) continue;

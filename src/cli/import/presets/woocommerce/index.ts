@@ -74,7 +74,7 @@ export const woocommerce: Preset = {
   place(row) {
     const [id, sku, parent] = [row.text('id'), row.text('sku'), row.text('parent')];
     const names = [id === '' ? '' : `id:${id}`, sku].filter(name => name !== '');
-    if (readTypes(row).has('variation')) {
+    if (isVariation(row)) {
       if (parent === '') throw new RowProblem(row, 'Parent', 'is required of a variation');
       return { variantOf: parent };
     }
@@ -83,18 +83,18 @@ export const woocommerce: Preset = {
     return { product, also };
   },
   draft(rows, drafting) {
-    const parent = rows.find(row => !readTypes(row).has('variation'));
+    const parent = rows.find(row => !isVariation(row));
     if (parent === undefined) throw new Error('variations without their product');
     const all = rows.filter(row => row !== parent);
     const { enabled: variations, isArchived } = leaveOutDisabled(all, isDisabled, drafting);
     const attributes = createAttributeSet(drafting, decodePlainText);
-    const named = new Set(variations.flatMap(row => readOwnAttributes(row).map(({ name }) => name)));
+    const named = new Set(variations.flatMap(row => readOwnAttributes(row, parent).map(({ name }) => name)));
     const described = readOwnAttributes(parent);
     const options = described.map(({ name }) => name).filter(name => named.has(name));
     for (const { name, values } of described) if (!named.has(name)) attributes.add(name, values);
-    noteLeftOut(described, variations, drafting);
+    noteLeftOut(parent, variations, drafting);
     const variants = keepFewOptions(
-      variations.map(row => readVariant(row, options, drafting, attributes)),
+      variations.map(row => readVariant(row, { parent, options }, drafting, attributes)),
       attributes,
       drafting,
     );
@@ -142,13 +142,23 @@ export const woocommerce: Preset = {
 /** `simple, downloadable, virtual`. */
 const readTypes = (row: Row): ReadonlySet<string> => new Set(splitList(row.text('type').toLowerCase(), ','));
 
-/** What the columns `Attribute 1 name` and `Attribute 1 value(s)` say, by their number. */
-function readOwnAttributes(row: Row): { readonly name: string; readonly values: readonly string[] }[] {
+/** Plugins have types of their own: `subscription_variation`. */
+const isVariation = (row: Row): boolean =>
+  [...readTypes(row)].some(type => type === 'variation' || type.endsWith('_variation'));
+
+/**
+ * What the columns `Attribute 1 name` and `Attribute 1 value(s)` say, by their number.
+ * @param parent has the name of a value without one: files that are written by hand say it there only
+ */
+function readOwnAttributes(
+  row: Row,
+  parent = row,
+): { readonly name: string; readonly values: readonly string[] }[] {
   const { english } = row.columns;
   return [...english].flatMap(([called, column]) => {
     const number = /^attribute (\d{1,3}) name$/.exec(called)?.[1];
     if (number === undefined) return [];
-    const name = decodePlainText(row.cell(column));
+    const name = decodePlainText(row.cell(column) || parent.cell(column));
     const values = english.get(`attribute ${number} value(s)`);
     const all = values === undefined ? [] : splitList(decodePlainText(row.cell(values)), ',');
     return name === '' || all.length === 0 ? [] : [{ name, values: all }];
@@ -156,18 +166,14 @@ function readOwnAttributes(row: Row): { readonly name: string; readonly values: 
 }
 
 /** Counts values that the product offers and no variation has: an option has those of its variants. */
-function noteLeftOut(
-  described: ReturnType<typeof readOwnAttributes>,
-  variations: readonly Row[],
-  { note }: Drafting,
-): void {
+function noteLeftOut(parent: Row, variations: readonly Row[], { note }: Drafting): void {
   const sold = new Map<string, Set<string>>();
-  for (const { name, values } of variations.flatMap(readOwnAttributes)) {
+  for (const { name, values } of variations.flatMap(row => readOwnAttributes(row, parent))) {
     const had = sold.get(name) ?? new Set();
     had.add(values.join(', '));
     sold.set(name, had);
   }
-  for (const { name, values } of described) {
+  for (const { name, values } of readOwnAttributes(parent)) {
     const had = sold.get(name);
     if (had === undefined) continue;
     for (const value of values) if (!had.has(value)) note(valuesLeftOut);
@@ -182,11 +188,11 @@ const leftOpen = `options that a variation leaves open have the value ${anyValue
 
 function readVariant(
   row: Row,
-  names: readonly string[],
+  { parent, options: names }: { readonly parent: Row; readonly options: readonly string[] },
   drafting: Drafting,
   attributes: AttributeSet,
 ): Variant {
-  const own = new Map(readOwnAttributes(row).map(({ name, values }) => [name, values.join(', ')]));
+  const own = new Map(readOwnAttributes(row, parent).map(({ name, values }) => [name, values.join(', ')]));
   const all = new Set([...names, ...own.keys()]);
   for (const name of all) if (!own.has(name)) drafting.note(leftOpen);
   const options = Object.fromEntries([...all].map(name => [name, own.get(name) ?? anyValue]));
@@ -238,7 +244,9 @@ const isDisabled = (variation: Row): boolean => variation.text('published') === 
 
 /** 1 is published, 0 private, -1 a draft. What is hidden is neither listed nor found by a search. */
 function readStatus(row: Row): string | undefined {
-  const visibility = row.columns.english.get('visibility in catalog');
+  const { english } = row.columns;
+  // British, Australian and Canadian shops write `catalogue`.
+  const visibility = english.get('visibility in catalog') ?? english.get('visibility in catalogue');
   if (visibility !== undefined && row.cell(visibility).toLowerCase() === 'hidden') return 'archived';
   const published = row.text('published');
   return published === '' ? undefined : published === '1' ? 'active' : 'archived';
