@@ -42,20 +42,27 @@ export const command: Command = {
 
 type SpooledArguments = ImportArguments & Pick<RecordsRequest, 'spool'>;
 
-async function importIntoDatabase(given: SpooledArguments): Promise<number> {
+/** With the currency of products that name none: where a sign is that of several currencies it stands for this one. */
+function chooseCurrency(
+  given: SpooledArguments,
+  config: Config,
+): SpooledArguments & { readonly currency: string } {
+  const currency = given.cells.currency ?? config.DEFAULT_CURRENCY;
+  return { ...given, currency, cells: { ...given.cells, currency } };
+}
+
+async function importIntoDatabase(asGiven: SpooledArguments): Promise<number> {
   const config = loadConfig(process.env);
+  const given = chooseCurrency(asGiven, config);
   checkRejects(given, config);
   requireSource(given.file);
   if (config.DATABASE_URL === undefined && existsSync(config.DATA_DIR)) checkDataFolder(config);
-  const currency = given.cells.currency ?? config.DEFAULT_CURRENCY;
   // A file that is refused at its beginning makes no database.
-  const begun = isMissing(config)
-    ? await beginFile(given, { currency, gather: false, cells: given.cells })
-    : undefined;
+  const begun = isMissing(config) ? await beginFile(given, { gather: false, cells: given.cells }) : undefined;
   const load = openBulkLoad(config, ['products', 'events']);
   try {
     await migrate(load.database, Date.now);
-    const opened = begun ?? (await beginFile(given, await readCatalog(given, load.database, currency)));
+    const opened = begun ?? (await beginFile(given, await readCatalog(given, load.database)));
     return await importFile(given, opened, await createBatchWriter(load), load.transactionMs);
   } finally {
     await closeLoad(load);
@@ -66,20 +73,15 @@ async function importIntoDatabase(given: SpooledArguments): Promise<number> {
 const isMissing = (config: Config): boolean =>
   config.DATABASE_URL === undefined && (findEmbeddedSize(config) ?? 0) === 0;
 
-type Catalog = Pick<RecordsRequest, 'currency' | 'gather' | 'cells'>;
+type Catalog = Pick<RecordsRequest, 'gather' | 'cells'>;
 
-const readCatalog = async (
-  given: ImportArguments,
-  database: Database,
-  currency: string,
-): Promise<Catalog> => ({
-  currency,
+const readCatalog = async (given: ImportArguments, database: Database): Promise<Catalog> => ({
   gather: await hasProducts(database),
   cells: await readCellOptions(given, database),
 });
 
 /** Opens the file and reads its first chunk, with which it is known whether it can be imported at all. */
-async function beginFile(given: SpooledArguments, catalog: Catalog): Promise<OpenedFile> {
+async function beginFile(given: ReturnType<typeof chooseCurrency>, catalog: Catalog): Promise<OpenedFile> {
   const started = performance.now();
   const stop = createStopRequest();
   const opening = openRecordsInWorkerUnlessSmall({ ...given, ...catalog });
@@ -129,20 +131,20 @@ async function closeLoad(load: BulkLoad): Promise<void> {
  * Compares with the catalog where there is one; neither makes nor migrates a database. Records of one sku are gathered
  * also where no product is there yet: nothing is written that a later batch could find them by.
  */
-async function dryRun(given: SpooledArguments): Promise<number> {
+async function dryRun(asGiven: SpooledArguments): Promise<number> {
   const config = loadConfig(process.env);
+  const given = chooseCurrency(asGiven, config);
   checkRejects(given, config);
-  const currency = given.cells.currency ?? config.DEFAULT_CURRENCY;
   const database = await openExistingDatabase(config);
   try {
     if (database === undefined) {
-      const opened = await beginFile(given, { currency, gather: true, cells: given.cells });
+      const opened = await beginFile(given, { gather: true, cells: given.cells });
       const pass = () => Promise.resolve();
       return await importFile(given, opened, { write: async records => planWithout(records), pass });
     }
     const importer = createProductImporter(database, createCommandOutbox(database));
     const cells = await readCellOptions(given, database);
-    const opened = await beginFile(given, { currency, gather: true, cells });
+    const opened = await beginFile(given, { gather: true, cells });
     const matched = createMatchedProducts();
     return await importFile(given, opened, {
       async write(records) {

@@ -9,6 +9,8 @@ export interface Amount {
   readonly value: number;
   /** ISO 4217, when the text names one. */
   readonly currency: string | undefined;
+  /** What the text may stand for, where its sign is that of several currencies. */
+  readonly choices?: readonly string[];
 }
 
 export interface AmountOptions {
@@ -103,11 +105,14 @@ export function readAmount(given: string, { decimal, currency }: AmountOptions =
   const after = text.slice(found.index + found[0].length).trim();
   const negative = before.startsWith('-');
   const named = [negative ? before.slice(1).trim() : before, after].filter(part => part !== '');
-  const code = findCurrency(named, currency);
-  if (named.length > 0 && code === undefined) return 'must be a number';
-  const number = toPlainDigits(found[0], decimal, code !== undefined);
+  const choices = findCurrencies(named);
+  const [first] = choices;
+  if (named.length > 0 && first === undefined) return 'must be a number';
+  const number = toPlainDigits(found[0], decimal, first !== undefined);
   if (!('digits' in number)) return number.problem;
-  return toAmount(Number(number.digits) * (negative ? -1 : 1), code);
+  const code = currency !== undefined && choices.includes(currency) ? currency : first;
+  const amount = toAmount(Number(number.digits) * (negative ? -1 : 1), code);
+  return typeof amount === 'string' || choices.length < 2 ? amount : { ...amount, choices };
 }
 
 const toAmount = (value: number, currency: string | undefined): Amount | string =>
@@ -122,15 +127,11 @@ function getChoices(name: string): readonly string[] {
   return /^[A-Z]{3}$/.test(word) ? [word] : [];
 }
 
-/**
- * The currency that all the names beside an amount stand for: `$12.99 USD`, `USD $12.99`.
- * @param preferred taken for a sign that may stand for it
- */
-function findCurrency(names: readonly string[], preferred: string | undefined): string | undefined {
+/** The currencies that all the names beside an amount stand for: `$12.99 USD`, `USD $12.99`. */
+function findCurrencies(names: readonly string[]): string[] {
   const parts = names.flatMap(name => (getChoices(name).length > 0 ? [name] : name.split(/\s+/)));
   const [first = [], ...others] = parts.map(getChoices);
-  const choices = first.filter(one => others.every(other => other.includes(one)));
-  return preferred !== undefined && choices.includes(preferred) ? preferred : choices[0];
+  return first.filter(one => others.every(other => other.includes(one)));
 }
 
 const commaAlone = 'must be a number: a decimal comma is read with --decimal comma';

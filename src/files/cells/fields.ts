@@ -42,10 +42,13 @@ export class Unreadable {
 export class AmountIn {
   readonly value: number;
   readonly currency: string;
+  /** What the sign in the cell may stand for. */
+  readonly choices: readonly string[];
 
-  constructor(value: number, currency: string) {
+  constructor(value: number, currency: string, choices: readonly string[] = [currency]) {
     this.value = value;
     this.currency = currency;
+    this.choices = choices;
   }
 }
 
@@ -58,7 +61,7 @@ const toAmount: Reader = (value, options) => {
   if (typeof value !== 'string') return value;
   const read = readAmount(value, options satisfies AmountOptions);
   if (typeof read === 'string') return new Unreadable(read, value);
-  return read.currency === undefined ? read.value : new AmountIn(read.value, read.currency);
+  return read.currency === undefined ? read.value : new AmountIn(read.value, read.currency, read.choices);
 };
 
 /** Why an amount with a currency beside it is not a number of pieces. */

@@ -185,7 +185,7 @@ function removeCurrencies(mapped: Record<string, unknown>): Record<string, unkno
 
 function removeCurrency(mapped: Record<string, unknown>, amount: AmountIn): unknown {
   mapped.currency ??= amount.currency;
-  if (mapped.currency === amount.currency) return amount.value;
+  if (amount.choices.some(one => one === mapped.currency)) return amount.value;
   const problem = `is in ${amount.currency}, but the currency is ${String(mapped.currency)}`;
   return new Unreadable(problem, amount.value);
 }

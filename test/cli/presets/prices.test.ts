@@ -253,3 +253,25 @@ test('a bundle of Magento has a price of its own in any spelling but that of 0',
       ['B-1', 12],
     ]);
   }));
+
+test('the sign of several currencies stands for the one that is said elsewhere, or the default one', () =>
+  onCatalog(
+    async place => {
+      const plain =
+        'sku,name,price,currency\nA,A,$12.99,AUD\nB,B,$12.99,\nC,C,100 kr,NOK\nD,D,€5,\nE,E,$5.00 USD,\n';
+      const shop = [headers.google, 'G,Dress,in_stock,,$129.00,,,', ''].join('\n');
+      const ended = [
+        await place.runHere(['import', place.file('p.csv', plain)]),
+        await place.runHere(['import', place.file('d.csv', plain), '--dry-run']),
+        await place.runHere([
+          ...['import', place.file('g.csv', shop), '--preset', 'google'],
+          ...['--set', 'currency=AUD'],
+        ]),
+      ];
+      expect(ended.map(({ status }) => status)).toEqual([0, 0, 0]);
+      expect(ended[1]?.out).toContain('5 unchanged');
+      const currencies = (await productsOf(place)).map(({ sku, currency }) => `${sku} ${currency}`);
+      expect(currencies).toEqual(['A AUD', 'B CAD', 'C NOK', 'D EUR', 'E USD', 'G AUD']);
+    },
+    { DEFAULT_CURRENCY: 'CAD' },
+  ));

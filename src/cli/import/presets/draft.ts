@@ -2,7 +2,7 @@
 
 import { mostOptions } from '../../../resources/products/members/options.ts';
 import type { AttributeSet } from './attributes.ts';
-import { type Draft, type Drafting, RowProblem, type Variant } from './preset.ts';
+import { type Draft, type Drafting, type NamedCurrency, RowProblem, type Variant } from './preset.ts';
 import { requireOneCurrency } from './prices.ts';
 
 /** Such a page shows several products, which are bought one by one: an order for it would have no price. */
@@ -142,7 +142,8 @@ export function requireCurrency({ fields, variants }: Draft, given: Readonly<Rec
   const isOwn = (name: 'price' | 'compareAtPrice') => given[name] === undefined && fields[name] !== undefined;
   const own = isOwn('price') || isOwn('compareAtPrice') ? [fields.currency] : [];
   const named = [...own, ...(given.variants === undefined ? variants.map(({ currency }) => currency) : [])];
-  const other = named.find(one => one !== undefined && one.code !== given.currency);
+  const isOther = ({ code, choices = [code] }: NamedCurrency) => choices.every(one => one !== given.currency);
+  const other = named.find(one => one !== undefined && isOther(one));
   if (other === undefined) return;
   const problem = `is in ${other.code}, but the currency is ${given.currency}`;
   throw new RowProblem(other, other.column, problem, other.text);

@@ -51,6 +51,8 @@ export type RowPlacement =
 /** The currency that stands beside an amount, and where. */
 export interface NamedCurrency {
   readonly code: string;
+  /** What its sign may stand for, where that is several currencies. */
+  readonly choices?: readonly string[] | undefined;
   readonly line: number;
   readonly column: string;
   /** All that is in the cell. */

@@ -18,8 +18,11 @@ export function readAmountCell(row: Row, name: string, { cells }: Drafting): Nam
   const read = readAmount(text, cells);
   if (typeof read === 'string') throw new RowProblem(row, column, read, text);
   if (read.value < 0) throw new RowProblem(row, column, 'must be 0 or more', text);
-  const { value, currency: code } = read;
-  return { value, currency: code === undefined ? undefined : { code, line: row.line, column, text } };
+  const { value, currency: code, choices } = read;
+  return {
+    value,
+    currency: code === undefined ? undefined : { code, choices, line: row.line, column, text },
+  };
 }
 
 /** The currency that amounts name: a product has one. @throws RowProblem where one of them names another */
