@@ -96,10 +96,13 @@ const feeds: readonly Omit<Case, 'shop'>[] = [
     })),
   },
   {
-    name: 'a single row has five options of its six columns',
+    name: 'a single row has five options of its six columns, and is found by all of them',
     rows: [row('1', 'red', 'M', 'cotton', 'plain', 'unisex', 'adult')],
     says: [`1 × ${beyond}`],
-    attributes: { age_group: 'adult' },
+    attributes: {
+      ...{ color: 'red', size: 'M', material: 'cotton', pattern: 'plain' },
+      ...{ gender: 'unisex', age_group: 'adult' },
+    },
     variants: [{ color: 'red', size: 'M', material: 'cotton', pattern: 'plain', gender: 'unisex' }],
   },
   {

@@ -102,9 +102,9 @@ export function draftFeedProduct(all: readonly Row[], drafting: Drafting): Draft
   };
 }
 
-/** Whether the rows of a group have the same: then lists are to be filtered by it, too. */
+/** Whether the rows of a group have the same, as one row has: then lists are to be filtered by it, too. */
 const isShared = (rows: readonly Row[], column: string): boolean =>
-  rows.length > 1 && rows.every(row => row.cell(column) === rows[0]?.cell(column));
+  rows.every(row => row.cell(column) === rows[0]?.cell(column));
 
 /** The rows of a group that are on sale; a product of one row may be hidden as a whole. */
 function leaveOutHidden(all: readonly Row[], drafting: Drafting) {
