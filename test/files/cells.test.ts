@@ -44,6 +44,8 @@ const amounts: [text: string, options: AmountOptions, read: [number, string?] | 
   ['12.50', comma, 'must be a number with a decimal comma'],
   ['1.23,4.5', {}, 'must be a number'],
   ['12 pieces', {}, 'must be a number'],
+  ['12 pcs', {}, 'must be a number'],
+  ['PCS 12', {}, 'must be a number'],
   ['$5.00 USD', {}, [5, 'USD']],
   ['CAD $12.99', {}, [12.99, 'CAD']],
   ['US $12.99', { currency: 'CAD' }, [12.99, 'USD']],
@@ -87,6 +89,8 @@ describe('amounts', () => {
 test.each([
   ['1.5 kg', { value: 1.5, unit: 'kg' }],
   ['500g', { value: 500, unit: 'g' }],
+  ['1 Kilogramm', { value: 1, unit: 'kg' }],
+  ['500 grammes', { value: 500, unit: 'g' }],
   ['2 lbs', { value: 2, unit: 'lb' }],
   ['3', { value: 3, unit: 'oz' }],
   ['.5', { value: 0.5, unit: 'oz' }],

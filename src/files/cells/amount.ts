@@ -86,6 +86,9 @@ const signs: Readonly<Record<string, readonly string[]>> = {
   SFR: ['CHF'],
 };
 
+/** Three letters may also be a unit: `12 pcs`. */
+const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
+
 const plain = /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const digits = /[.,]?\d(?:[\d.,'’ \u00A0\u202F]*\d)?/;
 const longest = 60;
@@ -124,7 +127,7 @@ function getChoices(name: string): readonly string[] {
   // Spaces within a sign do not matter: `US $`, `F CFA`.
   const sign = word.replaceAll(/\s/g, '');
   if (Object.hasOwn(signs, sign)) return signs[sign] ?? [];
-  return /^[A-Z]{3}$/.test(word) ? [word] : [];
+  return currencies.has(word) ? [word] : [];
 }
 
 /** The currencies that all the names beside an amount stand for: `$12.99 USD`, `USD $12.99`. */
