@@ -31,7 +31,9 @@ const imagePath = /^\/media\/[0-9a-f]{64}$/;
 function decodeRepeatedly(text: string): string {
   let read = text;
   for (let round = 0; round < mostEncodings && read.includes('%'); round++) {
-    read = read.replaceAll(/%[\da-f]{2}/gi, code => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
+    read = read.replaceAll(/(?:%[\da-f]{2})+/gi, codes =>
+      Buffer.from(codes.replaceAll('%', ''), 'hex').toString('latin1'),
+    );
   }
   return read;
 }
@@ -43,11 +45,24 @@ export function holdsCredential(text: string): boolean {
   );
 }
 
-/** A text for people, without the keys and tokens in it. */
+/** Characters of a text that are read: no message shows more than half of them, and a text may be as long as a body. */
+const longestRead = 2048;
+const credentialStart = /ck_|(?<![\w-])eyJ/i;
+
+/** Whether a credential begins that goes on where the text was cut. */
+function isCutInCredential(text: string): boolean {
+  let start = text.length;
+  while (start > 0 && /[\w.-]/.test(text[start - 1] ?? '')) start--;
+  return credentialStart.test(text.slice(start));
+}
+
+/** A text for people, without the keys and tokens in it; of a long one the beginning. */
 export function hideCredentials(text: string): string {
-  if (!mayHold.test(text)) return text;
-  const shown = text.replaceAll(credential, hidden);
-  return holdsCredential(shown) ? hidden : shown;
+  const isCut = text.length > longestRead;
+  const read = isCut ? text.slice(0, longestRead) : text;
+  if (!mayHold.test(read)) return read;
+  const shown = read.replaceAll(credential, hidden);
+  return holdsCredential(shown) || (isCut && isCutInCredential(decodeRepeatedly(shown))) ? hidden : shown;
 }
 
 /**

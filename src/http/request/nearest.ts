@@ -13,7 +13,7 @@ export function findNearest(
 ): string | undefined {
   let nearest: { readonly name: string; readonly edits: number } | undefined;
   const compareWith = (given: string, candidate: string, proposal = candidate) => {
-    const edits = countEdits(given.toLowerCase(), candidate.toLowerCase());
+    const edits = countEdits(given, candidate);
     if (edits !== undefined && (nearest === undefined || edits < nearest.edits))
       nearest = { name: proposal, edits };
   };
@@ -27,10 +27,11 @@ export function findNearest(
 }
 
 /** The distance of two texts (optimal string alignment); undefined when it is more than a third of the longer one. */
-function countEdits(a: string, b: string): number | undefined {
-  const most = Math.floor(Math.max(a.length, b.length) / 3);
+function countEdits(given: string, candidate: string): number | undefined {
+  const most = Math.floor(Math.max(given.length, candidate.length) / 3);
   // So that the work is bounded by the length of the known name, not by that of what a caller sends.
-  if (Math.abs(a.length - b.length) > most) return undefined;
+  if (Math.abs(given.length - candidate.length) > most) return undefined;
+  const [a, b] = [given.toLowerCase(), candidate.toLowerCase()];
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let row = 1; row <= a.length; row++) {

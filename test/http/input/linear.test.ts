@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { superlinearGrowth } from '../../support/service/growth.ts';
+import { excessiveTime, superlinearGrowth } from '../../support/service/growth.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
 type Text = (length: number) => string;
@@ -181,6 +181,23 @@ describeOnDatabases('texts of any length on %s', kind => {
     'a pointer of slashes',
     patchedWith(length => patch('/'.repeat(length))),
   );
+
+  test.each([
+    ['POST', '/v1/auth/login', (name: string) => ({ [name]: 1 })],
+    ['POST', '/v1/products', (name: string) => ({ name: 'Lamp', price: 1, attributes: { [name]: 1 } })],
+  ])('%s %s: a name as long as a body takes about as long as a value', async (method, path, bodyOf) => {
+    const headers = { ...authorization(), 'Content-Type': 'application/json', Prefer: 'handling=strict' };
+    for (const unit of ['a', '%41', '%2541', 'eyJ-']) {
+      const text = run(unit)(900_000);
+      const named = JSON.stringify(bodyOf(text));
+      const valued = JSON.stringify({ ignored: text });
+      const excess = await excessiveTime(
+        () => request(path, { method, headers, body: named }),
+        () => request(path, { method, headers, body: valued }),
+      );
+      expect([unit, excess]).toEqual([unit, undefined]);
+    }
+  });
 
   test.each([
     ['blanks', (length: number) => ' '.repeat(length)],

@@ -62,6 +62,21 @@ describeOnDatabases('quoted texts on %s', kind => {
         }
   });
 
+  test('of names in which a credential goes on for longer than is read', async () => {
+    const claims = 'x'.repeat(5000);
+    for (const length of lengths)
+      for (const secret of [`eyJ${claims}.${claims}.${claims}`, `%65yJ${claims}.${claims}.${claims}`]) {
+        const response = await call(service, {
+          method: 'POST',
+          path: '/v1/products',
+          as: 'admin',
+          headers: { Prefer: 'handling=strict' },
+          body: { [`${'a'.repeat(length)}.${secret}`]: 1 },
+        });
+        expect([response.status, response.text.includes('yJxx')]).toEqual([400, false]);
+      }
+  });
+
   test('of the values of attributes', async () => {
     for (const secret of secrets)
       for (const length of lengths) {

@@ -34,6 +34,21 @@ export async function superlinearGrowth(
   return { length, milliseconds, fourfold };
 }
 
+/** @returns the processor times, where one work takes more than eight times as long as another, and more than 50 ms */
+export async function excessiveTime(
+  work: () => unknown,
+  other: () => unknown,
+): Promise<{ readonly milliseconds: number; readonly other: number } | undefined> {
+  const least = { milliseconds: Number.POSITIVE_INFINITY, other: Number.POSITIVE_INFINITY };
+  for (let attempt = 0; attempt < tries; attempt++) {
+    least.milliseconds = Math.min(least.milliseconds, await processorTime(work));
+    if (least.milliseconds <= unnoticed) return undefined;
+    least.other = Math.min(least.other, await processorTime(other));
+    if (least.milliseconds <= least.other * tolerated) return undefined;
+  }
+  return least;
+}
+
 /** Of the processor, in milliseconds: what waits because others use it too is not counted. */
 export async function processorTime(work: () => unknown): Promise<number> {
   const started = process.cpuUsage();
