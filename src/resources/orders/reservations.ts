@@ -7,8 +7,10 @@ import type { Cause } from '../../events/outbox.ts';
 import { buildErrorDetail, type ErrorDetail, HttpError } from '../../http/errors.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
+import { takeTurn } from '../../turns/index.ts';
 import type { Stock } from '../products/members/stock.ts';
 import { productOf } from '../products/row.ts';
+import type { Product } from '../products/schema.ts';
 import type { LockedStock, StockItem, StockLocks } from '../stock/locked.ts';
 import { countAvailable, deduct, isCounted, release, reserve } from '../stock/quantities.ts';
 import { variantOf } from '../variants/row.ts';
@@ -41,6 +43,9 @@ export interface Reservations {
 interface Reservation extends StockItem {
   readonly quantity: number;
 }
+
+/** Products that one statement reads. */
+const readAtOnce = 6;
 
 export function createStockReservations(
   { build }: Pick<Database, 'build'>,
@@ -77,19 +82,29 @@ export function createStockReservations(
     await session.run(clearReserved({ orderId }));
   }
 
+  /** In slices: a document may have half a megabyte, and an order a hundred of them. */
+  async function readProducts(session: Session, ids: readonly number[]) {
+    const found = new Map<number, { row: { base_price: number | null }; product: Product }>();
+    for (let start = 0; start < ids.length; start += readAtOnce) {
+      const query = build
+        .selectFrom('products')
+        .select(['id', 'document', 'base_price'])
+        .where('id', 'in', ids.slice(start, start + readAtOnce));
+      for (const row of await session.all(query.compile())) {
+        found.set(row.id, { row, product: productOf(row) });
+        await takeTurn();
+      }
+    }
+    return found;
+  }
+
   /** What the lines name, as it was at some moment before. */
   async function readOrderedProducts(session: Session, lines: Lines): Promise<OrderedProduct[]> {
-    const ids = lines.map(({ productId }) => productId);
-    const query = build
-      .selectFrom('products')
-      .select(['id', 'document', 'base_price'])
-      .where('id', 'in', ids);
-    const productRows = await session.all(query.compile());
+    const productsById = await readProducts(session, [...new Set(lines.map(({ productId }) => productId))]);
     const variantRows = await variants.findMany(
       session,
       lines.flatMap(({ variantId }) => variantId ?? []),
     );
-    const productsById = new Map(productRows.map(row => [row.id, { row, product: productOf(row) }]));
     const variantsById = new Map(variantRows.map(row => [row.id, variantOf(row)]));
     return lines.map(({ productId, variantId }) => {
       const found = productsById.get(productId);

@@ -1,5 +1,6 @@
-/** A change of many products takes turns for all that it does for each of them. */
+/** What reads or changes many products takes turns for all that it does for each of them. */
 import { expect, test } from 'bun:test';
+import { userIdOf } from '../../support/data/people.ts';
 import { call } from '../../support/http/http.ts';
 import { countTurns } from '../../support/samples/slow-clock.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
@@ -23,5 +24,25 @@ describeOnDatabases('a bulk change on %s', kind => {
     expect(turns).toBeGreaterThan(10 * many);
     const found = await call(service, { path: '/v1/products?attr.k7=true&tag=b&perPage=100', as: 'user' });
     expect(found.body.data.length).toBe(many);
+  });
+});
+
+describeOnDatabases('an order on %s', kind => {
+  test('takes a turn for each product that it reads', async () => {
+    await using service = await startTestService(kind);
+    const items: { productId: number; quantity: number }[] = [];
+    for (let count = 0; count < many; count++) {
+      const body = { name: `Lamp ${count}`, price: count };
+      const { id } = (await call(service, { method: 'POST', path: '/v1/products', as: 'admin', body })).body;
+      items.push({ productId: id, quantity: 1 });
+    }
+    const path = `/v1/users/${await userIdOf(service, 'user')}/orders`;
+    const order = () => call(service, { method: 'POST', path, as: 'user', body: { items } });
+    await order();
+    const turns = await countTurns(async () => {
+      const { status, body } = await order();
+      expect([status, body.items?.length]).toEqual([201, many]);
+    });
+    expect(turns).toBeGreaterThanOrEqual(many);
   });
 });
