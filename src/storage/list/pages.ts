@@ -6,8 +6,8 @@ import type { Key, ListOptions, ListRequest, Positioned } from './request.ts';
 
 /** @returns a function that reads a page: where its rows are, and then those of them that are not cached */
 export function createPageReader<Row>(
-  { changes }: Pick<Database, 'changes'>,
-  { collection, rows: cached }: ListOptions<Row>,
+  { changes, dialect }: Pick<Database, 'changes' | 'dialect'>,
+  { collection, rows: cached, hasLongRows }: ListOptions<Row>,
   queries: ListQueries<Row>,
 ) {
   async function readWhole(session: Session, request: ListRequest, part: Part) {
@@ -16,11 +16,23 @@ export function createPageReader<Row>(
     return first === undefined ? rows : keepInSlices(cached, first.version, rows);
   }
 
+  /** One statement for all of them would hold up the event loop to its end. */
+  async function readLong(session: Session, request: ListRequest, part: Part) {
+    const keys = await queries.keys(session, request, part);
+    const ids = keys.map(({ id }) => id);
+    const rows = new Map((await queries.rows(session, ids)).map(row => [row.id, row]));
+    return keys.flatMap(key => {
+      const row = rows.get(key.id);
+      return row === undefined ? [] : [{ ...row, ...key }];
+    });
+  }
+
   return async (
     session: Session,
     request: ListRequest,
     part: Part,
   ): Promise<readonly (Row & Versioned)[]> => {
+    if (hasLongRows === true && dialect.name === 'sqlite') return readLong(session, request, part);
     if (cached === undefined || collection === undefined) return readWhole(session, request, part);
     const keys = await queries.keys(session, request, part);
     const version = keys[0]?.version;

@@ -21,6 +21,7 @@ import {
 const rowSizes = [1, 4, 20, mostAtOnce] as const;
 /** The same where a statement holds up the event loop to its end: each row may be a megabyte. */
 const embeddedAtOnce = 20;
+const longAtOnce = 4;
 
 /** Which rows of a list make a page. */
 export interface Part {
@@ -43,7 +44,8 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
   const version = buildVersion(database.dialect, options.collection?.name ?? '');
 
   type ReadRow = Row & Omit<Versioned, 'sort_value'>;
-  const readAtOnce = database.dialect.name === 'sqlite' ? embeddedAtOnce : mostAtOnce;
+  const atOnce = options.hasLongRows === true ? longAtOnce : embeddedAtOnce;
+  const readAtOnce = database.dialect.name === 'sqlite' ? atOnce : mostAtOnce;
 
   /** What shapes stand for, for the statements that are made of them: those of the last ones. */
   const shapes = createBoundedMap<string, ListRequest>(keptShapes);
