@@ -13,6 +13,8 @@ const shortestWithTwo = 6;
 /** Of a longer word two typos are looked for by its beginning and its end only: it has too many forms to look up. */
 const longestWithForms = 16;
 const mostCandidates = 20;
+/** Shorter ends of other words are such by chance: `marble` and `programmable`. */
+const shortestMisspeltEnd = 8;
 /** Letters of a compound before the word that it ends with. */
 const shortestBefore = 3;
 /** Letters that are right at the beginning or the end of a word with two typos. */
@@ -84,7 +86,7 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>):
 
     async endingNear(session, word) {
       const points = [...word];
-      if (!canBeMisspelt(word) || points.length < shortestWithTwo) return [];
+      if (!canBeMisspelt(word) || points.length < shortestMisspeltEnd) return [];
       let ended: string[] = [];
       for (const sure of sureLetters) {
         ended = await readEnding(session, points.slice(-sure).join(''), mostRows);

@@ -18,8 +18,6 @@ const shortestHead = 4;
 const shortestBeginning = 3;
 /** Words that are this one's end, of at least so many letters: `zange` finds a `wasserpumpenzange`. */
 const shortestEnding = 3;
-/** Letters of a word that is meant by one with a typo at the end of a compound. */
-const surelyLong = 8;
 /** Letters that words share at their end or beginning, at least, and no less than half of them. */
 const shortestShared = 5;
 const mostWords = 12;
@@ -81,7 +79,7 @@ export async function findSimilarWords(
   }
   for (const form of [word, ...inflect(word, stems).filter(({ length }) => length < word.length)]) {
     const compounds = await vocabulary.endingNear(session, form);
-    if (compounds.length > 0) return toLikeness(compounds, form.length < surelyLong);
+    if (compounds.length > 0) return toLikeness(compounds);
   }
   const misspelt = await findMisspeltEnd(vocabulary, session, [...word]);
   if (misspelt.length > 0) return { choices: misspelt, factor: factors.alike, isGuess: false };
