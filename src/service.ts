@@ -69,7 +69,7 @@ export interface Service {
    * the requests in flight (STOP_TIMEOUT at most), and releases everything but the database.
    * @param hurry ends the delay early
    */
-  stop(delay?: number, hurry?: Promise<void>): Promise<void>;
+  stop(delay?: number, hurry?: Promise<unknown>): Promise<void>;
 }
 
 /** What resources are given, and what the service itself needs of its parts. */

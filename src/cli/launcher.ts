@@ -17,35 +17,42 @@ export function endWithLauncher(): void {
   pipe.resume();
 }
 
+const endingSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+type EndingSignal = (typeof endingSignals)[number];
+
 interface StopSignals {
   /** The first one. */
-  readonly first: Promise<'SIGTERM' | 'SIGINT'>;
+  readonly first: Promise<EndingSignal>;
   /** One more, of someone who does not want to wait. */
-  readonly second: Promise<void>;
+  readonly second: Promise<EndingSignal>;
 }
 
 /**
- * Milliseconds after the first SIGTERM in which others are taken for the same: a supervisor sends it to a whole group of
- * processes, and the launcher among them passes it on.
+ * Milliseconds after the first signal in which others are taken for the same: a supervisor or a terminal sends it to a
+ * whole group of processes, and the launcher among them passes it on.
  */
 const passedOnMs = 1000;
 
+/** A signal that is ignored, as SIGHUP is below nohup, stays ignored. */
 export function listenForStop(): StopSignals {
-  const first = Promise.withResolvers<'SIGTERM' | 'SIGINT'>();
-  const second = Promise.withResolvers<void>();
+  const first = Promise.withResolvers<EndingSignal>();
+  const second = Promise.withResolvers<EndingSignal>();
   const window = findLauncherPipe() === undefined ? 0 : passedOnMs;
-  let begun: number | undefined;
-  const onSignal = (signal: 'SIGTERM' | 'SIGINT'): void => {
+  let begun: { readonly signal: EndingSignal; readonly at: number } | undefined;
+  const onSignal = (signal: EndingSignal): void => {
     if (begun === undefined) {
-      begun = performance.now();
+      begun = { signal, at: performance.now() };
       first.resolve(signal);
-    } else if (signal === 'SIGINT' || performance.now() >= begun + window) second.resolve();
+      return;
+    }
+    // Only a person sends SIGINT after another signal.
+    const isOther = signal === 'SIGINT' && begun.signal !== 'SIGINT';
+    if (isOther || performance.now() >= begun.at + window) second.resolve(signal);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => onSignal(signal));
+  for (const signal of findListened()) process.on(signal, () => onSignal(signal));
   return { first: first.promise, second: second.promise };
 }
-
-const endingSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /**
  * Calls `work` before a signal ends this process, which then ends by the signal as without it. A signal that is ignored,
@@ -53,7 +60,7 @@ const endingSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
  * @returns withdraws it
  */
 export function listenForEnd(work: (signal: NodeJS.Signals) => void): () => void {
-  const listened = endingSignals.filter(signal => !isIgnored(signal));
+  const listened = findListened();
   const onSignal = (signal: NodeJS.Signals): void => {
     withdraw();
     try {
@@ -69,8 +76,10 @@ export function listenForEnd(work: (signal: NodeJS.Signals) => void): () => void
   return withdraw;
 }
 
+const findListened = (): EndingSignal[] => endingSignals.filter(signal => !isIgnored(signal));
+
 /** False where the system has no /proc that says so. */
-function isIgnored(signal: (typeof endingSignals)[number]): boolean {
+function isIgnored(signal: EndingSignal): boolean {
   try {
     const mask = /^SigIgn:\s*([\da-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
     return ((BigInt(`0x${mask}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;

@@ -1,5 +1,6 @@
 /** `catalog import`: products from a file into the catalog. */
 import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
 import { type Config, loadConfig } from '../../config.ts';
 import { getErrorMessage } from '../../error-text.ts';
 import { createCommandOutbox } from '../../events/outbox.ts';
@@ -13,6 +14,7 @@ import { isCatalog, migrate } from '../../storage/migrations/migrate.ts';
 import { checkDataFolder, openBulkLoad, openDatabase } from '../../storage/open.ts';
 import { createProductTotals } from '../../storage/totals.ts';
 import { findEmbeddedSize, requireMigrated } from '../database.ts';
+import { listenForStop } from '../launcher.ts';
 import { refuseInput, refuseKept } from '../output-file.ts';
 import { formatCount, formatQuantity } from '../terminal/count.ts';
 import { escapeUnprintable } from '../terminal/printable.ts';
@@ -21,22 +23,16 @@ import { help, type ImportArguments, parseArguments } from './options.ts';
 import type { Chunk, RecordsRequest } from './records.ts';
 import { createInitialState, createProgress, formatRemarks, formatSummary, openRejects } from './report.ts';
 import { type BatchWriter, runImport, type StopRequest, waitOrStop } from './run.ts';
-import { createSpool, requireSource } from './source.ts';
+import { chooseSpool, requireSource } from './source.ts';
 import { openRecordsInWorkerUnlessSmall } from './thread.ts';
 import { createBatchWriter } from './write.ts';
 
 export const command: Command = {
   help,
-  async run(args) {
+  run(args) {
     const given = parseArguments(args);
-    const spool = createSpool(given);
-    try {
-      const spooled = { ...given, spool: spool?.folder };
-      return await (given.dryRun ? dryRun(spooled) : importIntoDatabase(spooled));
-    } finally {
-      // Here and not where it is written: an interrupted import does not wait for its reader.
-      spool?.remove();
-    }
+    const spooled = { ...given, spool: chooseSpool(given) };
+    return given.dryRun ? dryRun(spooled) : importIntoDatabase(spooled);
   },
 };
 
@@ -244,15 +240,16 @@ function formatResumeHint({ preset }: ImportArguments, done: number): string {
   return `${formatQuantity(done, 'record')} ${done === 1 ? 'is' : 'are'} done: run the same command again${skipping}`;
 }
 
+/** A second signal ends the process at once. */
 function createStopRequest(): StopRequest {
   let requested = false;
   let notifyListener = () => {};
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      requested = true;
-      notifyListener();
-    });
-  }
+  const { first, second } = listenForStop();
+  void first.then(() => {
+    requested = true;
+    notifyListener();
+  });
+  void second.then(signal => process.exit(128 + constants.signals[signal]));
   return {
     onRequest(next) {
       notifyListener = next;

@@ -72,6 +72,7 @@ not be of several products:
     record is reported
 A record with no sku, no externalId and no variant sku creates a new product each time it is imported.
 
+SIGINT (Ctrl-C), SIGTERM and SIGHUP stop the import after the running batch, a second one at once.
 After an interruption run the same command again: records with any of these that were imported are not written
 twice. For records that have none of these, add --skip N with the number that the interrupted import printed.
 

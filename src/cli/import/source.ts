@@ -1,5 +1,6 @@
 /** The file of an import: opened, its format and encoding found out, its bytes counted as they are read. */
-import { fstatSync, mkdtempSync, rmSync, type Stats, statSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { fstatSync, mkdirSync, rmSync, type Stats, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -84,22 +85,27 @@ export async function openSource(
   };
 }
 
-/** A folder for a copy of standard input, where that has to be read more than once: a preset reads twice. */
-export function createSpool({
+/**
+ * A folder for a copy of standard input, where that has to be read more than once: a preset reads twice. It is removed
+ * when this process exits, and is not there before it is written: until the import listens for signals one would leave it.
+ */
+export function chooseSpool({
   file,
   preset,
 }: {
   readonly file: string;
   readonly preset: string | undefined;
-}) {
+}): string | undefined {
   if (file !== '-' || preset === undefined) return undefined;
-  const folder = mkdtempSync(join(tmpdir(), 'catalog-import-'));
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  const folder = join(tmpdir(), `catalog-import-${randomUUID()}`);
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 /** @returns the file with all of standard input */
 export async function spoolInput(folder: string): Promise<string> {
   requireSource('-');
+  mkdirSync(folder, { mode: 0o700 });
   const file = join(folder, 'input');
   const sink = Bun.file(file).writer();
   for await (const chunk of Bun.stdin.stream()) {

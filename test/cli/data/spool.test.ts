@@ -11,7 +11,7 @@ async function untilCopying(folder: string): Promise<void> {
     await new Promise(resolve => setImmediate(resolve));
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   test(`${signal} ends an import that waits for the rest of its standard input, and no copy stays`, async () => {
     const temporary = mkdtempSync(join(tmpdir(), 'catalog-spool-'));
     await onCatalog(

@@ -17,6 +17,7 @@ describe.skipIf(process.platform !== 'linux')('a launcher', () => {
 
   const start = (command: readonly string[], settings: Readonly<Record<string, string>>) =>
     Bun.spawn([...command], {
+      stdin: 'pipe',
       cwd: root,
       env: { ...process.env, ...place.environment, ...settings },
       stdout: 'ignore',
@@ -58,6 +59,20 @@ describe.skipIf(process.platform !== 'linux')('a launcher', () => {
     expect(lastServed).toBeGreaterThan(delay * 1000 - 500);
     await launcher.exited;
   });
+
+  test.each(['SIGINT', 'SIGHUP'] as const)(
+    '%s of a terminal, which all of a group get, stops an import after its batch',
+    async signal => {
+      const command = ['setsid', 'node', 'scripts/catalog.mjs', 'import', '-', '--format', 'ndjson'];
+      const launcher = start(command, {});
+      launcher.stdin.write('{"name":"Lamp","price":1}\n'.repeat(4000));
+      await launcher.stdin.flush();
+      await waitFor(launcher.stderr, /records done/);
+      process.kill(-launcher.pid, signal);
+      await waitFor(launcher.stderr, /interrupted; [\d,]+ records are done: run the same command again/);
+      expect(await launcher.exited).toBe(130);
+    },
+  );
 
   const ends = [
     ['SIGKILL', 137],
