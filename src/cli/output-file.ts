@@ -21,7 +21,7 @@ import { listenForEnd } from './launcher.ts';
 import { escapeUnprintable } from './terminal/printable.ts';
 
 /** What the service keeps in DATA_DIR; beside these an operator may have files of his own there, such as backups. */
-const kept = /^(catalog\.db(-.*|\.restored\..*|\.before-restore-.*)?|jwt-secret.*|outbox|media|media-cache)$/;
+const kept = /^(catalog\.db(-.*|\.\d+\.partial|\.before-restore-.*)?|jwt-secret.*|outbox|media|media-cache)$/;
 
 /**
  * @throws Error with one line when the file is a folder, lies in none, or is one of those that the service keeps in

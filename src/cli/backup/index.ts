@@ -1,6 +1,5 @@
 /** `catalog backup`: a consistent copy of the embedded database while the service runs. */
 import { existsSync, statSync } from 'node:fs';
-import { Worker } from 'node:worker_threads';
 import { loadConfig } from '../../config.ts';
 import { getEmbeddedFile } from '../../storage/open.ts';
 import { runWithCatalog } from '../database.ts';
@@ -8,7 +7,7 @@ import { createPartialFile, refuseKept } from '../output-file.ts';
 import { formatCount } from '../terminal/count.ts';
 import { escapeUnprintable } from '../terminal/printable.ts';
 import { type Command, parse, requireOnePositional, UsageError } from '../usage.ts';
-import type { CopyFailure, CopyRequest } from './worker.ts';
+import { copyInThread } from './thread.ts';
 
 export const command: Command = {
   help: `Usage: catalog backup FILE
@@ -45,19 +44,10 @@ async function writeBackup(database: string, file: string): Promise<number> {
   if (existsSync(file)) throw new Error(`${file} exists already; nothing was written`);
   const partial = createPartialFile(file, 'backup');
   try {
-    await copyInThread({ database, copy: partial.path });
+    await copyInThread({ command: 'backup', from: database, to: partial.path });
     partial.finish();
     return statSync(file).size;
   } finally {
     partial.remove();
   }
-}
-
-async function copyInThread(request: CopyRequest): Promise<void> {
-  const thread = new Worker(new URL('./worker.ts', import.meta.url), { workerData: request });
-  const failure = await new Promise<CopyFailure>((resolve, reject) => {
-    thread.on('message', resolve);
-    thread.on('error', reject);
-  });
-  if (failure !== undefined) throw new Error(failure);
 }

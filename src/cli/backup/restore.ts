@@ -2,12 +2,13 @@
 import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { loadConfig } from '../../config.ts';
-import { refuseNewer } from '../../storage/migrations/migrate.ts';
 import { checkDataFolder, getEmbeddedFile } from '../../storage/open.ts';
-import { type Restored, restoreSqlite } from '../../storage/sqlite/files/restore.ts';
+import { checkRestorable, putInPlace } from '../../storage/sqlite/files/restore.ts';
+import { createPartialFile } from '../output-file.ts';
 import { formatQuantity } from '../terminal/count.ts';
 import { escapeUnprintable } from '../terminal/printable.ts';
 import { type Command, parse, requireOnePositional } from '../usage.ts';
+import { copyInThread } from './thread.ts';
 
 export const command: Command = {
   help: `Usage: catalog restore FILE
@@ -21,6 +22,9 @@ The file jwt-secret in DATA_DIR is not in a backup: put back the one that belong
 
 With DATABASE_URL the database is PostgreSQL's: use pg_restore or psql.
 
+Until it is whole the copy is in catalog.db.PID.partial; a signal that ends the restore (SIGTERM, SIGINT, SIGHUP)
+removes it, and nothing has changed. One that was left by a process that was killed is removed by the next restore.
+
 Exit status: 0 FILE is the database now; 1 it is not, and everything is as it was;
 2 the command line is wrong.`,
 
@@ -33,8 +37,7 @@ Exit status: 0 FILE is the database now; 1 it is not, and everything is as it wa
     requireFile(file);
     const made = checkDataFolder(config);
     const database = getEmbeddedFile(config);
-    const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
-    const { products, former } = restoreInto(database, file, stamp, made);
+    const { products, former } = await restoreInto(database, file, made);
     console.log(
       `${database} is ${escapeUnprintable(file)} now: ${formatQuantity(products, 'product')}, integrity checked`,
     );
@@ -56,13 +59,31 @@ function requireFile(file: string): void {
   throw new Error(`${file} is ${kind}; name a copy that catalog backup has made`);
 }
 
+interface Restored {
+  readonly products: number;
+  /** Where the former database is now; undefined when there was none. */
+  readonly former: string | undefined;
+}
+
 /** @param made the uppermost folder that was made for it: removed again, with those below, when nothing is restored */
-function restoreInto(database: string, file: string, stamp: string, made: string | undefined): Restored {
+async function restoreInto(database: string, file: string, made: string | undefined): Promise<Restored> {
   try {
-    return restoreSqlite(file, database, refuseNewer, stamp);
+    return await restore(database, file);
   } catch (error) {
     if (made !== undefined) removeEmpty(dirname(resolve(database)), made);
     throw error;
+  }
+}
+
+async function restore(database: string, file: string): Promise<Restored> {
+  checkRestorable(file, database);
+  const partial = createPartialFile(database, 'restore');
+  try {
+    const products = (await copyInThread({ command: 'restore', from: file, to: partial.path })) ?? 0;
+    const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
+    return { products, former: putInPlace(partial.path, database, stamp) };
+  } finally {
+    partial.remove();
   }
 }
 

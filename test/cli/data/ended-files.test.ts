@@ -11,18 +11,23 @@ setDefaultTimeout(60_000);
 
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-const partialsOf = (place: Place): string[] =>
-  readdirSync(place.folder).filter(name => name.includes('.partial'));
+const partialsOf = (folder: string): string[] =>
+  readdirSync(folder).filter(name => name.includes('.partial'));
 
-async function untilWriting(place: Place, running: Running): Promise<void> {
-  const hasBegun = () => partialsOf(place).some(name => readNames(join(place.folder, name)).length > 0);
+async function untilWriting(folder: string, running: Running): Promise<void> {
+  const hasBegun = () => partialsOf(folder).some(name => readNames(join(folder, name)).length > 0);
   while (!hasBegun() && running.exitCode === null) await new Promise(resolve => setImmediate(resolve));
 }
 
 /** Sends the signal as soon as the command has begun its file. */
-async function signalWhileWriting(place: Place, args: readonly string[], signal: NodeJS.Signals) {
+async function signalWhileWriting(
+  place: Place,
+  args: readonly string[],
+  signal: NodeJS.Signals,
+  folder = place.folder,
+) {
   const running = place.start(args);
-  await untilWriting(place, running);
+  await untilWriting(folder, running);
   running.kill(signal);
   await running.exited;
   return { signal: running.signalCode, out: await running.stdout.text(), err: await running.stderr.text() };
@@ -48,12 +53,12 @@ describe('a backup', () => {
       out: '',
       err: `catalog backup: ended by ${signal}; nothing was written to ${file}\n`,
     });
-    expect([partialsOf(place), existsSync(file)]).toEqual([[], false]);
+    expect([partialsOf(place.folder), existsSync(file)]).toEqual([[], false]);
   });
 
   test('that was killed leaves what the next one to the same file removes, and nothing else of the folder', async () => {
     await signalWhileWriting(place, ['backup', file], 'SIGKILL');
-    const [left] = partialsOf(place);
+    const [left] = partialsOf(place.folder);
     expect(left).toMatch(/^nightly\.db\.\d+\.partial$/);
     const kept = [`nightly.db.${process.pid}.partial`, 'nightly.db.x.partial', 'other.db.999999999.partial'];
     for (const name of kept) place.file(name, 'of others');
@@ -62,13 +67,44 @@ describe('a backup', () => {
     expect(err).toContain(
       `catalog backup: removed ${join(place.folder, left ?? '')}, left by a process that has ended\n`,
     );
-    expect(partialsOf(place).sort()).toEqual(kept.sort());
+    expect(partialsOf(place.folder).sort()).toEqual(kept.sort());
     for (const name of [...kept, 'nightly.db']) rmSync(join(place.folder, name));
+  });
+
+  describe('put back', () => {
+    let data: string;
+    beforeAll(async () => {
+      data = place.environment.DATA_DIR ?? '';
+      expect(await place.run(['backup', file])).toMatchObject({ status: 0 });
+    });
+    afterAll(() => rmSync(file));
+
+    test.each(signals)('and ended by %s leaves the database as it was, and says so', async signal => {
+      const before = readdirSync(data);
+      const ended = await signalWhileWriting(place, ['restore', file], signal, data);
+      expect(ended).toEqual({
+        signal,
+        out: '',
+        err: `catalog restore: ended by ${signal}; nothing was written to ${join(data, 'catalog.db')}\n`,
+      });
+      expect(readdirSync(data)).toEqual(before);
+    });
+
+    test('and killed leaves what the next one removes', async () => {
+      await signalWhileWriting(place, ['restore', file], 'SIGKILL', data);
+      const [left] = partialsOf(data);
+      const { status, err } = await place.run(['restore', file]);
+      expect([status, err]).toEqual([
+        0,
+        `catalog restore: removed ${join(data, left ?? '')}, left by a process that has ended\n`,
+      ]);
+      expect(partialsOf(data)).toEqual([]);
+    });
   });
 
   test.skipIf(process.platform !== 'linux')('below nohup goes on when its terminal is closed', async () => {
     const running = place.start(['backup', file], ['nohup']);
-    await untilWriting(place, running);
+    await untilWriting(place.folder, running);
     running.kill('SIGHUP');
     expect([await running.exited, existsSync(file)]).toEqual([0, true]);
     rmSync(file);
@@ -89,6 +125,6 @@ describeOnDatabases('an export to a file on %s', kind => {
     const { err, ...ended } = await signalWhileWriting(place, ['export', '--output', file], signal);
     expect(ended).toEqual({ signal, out: '' });
     expect(err).toBe(`catalog export: ended by ${signal}; nothing was written to ${file}\n`);
-    expect([partialsOf(place), await Bun.file(file).text()]).toEqual([[], 'of the day before']);
+    expect([partialsOf(place.folder), await Bun.file(file).text()]).toEqual([[], 'of the day before']);
   });
 });

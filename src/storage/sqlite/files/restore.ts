@@ -9,7 +9,6 @@ import {
   readlinkSync,
   realpathSync,
   renameSync,
-  rmSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { getErrorMessage } from '../../../error-text.ts';
@@ -21,44 +20,46 @@ import { sync, verify } from './copy.ts';
 /** What SQLite keeps beside a database; those of another one would be played into the copy. */
 const besides = ['-wal', '-shm', '-journal'] as const;
 
-export interface Restored {
-  readonly products: number;
-  /** Where the former database is now; undefined when there was none. */
-  readonly former: string | undefined;
-}
-
-/**
- * Copies under a temporary name, verifies the copy, and only then gives it the database's name. The former database
- * stays beside it under another name, with its log.
- * @param accepts throws when the copy is not a database of this program
- * @param stamp ends the name of the former database
- * @throws Error with one line when the copy is missing, damaged or no catalog, or the database is in use
- */
-export function restoreSqlite(
-  copy: string,
-  database: string,
-  accepts: (migrations: readonly string[]) => void,
-  stamp: string,
-): Restored {
+/** @throws Error with one line when there is no copy, it is the database itself, or that is in use */
+export function checkRestorable(copy: string, database: string): void {
   if (!existsSync(copy)) throw new Error(`there is no file ${copy}`);
   if (existsSync(database) && realpathSync(copy) === realpathSync(database)) {
     throw new Error(`${copy} is the database itself; name a backup`);
   }
   refuseUsed(database);
-  const temporary = `${database}.restored.${process.pid}`;
-  try {
-    takeCopy(copy, temporary);
-    const products = inspect(copy, temporary, accepts);
-    sync(temporary);
-    // Copying may have taken long.
-    refuseUsed(database);
-    const former = moveAway(database, chooseFreeName(`${database}.before-restore-${stamp}`));
-    renameSync(temporary, database);
-    flushFolder(dirname(resolve(database)));
-    return { products, former };
-  } finally {
-    for (const suffix of ['', ...besides]) rmSync(`${temporary}${suffix}`, { force: true });
-  }
+}
+
+/**
+ * Copies the copy, verifies what it has written, and waits until that is on the disk. Blocks the thread that it runs in for
+ * as long as it takes.
+ * @param temporary a file that does not exist; what was written of it stays there when this throws
+ * @param accepts throws when the copy is not a database of this program
+ * @returns how many products it has
+ * @throws Error with one line when the copy is damaged or no catalog, or cannot be written
+ */
+export function prepareRestored(
+  copy: string,
+  temporary: string,
+  accepts: (migrations: readonly string[]) => void,
+): number {
+  takeCopy(copy, temporary);
+  const products = inspect(copy, temporary, accepts);
+  sync(temporary);
+  return products;
+}
+
+/**
+ * Gives what was prepared the database's name. The former database stays beside it under another one, with its log.
+ * @param stamp ends the name of the former database
+ * @returns where the former database is now; undefined when there was none
+ * @throws Error with one line when the database is in use: copying may have taken long
+ */
+export function putInPlace(temporary: string, database: string, stamp: string): string | undefined {
+  refuseUsed(database);
+  const former = moveAway(database, chooseFreeName(`${database}.before-restore-${stamp}`));
+  renameSync(temporary, database);
+  flushFolder(dirname(resolve(database)));
+  return former;
 }
 
 /** With its log, if the copy is of a database that was in use: what has yet to be copied from it counts. */
