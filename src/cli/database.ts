@@ -54,9 +54,18 @@ function requireDatabase(config: Config): void {
   if (size === 0) throw createNoCatalogError(config, 'is an empty file');
 }
 
-/** Undefined where there is no file. SQLite takes an empty one for a new database, and removes a log that lies beside it. */
-export const findEmbeddedSize = (config: Config): number | undefined =>
-  statSync(getEmbeddedFile(config), { throwIfNoEntry: false })?.size;
+/**
+ * Undefined where there is no file. SQLite takes an empty one for a new database, and removes a log that lies beside it.
+ * @throws ConfigError when DATA_DIR lies below a file, or may not be entered
+ */
+export function findEmbeddedSize(config: Config): number | undefined {
+  try {
+    return statSync(getEmbeddedFile(config), { throwIfNoEntry: false })?.size;
+  } catch (error) {
+    checkDataFolder(config);
+    throw error;
+  }
+}
 
 function createNoCatalogError(config: Config, reason: string): Error {
   return config.DATABASE_URL === undefined

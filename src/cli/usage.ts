@@ -68,7 +68,8 @@ function checkArguments(args: string[], options: Options, positionals: boolean):
       throw new UsageError(`unknown option '${rawName}'`);
     if (type === 'boolean' && value !== undefined) throw new UsageError(`${rawName} takes no value`);
     if (type === 'boolean') continue;
-    if (value === undefined) throw new UsageError(`${rawName} needs a value`);
+    // Empty is what a shell makes of a variable that is not set.
+    if (value === undefined || value === '') throw new UsageError(`${rawName} needs a value`);
     if (!inlineValue && value.startsWith('--'))
       throw new UsageError(`${rawName} needs a value; if the value is "${value}", write ${rawName}=${value}`);
   }
@@ -154,7 +155,7 @@ export function refuseExtraArguments([extra]: readonly string[]): void {
 /** The one positional argument of a command. */
 export function requireOnePositional(positionals: readonly string[], name: string): string {
   const [value, ...extra] = positionals;
-  if (value === undefined) throw new UsageError(`${name} is missing`);
+  if (value === undefined || value.trim() === '') throw new UsageError(`${name} is missing`);
   refuseExtraArguments(extra);
   return value;
 }

@@ -10,6 +10,7 @@ import { commands } from '../../src/cli/index.ts';
 import { migrations } from '../../src/storage/migrations/index.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { buildRelease } from '../support/service/release.ts';
+import { runHere } from './here.ts';
 import {
   createCatalog,
   createPlace,
@@ -41,6 +42,29 @@ test('every command is known here', () => {
   const others = ['serve', 'migrate', 'import', 'restore', 'backup'];
   const known = [...others, ...working.map(([name]) => name)];
   expect(commands.map(({ name }) => name).filter(name => !known.includes(name))).toEqual([]);
+});
+
+test('a DATA_DIR below a file is named by every command', async () => {
+  const place = await createPlace('sqlite');
+  const DATA_DIR = join(place.file('a file', ''), 'data');
+  const others = [['migrate'], ['serve', '--port', '0'], ['backup', join(place.folder, 'b.db')]];
+  const file = place.file('p.csv', csv);
+  for (const args of [
+    ...working,
+    ...others,
+    ['import', file],
+    ['import', file, '--dry-run'],
+    ['restore', file],
+  ])
+    expect([args, await runHere(args, { ...place.environment, DATA_DIR })]).toEqual([
+      args,
+      {
+        status: 1,
+        out: '',
+        err: `catalog: setting DATA_DIR: ${DATA_DIR} is not a folder, or lies below a file; name a folder\n`,
+      },
+    ]);
+  place.remove();
 });
 
 const last = migrations.at(-1)?.name ?? '';

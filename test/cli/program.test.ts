@@ -18,6 +18,8 @@ describe('the command line', () => {
     ['an unknown command', ['zap'], 2, /^catalog: there is no command "zap"; .*\n$/],
     ['an unknown option', ['import', '--zap'], 2, /^catalog import: unknown option '--zap'; see .*\n$/],
     ['a missing argument', ['import'], 2, /^catalog import: FILE is missing; see .*\n$/],
+    ['an empty argument', ['backup', ''], 2, /^catalog backup: FILE is missing; see .*\n$/],
+    ['an empty value', ['export', '--output', ''], 2, /^catalog export: --output needs a value; see .*\n$/],
     ['one argument too many', ['import', 'a', 'b'], 2, /^catalog import: unexpected argument "b"; .*\n$/],
     [
       'a bad mapping',
