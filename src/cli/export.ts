@@ -12,7 +12,7 @@ import { prepareQuery } from '../storage/prepared.ts';
 import { readPages } from '../turns/slices.ts';
 import { runWithDatabase } from './database.ts';
 import { createLines, type Exported, type ExportFormat, exportFormats } from './export-lines.ts';
-import { createPartialFile, refuseDevice, refuseKept } from './output-file.ts';
+import { createPartialFile, createWriteError, refuseDevice, refuseKept } from './output-file.ts';
 import { formatCount, formatQuantity } from './terminal/count.ts';
 import { escapeUnprintable } from './terminal/printable.ts';
 import { type Command, parse, parseChoiceOption, parseSafeOption } from './usage.ts';
@@ -218,17 +218,20 @@ function createStandardOutput(): Output {
 
 async function createFileOutput(file: string): Promise<Output> {
   const partial = createPartialFile(file, 'export');
+  const refuse = (error: unknown) => {
+    throw createWriteError(file, error);
+  };
   let handle: FileHandle;
   try {
     handle = await open(partial.path, 'wx');
   } catch (error) {
     partial.remove();
-    throw new Error(`cannot write ${file}: ${getErrorMessage(error)}`);
+    throw createWriteError(file, error);
   }
   return {
-    write: text => handle.writeFile(text),
+    write: text => handle.writeFile(text).catch(refuse),
     async finish() {
-      await handle.sync();
+      await handle.sync().catch(refuse);
       await handle.close();
       partial.finish();
       partial.remove();

@@ -78,7 +78,7 @@ export function createPartialFile(file: string, command: string): PartialFile {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     withdraw();
-    throw new Error(`cannot write ${file}: ${getErrorMessage(error)}`);
+    throw createWriteError(file, error);
   }
   const path = join(folder, basename(file));
   return {
@@ -90,6 +90,10 @@ export function createPartialFile(file: string, command: string): PartialFile {
     },
   };
 }
+
+/** What the system says of a full disk names no file. */
+export const createWriteError = (file: string, error: unknown): Error =>
+  new Error(`cannot write ${file}: ${getErrorMessage(error)}`, { cause: error });
 
 const removals = 10;
 

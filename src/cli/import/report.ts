@@ -1,7 +1,8 @@
 /** What an import reports: how far it is, which records it refused, and what came of it. */
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import type { ErrorDetail } from '../../http/errors.ts';
 import type { ImportCounts } from '../../resources/products/import/plan.ts';
+import { createWriteError } from '../output-file.ts';
 import { formatCount, formatQuantity } from '../terminal/count.ts';
 import { escapeUnprintable } from '../terminal/printable.ts';
 
@@ -72,8 +73,16 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
   let lines = '';
   const counts = new Map<string, Reason>();
   const flush = () => {
-    if (descriptor !== undefined && lines !== '') writeSync(descriptor, lines);
+    const written = lines;
+    // First: of a file that cannot be written to its end, closing it is not to fail once more.
     lines = '';
+    if (file === undefined || descriptor === undefined || written === '') return;
+    try {
+      // Not writeSync: on a disk that is nearly full it writes a part, and says so by its result only.
+      writeFileSync(descriptor, written);
+    } catch (error) {
+      throw createWriteError(file, error);
+    }
   };
   return {
     get count() {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { createCatalog, csv, type Place, productsOf } from '../program.ts';
+import { createCatalog, csv, onCatalog, type Place, productsOf } from '../program.ts';
 
 let place: Place;
 let data: string;
@@ -115,4 +115,28 @@ test('a folder is not written to, and no device is replaced', async () => {
   const device = await place.runHere(['export', '--output', pipe]);
   expect(device.err).toBe(`catalog export: ${pipe} is not a file; name one, or use - and >\n`);
   expect(readdirSync(place.folder).filter(name => name.endsWith('.partial'))).toEqual([]);
+});
+
+/** Becomes the program, which can write no file of more than 200 KiB. */
+const onSmallDisk = ['sh', '-c', 'ulimit -f 200; exec "$@"', 'sh'];
+
+test('a file that does not fit on the disk is named', async () => {
+  const columns = 'sku,name,price,description';
+  const rowsOf = (price: string) =>
+    [1, 2, 3, 4, 5].map(number => `L-${number},Long,${price},${'x'.repeat(90_000)}`);
+  await onCatalog(async ({ folder, file, runHere, start }) => {
+    await runHere(['import', file('long.csv', [columns, ...rowsOf('1')].join('\n'))]);
+    const refused = file('refused.csv', [columns, ...rowsOf('none')].join('\n'));
+    const written = join(folder, 'large.ndjson');
+    for (const args of [
+      ['export', '--output', written],
+      ['import', refused, '--dry-run', '--rejects', written],
+    ]) {
+      const running = start(args, onSmallDisk);
+      expect([args, await running.exited]).toEqual([args, 1]);
+      expect((await running.stderr.text()).split('\n').at(-2)).toBe(
+        `catalog ${args[0]}: cannot write ${written}: EFBIG: file too large, write`,
+      );
+    }
+  });
 });
