@@ -127,7 +127,7 @@ export async function readHits(
     if (document === undefined) continue;
     await takeTurn();
     const type = toSearchType(getDocumentType(position));
-    const snippet = buildSnippet({ ...document, fields: getShownFields(document) }, marks);
+    const snippet = await buildSnippet({ ...document, fields: getShownFields(document) }, marks);
     const hit = { type, document, snippet, score: Math.max(0, score), missing };
     rows.push({ id: position, sort_value: score, hit });
   }

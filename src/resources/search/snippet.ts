@@ -1,9 +1,11 @@
 /** The piece of a text that shows why it was found: HTML in which nothing is markup but `<mark>`. */
 
 import type { Term } from '../../storage/search/expression.ts';
-import { foldText, type Run } from '../../storage/search/text/folded.ts';
+import { foldPieces, longestWord, type Run } from '../../storage/search/text/folded.ts';
+import { findInchMarks, inchWords } from '../../storage/search/text/inches.ts';
 import { addParts, isTight, mostParts } from '../../storage/search/text/joined.ts';
 import { isPlain, splitRuns } from '../../storage/search/text/split.ts';
+import { takeTurn } from '../../turns/index.ts';
 import type { QueryWord } from './query/word.ts';
 
 /** Characters before the first word found, and in all; words are not cut unless they are longer themselves. */
@@ -38,31 +40,44 @@ interface Shown {
 
 /**
  * The piece of the body around the first word found; where it has none, with the fields that have it; else the title. Where no
- * word is found by itself, what is written apart and found as one: `18V-55` by `18v55`.
+ * word is found by itself, what is written apart and found as one: `18V-55` by `18v55`. A document has up to a megabyte of
+ * texts, so the event loop is given turns between them.
  */
-export function buildSnippet({ title, body, fields }: Shown, found: WordTest): string {
+export async function buildSnippet({ title, body, fields }: Shown, found: WordTest): Promise<string> {
   const inBody = findPiece(body, found);
   if (inBody !== undefined) return inBody;
-  const finding = fields.filter(field => findPiece(field, found) !== undefined);
+  const finding: string[] = [];
+  for (const field of fields) {
+    const due = takeTurn();
+    if (due !== undefined) await due;
+    if (findPiece(field, found) !== undefined) finding.push(field);
+  }
   const parts = body === '' ? finding : [body, ...finding];
   const shown = body === '' ? title : body;
   return (
     (finding.length === 0 ? undefined : findPiece(parts.join(' · '), found)) ??
     findPiece(title, found) ??
-    findJoinedPiece([title, body, ...fields], found) ??
+    (await findJoinedPiece([title, body, ...fields], found)) ??
     Bun.escapeHTML(shown.slice(0, findCut(shown, length)))
   );
 }
 
 /** Undefined when none of the words is there. */
-const findPiece = (text: string, found: WordTest): string | undefined =>
-  hasNone(text, found) ? undefined : findPieceAround(text, createWordMarker(found));
+function findPiece(text: string, found: WordTest): string | undefined {
+  const place = findPlace(text, found);
+  if (place === undefined) return undefined;
+  // Of a long text, the words before need not be split: what is shown begins less than that before the first one found.
+  const start = place <= 2 * length ? 0 : text.lastIndexOf(' ', place - 2 * length) + 1;
+  return findPieceAround(text, createWordMarker(found), start);
+}
 
 /** The same of words that stand apart in the first of some texts that has them. */
-function findJoinedPiece(texts: readonly string[], found: WordTest): string | undefined {
+async function findJoinedPiece(texts: readonly string[], found: WordTest): Promise<string | undefined> {
   // As for what is found by the code of a variant.
   if (found.beginnings.length === 0) return undefined;
   for (const text of texts) {
+    const due = takeTurn();
+    if (due !== undefined) await due;
     const beginning = text.slice(0, findCut(text, longestJoined));
     const piece = findPieceAround(beginning, createJoinedMarker(found, beginning));
     if (piece !== undefined) return piece;
@@ -95,7 +110,9 @@ function createJoinedMarker(found: WordTest, text: string): Marker {
   };
 }
 
-function findPieceAround(text: string, marker: Marker): string | undefined {
+/** @param start where no word is parted, and behind which what is marked first is by more than is shown before it */
+function findPieceAround(whole: string, marker: Marker, start = 0): string | undefined {
+  const text = whole.slice(start);
   let first: Marked | undefined;
   const starts: number[] = [];
   const marks: Marked[] = [];
@@ -122,7 +139,7 @@ function findPieceAround(text: string, marker: Marker): string | undefined {
   const last = Math.min(end, findCut(text, begin + 2 * length));
   // What follows the last word of a text that fits belongs to it.
   const stop = text.length - begin <= length ? text.length : last;
-  return `${begin > 0 ? '…' : ''}${markWords(text, begin, stop, marks)}${stop < text.length ? '…' : ''}`;
+  return `${start + begin > 0 ? '…' : ''}${markWords(text, begin, stop, marks)}${stop < text.length ? '…' : ''}`;
 }
 
 function hasPart(word: string, found: WordTest): boolean {
@@ -131,10 +148,31 @@ function hasPart(word: string, found: WordTest): boolean {
   return parts.some(found);
 }
 
-/** Whether a text certainly has none of the words: most fields of most hits, which need not be split for that. */
-function hasNone(text: string, { beginnings }: WordTest): boolean {
-  const small = isPlain(text) ? text.toLowerCase() : foldText(text);
-  return !beginnings.some(word => small.includes(word));
+/**
+ * A place that all of the words are behind; undefined where a text certainly has none: most fields of most hits, which need
+ * not be split for that.
+ */
+function findPlace(text: string, found: WordTest): number | undefined {
+  const mark = inchWords.some(found) ? findInchMarks(text).at(0)?.start : undefined;
+  const word = findWordPlace(text, found);
+  return mark === undefined || word === undefined ? (mark ?? word) : Math.min(mark, word);
+}
+
+function findWordPlace(text: string, { beginnings }: WordTest): number | undefined {
+  if (isPlain(text)) {
+    const small = text.toLowerCase();
+    const places = beginnings.map(word => small.indexOf(word)).filter(place => place >= 0);
+    return places.length === 0 ? undefined : Math.min(...places);
+  }
+  let [end, place] = ['', 0];
+  for (const { start, folded } of foldPieces(text)) {
+    const piece = end + folded;
+    if (beginnings.some(word => piece.includes(word))) return place;
+    // A word may begin in a piece and end in the next.
+    end = piece.slice(-2 * longestWord);
+    place = start;
+  }
+  return undefined;
 }
 
 function markWords(text: string, begin: number, stop: number, marks: readonly Marked[]): string {

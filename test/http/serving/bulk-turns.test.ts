@@ -47,6 +47,28 @@ describeOnDatabases('an order on %s', kind => {
   });
 });
 
+describeOnDatabases('a search on %s', kind => {
+  test('takes a turn for each text of a hit in which its words are looked for', async () => {
+    await using service = await startTestService(kind);
+    const attributes = Object.fromEntries(Array.from({ length: 100 }, (_, key) => [`k${key}`, 'Öl']));
+    for (let count = 0; count < 10; count++)
+      await call(service, {
+        method: 'POST',
+        path: '/v1/products',
+        as: 'admin',
+        body: { name: 'Lamp', price: count, attributes },
+      });
+    const search = (query: string) => call(service, { path: `/v1/search?q=lamp&${query}`, as: 'user' });
+    await search('perPage=10');
+    let found = 0;
+    const turns = await countTurns(async () => {
+      found = (await search('perPage=11')).body.data.length;
+    });
+    expect(found).toBe(10);
+    expect(turns).toBeGreaterThan(10 * 100);
+  });
+});
+
 test('a page of events on sqlite is read some at a time', async () => {
   await using service = await startTestService('sqlite');
   for (let count = 0; count < many; count++)

@@ -23,7 +23,7 @@ const texts: readonly (readonly [name: string, text: string])[] = [
 const mostLookedAt = 20_000;
 
 describe('a snippet looks at few words of a long text', () => {
-  test.each(texts)('%s', (_, text) => {
+  test.each(texts)('%s', async (_, text) => {
     let lookedAt = 0;
     const test = createTermTest([{ word: 'zebra' }]);
     const counting: WordTest = Object.assign(
@@ -33,16 +33,20 @@ describe('a snippet looks at few words of a long text', () => {
       },
       { beginnings: test.beginnings },
     );
-    const snippet = buildSnippet({ title: 'Lamp', body: `${text} zebra`, fields: [] }, counting);
-    // What is found behind that is shown by the beginning; a run without blanks is passed as one.
+    const snippet = await buildSnippet({ title: 'Lamp', body: `${text} zebra`, fields: [] }, counting);
+    // Words before it are passed by, but in a text without blanks, and behind more than is folded of a text.
+    const isPassed = text.includes(' ') && text.normalize('NFKD').length < 500_000;
     const isAtEnd = snippet.startsWith('…') && snippet.endsWith('<mark>zebra</mark>');
-    expect(isAtEnd || snippet === text.slice(0, snippet.length)).toBe(true);
+    expect(isAtEnd || (!isPassed && snippet === text.slice(0, snippet.length))).toBe(true);
     expect(lookedAt).toBeLessThan(mostLookedAt);
   });
 
-  test.each(texts)('%s: a word at its beginning is marked', (_, text) => {
+  test.each(texts)('%s: a word at its beginning is marked', async (_, text) => {
     const body = `zebra ${text}`;
-    const snippet = buildSnippet({ title: 'Lamp', body, fields: [] }, createTermTest([{ word: 'zebra' }]));
+    const snippet = await buildSnippet(
+      { title: 'Lamp', body, fields: [] },
+      createTermTest([{ word: 'zebra' }]),
+    );
     expect(snippet).toStartWith('<mark>zebra</mark>');
   });
 });

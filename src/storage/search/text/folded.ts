@@ -39,12 +39,23 @@ const longestSequence = 64;
 export function foldText(text: string, most = longestFolded): string {
   if (text.length <= pieceLength) return foldPiece(text);
   let result = '';
-  for (let start = 0; start < text.length && result.length < most; ) {
+  for (const { folded } of foldPieces(text, most)) result += folded;
+  return result;
+}
+
+/** The same, piece by piece, and where each begins in the text. */
+export function* foldPieces(
+  text: string,
+  most = longestFolded,
+): Generator<{ readonly start: number; readonly folded: string }> {
+  let length = 0;
+  for (let start = 0; start < text.length && length < most; ) {
     const end = findSequenceEnd(text, start + pieceLength);
-    result += foldPiece(text.slice(start, end));
+    const folded = foldPiece(text.slice(start, end));
+    length += folded.length;
+    yield { start, folded };
     start = end;
   }
-  return result;
 }
 
 const foldPiece = (text: string): string =>
