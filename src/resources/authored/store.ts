@@ -117,6 +117,7 @@ export function createAuthoredStore<Row extends Arguments & Written>(
     list: createLister<Row>(database, {
       table: spec.table,
       columns,
+      longColumns: ['body'],
       ...(collection === undefined ? {} : { collection: { name: collection } }),
     }),
     find: rows.find,

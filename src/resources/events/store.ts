@@ -47,7 +47,11 @@ export function toEventJson(row: StoredEvent): string {
 
 export function createEventStore(database: Database): EventStore {
   const { build, dialect, read } = database;
-  const all = createLister<StoredEvent>(database, { table: 'events', columns, hasLongRows: true });
+  const all = createLister<StoredEvent>(database, {
+    table: 'events',
+    columns,
+    longColumns: ['old_document', 'new_document'],
+  });
   const settled = dialect.followed?.last('events').compile(build);
   const byId = prepareQuery<{ id: number }, StoredEvent>(build, argument =>
     build

@@ -7,7 +7,7 @@ import type { Key, ListOptions, ListRequest, Positioned } from './request.ts';
 /** @returns a function that reads a page: where its rows are, and then those of them that are not cached */
 export function createPageReader<Row>(
   { changes, dialect }: Pick<Database, 'changes' | 'dialect'>,
-  { collection, rows: cached, hasLongRows }: ListOptions<Row>,
+  { collection, rows: cached, longColumns }: ListOptions<Row>,
   queries: ListQueries<Row>,
 ) {
   async function readWhole(session: Session, request: ListRequest, part: Part) {
@@ -16,14 +16,16 @@ export function createPageReader<Row>(
     return first === undefined ? rows : keepInSlices(cached, first.version, rows);
   }
 
-  /** One statement for all of them would hold up the event loop to its end. */
-  async function readLong(session: Session, request: ListRequest, part: Part) {
-    const keys = await queries.keys(session, request, part);
-    const ids = keys.map(({ id }) => id);
-    const rows = new Map((await queries.rows(session, ids)).map(row => [row.id, row]));
-    return keys.flatMap(key => {
-      const row = rows.get(key.id);
-      return row === undefined ? [] : [{ ...row, ...key }];
+  /** One statement for all long texts would hold up the event loop to its end. */
+  async function readShort(session: Session, request: ListRequest, part: Part) {
+    const rows = await queries.short(session, request, part);
+    const ids = rows.flatMap(({ id, is_long }) => (is_long === 0 ? [] : [id]));
+    if (ids.length === 0) return rows;
+    const read = new Map((await queries.rows(session, ids)).map(row => [row.id, row]));
+    return rows.flatMap(row => {
+      const long = read.get(row.id);
+      if (row.is_long === 0) return [row];
+      return long === undefined ? [] : [{ ...row, ...long, version: row.version }];
     });
   }
 
@@ -32,7 +34,7 @@ export function createPageReader<Row>(
     request: ListRequest,
     part: Part,
   ): Promise<readonly (Row & Versioned)[]> => {
-    if (hasLongRows === true && dialect.name === 'sqlite') return readLong(session, request, part);
+    if (longColumns !== undefined && dialect.name === 'sqlite') return readShort(session, request, part);
     if (cached === undefined || collection === undefined) return readWhole(session, request, part);
     const keys = await queries.keys(session, request, part);
     const version = keys[0]?.version;

@@ -22,6 +22,8 @@ const rowSizes = [1, 4, 20, mostAtOnce] as const;
 /** The same where a statement holds up the event loop to its end: each row may be a megabyte. */
 const embeddedAtOnce = 20;
 const longAtOnce = 4;
+/** Bytes of a text from which it is long. */
+const longText = 10_000;
 
 /** Which rows of a list make a page. */
 export interface Part {
@@ -38,13 +40,18 @@ const getConditions = ({ conditions, resolved }: ListRequest): readonly Conditio
 const isJoined = ({ conditions }: Pick<ListRequest, 'conditions'>): boolean =>
   conditions.some(condition => 'join' in condition);
 
+/** Whether long texts of a row were left out; a number, as SQLite has it. */
+interface Shortened {
+  readonly is_long: number;
+}
+
 export type ListQueries<Row> = ReturnType<typeof createListQueries<Row>>;
 
 export function createListQueries<Row>(database: Database, options: ListOptions<Row>) {
   const version = buildVersion(database.dialect, options.collection?.name ?? '');
 
   type ReadRow = Row & Omit<Versioned, 'sort_value'>;
-  const atOnce = options.hasLongRows === true ? longAtOnce : embeddedAtOnce;
+  const atOnce = options.longColumns === undefined ? embeddedAtOnce : longAtOnce;
   const readAtOnce = database.dialect.name === 'sqlite' ? atOnce : mostAtOnce;
 
   /** What shapes stand for, for the statements that are made of them: those of the last ones. */
@@ -74,12 +81,15 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
   };
 
   const columns = buildColumnsSql(options);
+  const shortColumns = buildShortColumns(options);
   const versionColumn = options.collection === undefined ? sql`` : sql`, ${version} as version`;
 
   /** Of shapes that begin with `keys`, only where the rows are: indexes say that without the table. */
   const pageQuery = prepareByShape<Arguments, Row & Versioned>(database.build, (shape, argument) => {
     const { order, value = order.column, ...request } = requireRequest(shape);
-    const shown = shape.startsWith('keys') ? sql`` : sql`${columns},`;
+    const shown = shape.startsWith('keys')
+      ? sql``
+      : sql`${shape.startsWith('short') ? shortColumns : columns},`;
     const descending = shape.includes('backwards') ? !order.descending : order.descending;
     const buildSeek = (id: string) =>
       shape.includes('-seek ') ? [buildSeekCondition(order.column, id, descending, argument)] : [];
@@ -152,6 +162,10 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
     keys(session: Session, request: ListRequest, part: Part): Promise<Versioned[]> {
       return session.all(buildPagePart('keys-', request, part));
     },
+    /** The same with null for long texts of the rows that have such. */
+    short(session: Session, request: ListRequest, part: Part): Promise<(Row & Versioned & Shortened)[]> {
+      return session.all({ ...buildPagePart('short-', request, part) });
+    },
     /** Rows by their ids, in any order; those read by different statements may be of different states. */
     async rows(session: Session, ids: readonly number[]): Promise<ReadRow[]> {
       if (ids.length <= readAtOnce) return readRows(session, ids);
@@ -193,6 +207,19 @@ function buildColumnsSql({ columns }: Pick<ListOptions, 'columns'>): RawBuilder<
     ? columns.map(column => sql.ref(column))
     : Object.entries(columns).map(([name, value]) => sql`${value} as ${sql.ref(name)}`);
   return sql.join(list);
+}
+
+/** A long text is not read for its length to be known, nor where it is left out. */
+function buildShortColumns({ columns, longColumns = [] }: ListOptions): RawBuilder<unknown> {
+  const names = Array.isArray(columns) ? columns : Object.keys(columns);
+  const list = names.map(name => {
+    const column = sql.ref(name);
+    return longColumns.includes(name)
+      ? sql`case when octet_length(${column}) < ${sql.lit(longText)} then ${column} end as ${column}`
+      : column;
+  });
+  const lengths = longColumns.map(name => sql`coalesce(octet_length(${sql.ref(name)}), 0)`);
+  return sql`${sql.join(list)}, ${sql.join([sql`0`, ...lengths], sql` + `)} >= ${sql.lit(longText)} as is_long`;
 }
 
 /** Rows strictly past a key. A row value comparison is one index seek on both databases. */

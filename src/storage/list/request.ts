@@ -164,8 +164,8 @@ export interface ListOptions<Row = unknown> {
   readonly collection?: Collection;
   /** Rows that need not be read again where the list only says which they are. */
   readonly rows?: Pick<CachedRows<Row & { readonly id: number }>, 'getAt' | 'keep'>;
-  /** Whether a row may be a megabyte, and never changes: an embedded database reads some at a time. */
-  readonly hasLongRows?: true;
+  /** Texts that may be so long that an embedded database reads only some of them at a time. */
+  readonly longColumns?: readonly string[];
   /** Columns in memory, which decide conditions on attributes. */
   readonly inMemory?: Columns;
   /** A total that need not be counted, with the collection's version; undefined when these conditions have none. */

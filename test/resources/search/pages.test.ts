@@ -50,7 +50,8 @@ describeOnDatabases('search on %s', kind => {
     const remove = ({ id }: { id: number }) =>
       call(service, { method: 'DELETE', path: `/v1/products/${id}`, as: 'editor' });
     await Promise.all(rest.map(remove));
-    expect((await search(service, 'marble')).body.meta.total).toBe(0);
+    // What ends with the word but for a typo is a guess.
+    expect((await search(service, 'marble')).body.meta).toMatchObject({ total: 1, relaxed: ['marble'] });
   });
 
   test('pages go on alike where few hits have all words and more have some', async () => {
