@@ -141,8 +141,9 @@ export function createSearchEndpoints(
         }
         return cached.respond(
           `${visible.join()} ${url.base}${url.path}?${url.search}`,
-          buildRequest,
-          readPage,
+          // Products that the filters leave out count in scores and facets: a change of any may be one of what is shown.
+          () => ({ ...buildRequest(), conditions: [] }),
+          () => readPage(buildRequest()),
         );
       },
     }),

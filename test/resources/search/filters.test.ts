@@ -194,4 +194,22 @@ describeOnDatabases('searches with filters on %s', kind => {
       problems: [[field, rule]],
     });
   });
+
+  test('a search that has been read before counts products outside its filters as they are now', async () => {
+    const make = (name: string, category: string) =>
+      addProduct(service, { name, category, description: 'Of basalt.' });
+    await make('Basalt tile', 'Stone');
+    await make('Basalt bowl', 'Stone');
+    const removed = await make('Basalt vase and slate', 'Decoration');
+    const read = (others: string) => ask(`q=basalt+slate&category=Stone&facets=category${others}`);
+    for (let count = 0; count < 3; count++) expect((await read('')).body.data.length).toBe(2);
+    for (const change of [
+      () => make('Basalt pot', 'Decoration'),
+      () => call(service, { method: 'DELETE', path: `/v1/products/${removed.id}`, as: 'editor' }),
+    ]) {
+      await change();
+      const [again, first] = [(await read('')).body, (await read('&perPage=20')).body];
+      expect([again.data, again.meta]).toEqual([first.data, first.meta]);
+    }
+  });
 });
