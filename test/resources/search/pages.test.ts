@@ -50,8 +50,7 @@ describeOnDatabases('search on %s', kind => {
     const remove = ({ id }: { id: number }) =>
       call(service, { method: 'DELETE', path: `/v1/products/${id}`, as: 'editor' });
     await Promise.all(rest.map(remove));
-    // What ends with the word but for a typo is a guess.
-    expect((await search(service, 'marble')).body.meta).toMatchObject({ total: 1, relaxed: ['marble'] });
+    expect((await search(service, 'marble')).body.meta.total).toBe(0);
   });
 
   test('pages go on alike where few hits have all words and more have some', async () => {
