@@ -36,7 +36,7 @@ const pieceLength = 4000;
 const longestSequence = 64;
 
 /** @param most characters, about: no more pieces are folded then */
-export function foldText(text: string, most = longestFolded): string {
+function foldText(text: string, most = longestFolded): string {
   if (text.length <= pieceLength) return foldPiece(text);
   let result = '';
   for (const { folded } of foldPieces(text, most)) result += folded;
