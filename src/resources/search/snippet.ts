@@ -154,11 +154,11 @@ function hasPart(word: string, found: WordTest): boolean {
  */
 function findPlace(text: string, found: WordTest): number | undefined {
   const mark = inchWords.some(found) ? findInchMarks(text).at(0)?.start : undefined;
-  const word = findWordPlace(text, found);
+  const word = findTermPlace(text, found);
   return mark === undefined || word === undefined ? (mark ?? word) : Math.min(mark, word);
 }
 
-function findWordPlace(text: string, { beginnings }: WordTest): number | undefined {
+function findTermPlace(text: string, { beginnings }: WordTest): number | undefined {
   if (isPlain(text)) {
     const small = text.toLowerCase();
     const places = beginnings.map(word => small.indexOf(word)).filter(place => place >= 0);

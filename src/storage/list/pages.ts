@@ -17,7 +17,7 @@ export function createPageReader<Row>(
   }
 
   /** One statement for all long texts would hold up the event loop to its end. */
-  async function readShort(session: Session, request: ListRequest, part: Part) {
+  async function readInParts(session: Session, request: ListRequest, part: Part) {
     const rows = await queries.short(session, request, part);
     const ids = rows.flatMap(({ id, is_long }) => (is_long === 0 ? [] : [id]));
     if (ids.length === 0) return rows;
@@ -34,7 +34,7 @@ export function createPageReader<Row>(
     request: ListRequest,
     part: Part,
   ): Promise<readonly (Row & Versioned)[]> => {
-    if (longColumns !== undefined && dialect.name === 'sqlite') return readShort(session, request, part);
+    if (longColumns !== undefined && dialect.name === 'sqlite') return readInParts(session, request, part);
     if (cached === undefined || collection === undefined) return readWhole(session, request, part);
     const keys = await queries.keys(session, request, part);
     const version = keys[0]?.version;

@@ -81,15 +81,12 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
   };
 
   const columns = buildColumnsSql(options);
-  const shortColumns = buildShortColumns(options);
   const versionColumn = options.collection === undefined ? sql`` : sql`, ${version} as version`;
 
   /** Of shapes that begin with `keys`, only where the rows are: indexes say that without the table. */
   const pageQuery = prepareByShape<Arguments, Row & Versioned>(database.build, (shape, argument) => {
     const { order, value = order.column, ...request } = requireRequest(shape);
-    const shown = shape.startsWith('keys')
-      ? sql``
-      : sql`${shape.startsWith('short') ? shortColumns : columns},`;
+    const shown = buildShown(shape, options);
     const descending = shape.includes('backwards') ? !order.descending : order.descending;
     const buildSeek = (id: string) =>
       shape.includes('-seek ') ? [buildSeekCondition(order.column, id, descending, argument)] : [];
@@ -149,7 +146,6 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
     return pageQuery(registerShape(shape, request), buildArguments(request, extra));
   }
   const versionQuery = sql<{ version: number }>`select ${version} as version`.compile(database.build);
-
   const lastIdQuery = sql<{
     id: number | null;
   }>`select max(id) as id from ${sql.table(options.table)}`.compile(database.build);
@@ -207,6 +203,11 @@ function buildColumnsSql({ columns }: Pick<ListOptions, 'columns'>): RawBuilder<
     ? columns.map(column => sql.ref(column))
     : Object.entries(columns).map(([name, value]) => sql`${value} as ${sql.ref(name)}`);
   return sql.join(list);
+}
+
+function buildShown(shape: string, options: ListOptions): RawBuilder<unknown> {
+  if (shape.startsWith('keys')) return sql``;
+  return sql`${shape.startsWith('short') ? buildShortColumns(options) : buildColumnsSql(options)},`;
 }
 
 /** A long text is not read for its length to be known, nor where it is left out. */
