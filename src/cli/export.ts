@@ -1,7 +1,7 @@
 /** `catalog export`: all products, from one state of the catalog, to a file or standard output. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { type CompiledQuery, sql } from 'kysely';
-import { getErrorCode, getErrorMessage } from '../error-text.ts';
+import { getErrorCode } from '../error-text.ts';
 import { buildStoredColumns, productOf, type StoredProduct } from '../resources/products/row.ts';
 import { statuses } from '../resources/products/schema.ts';
 import { type StoredVariant, variantOf } from '../resources/variants/row.ts';
