@@ -8,7 +8,7 @@ import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 import type { CachedWords } from '../cached.ts';
 import type { Piece } from './pieces.ts';
-import { inflect } from './unknown.ts';
+import { inflect, removeUmlauts } from './unknown.ts';
 import { type Alternative, factors, type QueryContext } from './word.ts';
 
 const shortestPart = 3;
@@ -111,7 +111,8 @@ export async function findJoinedNeighbours(
       const isCode = pieces.slice(first, last + 1).some(piece => hasDigit(piece.word));
       const shortened =
         start.length > shortestStem && start.endsWith(dropped) ? start.slice(0, -1) + end : '';
-      const joins = shortened === '' ? [word] : [word, shortened];
+      const plain = removeUmlauts(word);
+      const joins = [word, ...(plain === word ? [] : [plain]), ...(shortened === '' ? [] : [shortened])];
       const forms = isCode ? [] : [...joins.flatMap(join => [join, ...inflect(join, stems)]), ...irregular];
       if (isCode || last === first + 1) candidates.push({ word, forms, isCode, first, last });
     }
@@ -183,7 +184,7 @@ export async function findCompounds(
     const isCertain =
       isMade || (await (frequency === 0 ? context.isGerman() : isInGermanText(context, compound)));
     if (!isCertain && frequency === 0) continue;
-    const alternative = { choice: [{ word: compound }], factor: factors.compound };
+    const alternative = { choice: [{ word: compound }], factor: factors.compound, isCompound: true };
     alternatives.push(isCertain ? alternative : { ...alternative, isGuess: true });
   }
   return alternatives;

@@ -22,7 +22,7 @@ interface Corrections {
  * @param frequency how many documents have the word as it is
  */
 export async function findCorrections(
-  { tools, session, types }: QueryContext,
+  { tools, session, types, isGerman }: QueryContext,
   word: string,
   frequency: number,
 ): Promise<Corrections> {
@@ -57,7 +57,7 @@ export async function findCorrections(
   if (isUnknown && alternatives.length === 0)
     await addWords(await vocabulary.further(session, word), factors.typos, true);
   if (isUnknown && alternatives.length === 0) {
-    const { choices, factor, isGuess } = await findSimilarWords(tools, session, word);
+    const { choices, factor, isGuess } = await findSimilarWords(tools, session, word, isGerman);
     await addChoices(choices, factor, isGuess);
   }
   return { alternatives, frequency: most, certain };

@@ -20,6 +20,8 @@ const shortestBeginning = 3;
 const shortestEnding = 3;
 /** Letters that words share at their end or beginning, at least, and no less than half of them. */
 const shortestShared = 5;
+/** Letters of what it stands before in a German compound: `erdbeeren` finds an `erdbeerkonfiture`. */
+const longestHead = 20;
 const mostWords = 12;
 /** What a word ends with in one form and not in another. */
 const inflections = ['s', 'es', 'n', 'en', 'e'] as const;
@@ -36,7 +38,7 @@ export function inflect(word: string, stems: Stems): string[] {
 }
 
 /** What people write who have no umlauts, as documents that have them are indexed: `handtuecher`, `handtucher`. */
-const removeUmlauts = (word: string): string => word.replace(/(?<=[aou])e/g, '');
+export const removeUmlauts = (word: string): string => word.replace(/(?<=[aou])e/g, '');
 
 /** What a word without umlauts may be that documents have with them. */
 export async function findUmlauts({ vocabulary, stems }: Tools, session: Session, word: string) {
@@ -58,11 +60,15 @@ interface Tools {
   readonly stems: Stems;
 }
 
-/** @returns the best there is of all this; no words where there is nothing */
+/**
+ * @param isGerman whether the catalog is: in English `organ` has little to do with an `organizer`
+ * @returns the best there is of all this; no words where there is nothing
+ */
 export async function findSimilarWords(
   { vocabulary, stems }: Tools,
   session: Session,
   word: string,
+  isGerman: () => Promise<boolean>,
 ): Promise<Likeness> {
   const toLikeness = (words: readonly string[], isGuess = false) => ({
     ...{ choices: words.map(one => [one]), factor: factors.alike, isGuess },
@@ -71,6 +77,13 @@ export async function findSimilarWords(
     for (const form of [word, ...inflect(word, stems)]) {
       const compounds = await vocabulary.ending(session, form, mostWords);
       if (compounds.length > 0) return toLikeness(compounds, form.length < shortestHead);
+    }
+  }
+  const starts = [word, ...inflect(word, stems)].filter(({ length }) => length >= shortestStart);
+  if (starts.length > 0 && (await isGerman())) {
+    for (const form of starts.sort((one, other) => one.length - other.length)) {
+      const compounds = await vocabulary.beginning(session, form, form.length + longestHead, mostWords);
+      if (compounds.length > 0) return toLikeness(compounds);
     }
   }
   for (const form of inflect(word, stems).filter(({ length }) => length < word.length)) {

@@ -38,6 +38,8 @@ export interface Alternative {
   readonly factor: number;
   /** Whether it may well be another word: a document that has only this counts as one that lacks the word. */
   readonly isGuess?: boolean;
+  /** Whether the word is only the end of it: brands are names, of which ends say nothing (`wein` of `Giesswein`). */
+  readonly isCompound?: boolean;
 }
 
 /** Words of a query that are the code of a variant, or its beginning: each of them is found by it. */
@@ -68,6 +70,8 @@ export const factors = {
   stem: 0.92,
   synonym: 0.9,
   apart: 0.85,
+  /** In American English instead of British, or the other way round. */
+  spelling: 0.75,
   compound: 0.6,
   beginning: 0.5,
   typo: 0.6,

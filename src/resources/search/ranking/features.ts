@@ -24,6 +24,7 @@ export interface Features {
   readonly titleLength: number;
   /** The word of the title that says what it is: `gown` of `Silk Evening Gown in Black, Size 8`. */
   readonly head: string | undefined;
+  readonly brand: Field | undefined;
   /** Those that have words, the title first. */
   readonly fields: readonly Field[];
 }
@@ -61,18 +62,20 @@ export async function toFeatures(
   const add = async (weight: number, texts: readonly string[]) => {
     if (texts.length > 0) all.push(await toField(weight, texts));
   };
+  const named = fields?.brand ?? null;
+  const brand = named === null ? undefined : await toField(weights.brand, [named]);
   if (fields !== undefined) {
     const codes: string[] = [];
     for (const code of fields.codes) collectCode(code, codes);
     if (codes.length > 0) all.push({ weight: weights.code, words: ` ${codes.join(' ')} ` });
-    await add(weights.brand, fields.brand === null ? [] : [fields.brand]);
+    if (brand !== undefined) all.push(brand);
     await add(weights.category, fields.categories);
     await add(weights.attribute, fields.attributes);
     await add(weights.tag, fields.tags);
   }
   if (body !== '') await add(weights.body, [body.slice(0, longestText)]);
   const { head, count } = findHead(title, isFiller);
-  return { title: titleField, titleLength: Math.max(1, count), head, fields: all };
+  return { title: titleField, titleLength: Math.max(1, count), head, brand, fields: all };
 }
 
 /** The same of a product that is also found by these codes, each one word. */

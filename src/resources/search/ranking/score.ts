@@ -53,6 +53,7 @@ interface Way {
   readonly together: string;
   readonly factor: number;
   readonly isGuess: boolean;
+  readonly isCompound: boolean;
 }
 
 /** A word of a query, made ready to score many documents. */
@@ -74,11 +75,12 @@ export function weighWord(
   { text, alternatives, frequency, importance }: QueryWord,
   documents: number,
 ): Weighed {
-  const ways = alternatives.map(({ choice, factor, isGuess = false }) => ({
+  const ways = alternatives.map(({ choice, factor, isGuess = false, isCompound = false }) => ({
     texts: choice.map(padWord),
     together: ` ${choice.map(({ word }) => word).join(' ')} `,
     factor,
     isGuess,
+    isCompound,
   }));
   const forms = alternatives.flatMap(({ choice }) =>
     choice.length === 1 ? choice.map(({ word }) => word) : [],
@@ -97,7 +99,8 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
   const inTitle: boolean[] = [];
   const missing: string[] = [];
   const named = words.filter(({ isFiller }) => !isFiller);
-  for (const { text, weight, ways, isFiller } of words) {
+  for (const { text, weight, ways: all, isFiller } of words) {
+    const ways = removeNames(all, features);
     const { value, titled } = computeBest(features, ways);
     if (value === 0 || isGuessed(features, ways)) {
       // Unless there are only such words.
@@ -119,6 +122,14 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
     (facts.available ? shares.available : 0);
   const tier = lacking <= most * negligibleWeight ? allWords : 0;
   return { value: Math.round((tier + Math.min(1, value) * (1 - allWords)) * 10_000) / 10_000, missing };
+}
+
+/** Without what only ends as a word does where it is the brand. */
+function removeNames(ways: readonly Way[], { brand }: Features): readonly Way[] {
+  if (brand === undefined || !ways.some(({ isCompound }) => isCompound)) return ways;
+  return ways.filter(
+    ({ texts, isCompound }) => !(isCompound && texts.every(text => brand.words.includes(text))),
+  );
 }
 
 /** What a word is worth, field by field in the best of its ways, and whether it is in the title. */
