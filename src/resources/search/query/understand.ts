@@ -6,11 +6,13 @@ import type { Choice, Expression, Term } from '../../../storage/search/expressio
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import { hasDigit, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
+import { isAmerican } from '../../../storage/search/text/spellings.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { runOnce } from '../../../turns/slices.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
 import { findCompounds, findJoinedNeighbours, isGermanCatalog, listSplits } from './compounds.ts';
 import { type Piece, parsePieces } from './pieces.ts';
+import { findOtherScales } from './scales.ts';
 import { findSynonyms } from './synonyms.ts';
 import { findCorrections, rareDocuments } from './typos.ts';
 import { findOtherUnits } from './units.ts';
@@ -64,6 +66,7 @@ export async function understand(
   const neighbours = [
     ...(await findJoinedNeighbours(tools, session, pieces, types)),
     ...findOtherUnits(pieces),
+    ...findOtherScales(pieces),
   ];
   const context: QueryContext = {
     tools,
@@ -120,8 +123,12 @@ async function understandWord(
   ];
   const forms = await findForms(context, word);
   const loose = await findLooseForms(context, word, forms);
-  for (const form of forms)
-    if (!loose.includes(form)) alternatives.push({ choice: toChoice(form), factor: factors.stem });
+  const spelt = isAmerican(word);
+  for (const form of forms) {
+    if (loose.includes(form)) continue;
+    const factor = isAmerican(form) === spelt ? factors.stem : factors.spelling;
+    alternatives.push({ choice: toChoice(form), factor });
+  }
   for (const [other, ...more] of others) {
     if (other === undefined || more.length > 0) continue;
     for (const form of [other, ...(await findForms(context, other))])

@@ -15,6 +15,7 @@ const units = [
   'kg kilogram kilograms kilo kilogramm',
   'oz ounce ounces unze unzen',
   'lb lbs pound pounds pfund',
+  'cl',
   'ml milliliter millilitre milliliters millilitres',
   'l ltr liter litre liters litres',
   'gal gallon gallons',
@@ -31,7 +32,7 @@ const units = [
   'gb gigabyte gigabytes',
   'tb terabyte terabytes',
   'h hr hrs hour hours stunden',
-  'pc pcs piece pieces stuck teilig',
+  'pc pcs piece pieces stuck stk teilig tlg er',
   'pk pack packs',
   'ct count',
 ].map(names => names.split(' '));
@@ -40,10 +41,17 @@ const othersOf: ReadonlyMap<string, readonly string[]> = new Map(
   units.flatMap(names => names.map(name => [name, names.filter(other => other !== name)])),
 );
 
+const shortNames: ReadonlyMap<string, string | undefined> = new Map(
+  units.flatMap(names => names.map(name => [name, names[0]])),
+);
+
+/** The name by which a unit is known, of any of its names. */
+export const getShortName = (unit: string): string | undefined => shortNames.get(unit);
+
 export const isUnit = (word: string): boolean => othersOf.has(word);
 
 /** A way to write some of a query's words, from one place in it to another. */
-interface Written {
+export interface Written {
   readonly choice: Choice;
   readonly first: number;
   readonly last: number;
@@ -60,20 +68,35 @@ export function findOtherUnits(pieces: readonly Piece[]): Written[] {
       return more === undefined
         ? [...rewriteOneWord(number, unit, first), ...addZero(number, unit, first)]
         : [];
-    return [...rewriteTwoWords(word, pieces[first + 1]?.word ?? '', first), ...removeZero(pieces, first)];
+    const next = pieces[first + 1]?.word ?? '';
+    return [
+      ...rewriteTwoWords(word, next, first),
+      ...removeZero(pieces, first),
+      // The last number, from two digits on, is also the beginning of words, of packs as well.
+      ...(isUnit(next) || (next === '' && word.length > 1) ? [] : addPack(word, first)),
+    ];
   });
 }
 
+/** How many are in a pack: `8er` in German, `8s` in British English. */
+const packEndings = ['er', 's'] as const;
+const longestPack = 3;
+
+const addPack = (number: string, at: number): Written[] =>
+  isWholeNumber(number) && number.length <= longestPack
+    ? packEndings.map(ending => ({ choice: [{ word: number + ending }], first: at, last: at }))
+    : [];
+
 /** `4ah` as texts have it that say `4.0Ah` or `4,0 Ah`, whose words are `4` and `0ah`. */
 function addZero(number: string, unit: string, at: number): Written[] {
-  if (!(isNumber(number) && isUnit(unit) && isShort(unit))) return [];
+  if (!(isWholeNumber(number) && isUnit(unit) && isShort(unit))) return [];
   return [{ choice: [{ word: number }, { word: `0${unit}` }], first: at, last: at }];
 }
 
 /** `4.0ah`, two words, and `4.0 ah`, three, as the one word that texts have where they say `4Ah` or `4 Ah`. */
 function removeZero(pieces: readonly Piece[], first: number): Written[] {
   const [number = '', next = '', third = ''] = pieces.slice(first, first + 3).map(({ word }) => word);
-  if (!isNumber(number)) return [];
+  if (!isWholeNumber(number)) return [];
   const [zero = '', unit = ''] = splitLettersAndDigits(next);
   const [name, words] = next === '0' ? [third, 3] : [zero === '0' ? unit : '', 2];
   return isUnit(name) && isShort(name)
@@ -99,9 +122,9 @@ function rewriteTwoWords(number: string, unit: string, first: number): Written[]
 
 /** Other names of a unit, where it is behind a number. */
 const findOtherNames = (number: string, unit: string): readonly string[] =>
-  isNumber(number) ? (othersOf.get(unit) ?? []) : [];
+  isWholeNumber(number) ? (othersOf.get(unit) ?? []) : [];
 
-const isNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
+export const isWholeNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
 
 /** Whether a number and this name, written apart, are one word of the index, too. */
 const isShort = (name: string): boolean => name.length <= longestUnit;

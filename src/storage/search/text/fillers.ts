@@ -2,8 +2,8 @@
 
 const fillers: Readonly<Record<string, string>> = {
   da: 'og i af til for med en et den det de pa',
-  de: 'und oder der die das den dem des ein eine einen einer fur mit ohne von vom zu zum zur im in am an auf aus bei etwas auch nur noch sehr wie',
-  en: 'and or the a an of for with without in on at to from by under my some any something anything',
+  de: 'und oder der die das den dem des ein eine einen einer fur mit ohne von vom zu zum zur im in am an auf aus bei etwas auch nur noch sehr wie ist ich was gr nr',
+  en: 'and or the a an of for with without in on at to from by under my some any something anything is are what',
   es: 'y o el la los las un una de del para con sin en por al',
   fi: 'ja tai',
   fr: 'et ou le la les un une de du des pour avec sans en dans sur au aux par',

@@ -12,6 +12,7 @@ import { stemmer as spanish } from '@orama/stemmers/spanish';
 import { stemmer as swedish } from '@orama/stemmers/swedish';
 import { createBoundedMap } from '../../../bounded-map.ts';
 import { getFillers } from './fillers.ts';
+import { findOtherSpelling, toAmerican } from './spellings.ts';
 
 const stemmers = {
   da: danish,
@@ -77,7 +78,7 @@ export function createStems(chosen: readonly Language[]): Stems {
   const active = chosen.map(language => ({ language, stem: stemmers[language] }));
   const stemWord = (stem: (word: string) => string, isEnglish: boolean, word: string): string => {
     if (!isEnglish) return stem(word);
-    const stemmed = stem(irregular.get(word) ?? word);
+    const stemmed = stem(toAmerican(irregular.get(word) ?? word));
     return irregular.get(stemmed) ?? stemmed;
   };
   const fillers = getFillers(chosen);
@@ -100,7 +101,7 @@ export function createStems(chosen: readonly Language[]): Stems {
         plurals.length === 0
           ? []
           : [singular, ...plurals, `${singular}s`, ...plurals.map(plural => `${plural}s`)];
-      return all.filter(form => form !== word);
+      return [...all.filter(form => form !== word), ...listOtherSpellings(word)];
     },
     isSame(one, other) {
       if (one === other) return true;
@@ -117,6 +118,13 @@ export function createStems(chosen: readonly Language[]): Stems {
     },
     isFiller: word => fillers.has(word),
   };
+}
+
+/** In singular and plural. */
+function listOtherSpellings(word: string): string[] {
+  const other = findOtherSpelling(word);
+  if (other === undefined) return [];
+  return [other, other.endsWith('s') ? other.slice(0, -1) : `${other}s`];
 }
 
 function countSharedLetters(one: string, other: string): number {

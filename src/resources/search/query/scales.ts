@@ -1,0 +1,77 @@
+/** Measures in a larger or smaller unit: `500 ml` is found by `0,5 l`, `1000ml` by `1l`. */
+import { splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
+import type { Piece } from './pieces.ts';
+import { getShortName, isWholeNumber, type Written } from './units.ts';
+
+/** Larger, smaller, how many of it. */
+const scales = [
+  ['l', 'ml', 1000],
+  ['l', 'cl', 100],
+  ['kg', 'g', 1000],
+  ['m', 'cm', 100],
+  ['cm', 'mm', 10],
+] as const;
+
+/** Less than a tenth, or thousands, is not said of anything in the other unit. */
+const smallest = 0.1;
+const largest = 10_000;
+const mostDigits = 4;
+
+interface Measure {
+  readonly amount: number;
+  readonly unit: string;
+  readonly last: number;
+}
+
+/** @returns how a query's measures are written in other units */
+export const findOtherScales = (pieces: readonly Piece[]): Written[] =>
+  pieces.flatMap((_, first) =>
+    parseMeasures(pieces, first).flatMap(({ amount, unit, last }) =>
+      convert(amount, unit).flatMap(([other, name]) =>
+        writeMeasure(other, name).map(words => ({ choice: words.map(word => ({ word })), first, last })),
+      ),
+    ),
+  );
+
+/** `5l`, `5 l`; `0,5l`, two words, and `0,5 l`, three. */
+function parseMeasures(pieces: readonly Piece[], first: number): Measure[] {
+  const [one = '', two = '', three = ''] = pieces.slice(first, first + 3).map(({ word }) => word);
+  const ends = splitLettersAndDigits(two);
+  const ways: readonly (readonly [string, string | undefined, string | undefined, number])[] = [
+    [...toPair(splitLettersAndDigits(one)), '', 0],
+    [one, two, '', 1],
+    [one, ends[1], ends.length === 2 ? ends[0] : undefined, 1],
+    [one, three, two, 2],
+  ];
+  return ways.flatMap(([whole, unit, decimals, words]) => {
+    const isMeasure = isShortNumber(whole) && (decimals === '' || isShortNumber(decimals));
+    const name = isMeasure && unit !== undefined ? getShortName(unit) : undefined;
+    return name === undefined
+      ? []
+      : [{ amount: Number(`${whole}.${decimals}`), unit: name, last: first + words }];
+  });
+}
+
+const toPair = ([number = '', unit, more]: readonly string[]): [string, string | undefined] =>
+  more === undefined ? [number, unit] : ['', undefined];
+
+const isShortNumber = (word: string | undefined): boolean =>
+  word !== undefined && word.length <= mostDigits && isWholeNumber(word);
+
+function convert(amount: number, unit: string): [number, string][] {
+  const found = scales.flatMap(([large, small, times]): [number, string][] => [
+    ...(unit === large ? [[amount * times, small] satisfies [number, string]] : []),
+    ...(unit === small ? [[amount / times, large] satisfies [number, string]] : []),
+  ]);
+  return found.filter(([other]) => other >= smallest && other <= largest);
+}
+
+/** As texts are split where they say `0,5 l` and `0.5l`. */
+function writeMeasure(amount: number, unit: string): string[][] {
+  const [whole = '', decimals] = String(Number(amount.toFixed(3))).split('.');
+  if (decimals === undefined) return [[whole + unit]];
+  return [
+    [whole, decimals, unit],
+    [whole, decimals + unit],
+  ];
+}

@@ -1,0 +1,64 @@
+/** The same word or measure written in another way: in British and American English, in another unit, as a pack. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { addProduct } from '../../../support/data/catalog.ts';
+import { call } from '../../../support/http/http.ts';
+import { describeOnDatabases } from '../../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../../support/service/service.ts';
+
+const shop = [
+  'Colouring Pencils',
+  'Hand Moisturiser',
+  'Jewelry Box',
+  'Gray Tyres',
+  'Torwarthandschuhe',
+  'Tour Map',
+  'Shampoo 1000ml',
+  'Shampoo 250 ml',
+  'Sprudel 0,5 l',
+  'Sprudel 0.75l',
+  'Mehl 1 kg',
+  'Razor Blades 8s',
+  'Razor Blades 4s',
+  'Klingen 8er Pack',
+  'Klingen 4er Pack',
+];
+
+describeOnDatabases('words and measures in other spellings on %s', kind => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    for (const name of shop) await addProduct(service, { name });
+  });
+  afterAll(() => service.stop());
+  const search = async (query: string) =>
+    (await call(service, { path: `/v1/search?q=${encodeURIComponent(query)}`, as: 'user' })).body;
+
+  test.each([
+    ['coloring pencils', 'Colouring Pencils'],
+    ['color pencil', 'Colouring Pencils'],
+    ['moisturizer', 'Hand Moisturiser'],
+    ['moisturizing', 'Hand Moisturiser'],
+    ['jewellery boxes', 'Jewelry Box'],
+    ['grey tires', 'Gray Tyres'],
+    ['shampoo 1l', 'Shampoo 1000ml'],
+    ['shampoo 1 litre', 'Shampoo 1000ml'],
+    ['shampoo 0,25 l', 'Shampoo 250 ml'],
+    ['sprudel 500 ml', 'Sprudel 0,5 l'],
+    ['sprudel 750ml', 'Sprudel 0.75l'],
+    ['mehl 1000 g', 'Mehl 1 kg'],
+    ['razor blades 8', 'Razor Blades 8s'],
+    ['8 razor blades', 'Razor Blades 8s'],
+    ['klingen 8 stück', 'Klingen 8er Pack'],
+    ['klingen 8 stk', 'Klingen 8er Pack'],
+    ['what is a jewellery box', 'Jewelry Box'],
+  ])('%j finds %j first, with all words', async (query, name) => {
+    const { data, meta } = await search(query);
+    expect(data[0]).toMatchObject({ title: name, missing: [] });
+    expect(meta.relaxed).toBeUndefined();
+  });
+
+  test('words that only end alike are not the same', async () => {
+    const { data } = await search('tor');
+    expect(data.map(({ title }: { title: string }) => title)).toEqual(['Torwarthandschuhe']);
+  });
+});
