@@ -123,12 +123,15 @@ async function understandWord(
   ];
   const forms = await findForms(context, word);
   const loose = await findLooseForms(context, word, forms);
-  const spelt = isAmerican(word);
-  for (const form of forms) {
-    if (loose.includes(form)) continue;
-    const factor = isAmerican(form) === spelt ? factors.stem : factors.spelling;
-    alternatives.push({ choice: toChoice(form), factor });
-  }
+  const isSpeltAlike = (form: string) => isAmerican(form) === isAmerican(word);
+  // As good as the word where no document has that.
+  const spelling =
+    forms.every(isSpeltAlike) || (await readFrequency(context, toChoice(word))) > 0
+      ? factors.spelling
+      : factors.together;
+  for (const form of forms)
+    if (!loose.includes(form))
+      alternatives.push({ choice: toChoice(form), factor: isSpeltAlike(form) ? factors.stem : spelling });
   for (const [other, ...more] of others) {
     if (other === undefined || more.length > 0) continue;
     for (const form of [other, ...(await findForms(context, other))])

@@ -7,6 +7,7 @@ import { startTestService, type TestService } from '../../../support/service/ser
 
 const shop = [
   'Colouring Pencils',
+  'Moisture Lotion',
   'Hand Moisturiser',
   'Jewelry Box',
   'Gray Tyres',
