@@ -17,16 +17,15 @@ export interface EventStore {
 }
 
 /** What events of these resources say is stored as in their rows. */
-const stored: Readonly<Record<string, Pick<ShortForm<never>, 'jsonOf'>>> = {
+const stored: Readonly<Record<string, Pick<ShortForm<never>, 'shown'>>> = {
   product: storedProduct,
   variant: storedVariant,
 };
 
-/** What an event says of its resource, as JSON text. */
+/** What an event says of its resource, as JSON text. @throws StorageError `damaged` */
 function toShownJson({ resource, resource_id: id }: StoredEvent, document: string | null): string {
-  const form = stored[resource];
-  if (document === null || form === undefined) return document ?? 'null';
-  return form.jsonOf(id, document);
+  if (document === null) return 'null';
+  return stored[resource]?.shown(id, document) ?? requireWhole(document);
 }
 
 /** The representation as JSON text. @throws StorageError `damaged` when one of its documents is none */
@@ -40,9 +39,7 @@ export function toEventJson(row: StoredEvent): string {
     requestId: row.request_id,
   }).slice(0, -1);
   const createdAt = toIsoDate(row.created_at);
-  return requireWhole(
-    `${start},"before":${toShownJson(row, row.old_document)},"after":${toShownJson(row, row.new_document)},"createdAt":"${createdAt}"}`,
-  );
+  return `${start},"before":${toShownJson(row, row.old_document)},"after":${toShownJson(row, row.new_document)},"createdAt":"${createdAt}"}`;
 }
 
 export function createEventStore(database: Database): EventStore {
