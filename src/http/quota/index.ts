@@ -52,7 +52,7 @@ export function createRateLimitError(
 ): HttpError {
   const seconds = Math.max(1, reset - Math.floor(now / 1000));
   return new HttpError('RATE_LIMITED', {
-    message: `${message}; retry in ${seconds} seconds.`,
+    message: `${message}; retry in ${seconds} second${seconds === 1 ? '' : 's'}.`,
     headers: { ...headers, 'Retry-After': String(seconds) },
   });
 }
