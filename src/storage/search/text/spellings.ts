@@ -45,16 +45,24 @@ const others: readonly (readonly [string, string])[] = [
 const all = [...pairs, ...others];
 const british = new Map(all);
 const american = new Map(all.map(([one, other]) => [other, one]));
-const toPattern = (words: Iterable<string>) => new RegExp(`^(?:${[...words].join('|')})`);
-const startsBritish = toPattern(british.keys());
-const startsAmerican = toPattern(american.keys());
+const longestStart = Math.max(...all.flat().map(({ length }) => length));
+
+/** The word with its beginning in the other spelling. */
+function replaceStart(word: string, spellings: ReadonlyMap<string, string>): string {
+  for (let length = Math.min(word.length, longestStart); length > 0; length--) {
+    const other = spellings.get(word.slice(0, length));
+    if (other !== undefined) return other + word.slice(length);
+  }
+  return word;
+}
+
 /** Longer than `rise` and `prize`, which have no other spelling. */
 const endsBritish = /^(.{4,})is(e[ds]?|ers?|ings?|ations?)$/;
 const endsAmerican = /^(.{4,})iz(e[ds]?|ers?|ings?|ations?)$/;
 
 /** The word in its American spelling, by which the forms of both are compared. */
 export const toAmerican = (word: string): string =>
-  word.replace(startsBritish, start => british.get(start) ?? start).replace(endsBritish, '$1iz$2');
+  replaceStart(word, british).replace(endsBritish, '$1iz$2');
 
 /** Whether it is no word that has an American spelling besides. */
 export const isAmerican = (word: string): boolean => toAmerican(word) === word;
@@ -62,9 +70,6 @@ export const isAmerican = (word: string): boolean => toAmerican(word) === word;
 /** The word in the other spelling, if it has one. */
 export function findOtherSpelling(word: string): string | undefined {
   const spelt = toAmerican(word);
-  const other =
-    spelt === word
-      ? word.replace(startsAmerican, start => american.get(start) ?? start).replace(endsAmerican, '$1is$2')
-      : spelt;
+  const other = spelt === word ? replaceStart(word, american).replace(endsAmerican, '$1is$2') : spelt;
   return other === word ? undefined : other;
 }
