@@ -67,4 +67,4 @@ test('under load the log stays below its bound, and a clean stop leaves none', a
   expect([log, `${file}-shm`].filter(existsSync)).toEqual([]);
   // All of this went through the log, which has held no more than the bound at a time.
   expect(statSync(file).size).toBeGreaterThan(bound);
-});
+}, 300_000);
