@@ -49,10 +49,10 @@ export function holdsCredential(text: string): boolean {
 const longestRead = 2048;
 const credentialStart = /ck_|(?<![\w-])eyJ/i;
 
-/** Whether a credential begins that goes on where the text was cut. */
+/** Whether a credential begins that goes on where the text was cut, which may be within a percent-encoded character. */
 function isCutInCredential(text: string): boolean {
   let start = text.length;
-  while (start > 0 && /[\w.-]/.test(text[start - 1] ?? '')) start--;
+  while (start > 0 && /[\w.%-]/.test(text[start - 1] ?? '')) start--;
   return credentialStart.test(text.slice(start));
 }
 

@@ -65,7 +65,12 @@ describeOnDatabases('quoted texts on %s', kind => {
   test('of names in which a credential goes on for longer than is read', async () => {
     const claims = 'x'.repeat(5000);
     for (const length of lengths)
-      for (const secret of [`eyJ${claims}.${claims}.${claims}`, `%65yJ${claims}.${claims}.${claims}`]) {
+      for (const secret of [
+        `eyJ${claims}.${claims}.${claims}`,
+        `%65yJ${claims}.${claims}.${claims}`,
+        // Cut within a code, too.
+        `%65%79%4a${'%78'.repeat(5000)}`,
+      ]) {
         const response = await call(service, {
           method: 'POST',
           path: '/v1/products',
@@ -73,7 +78,7 @@ describeOnDatabases('quoted texts on %s', kind => {
           headers: { Prefer: 'handling=strict' },
           body: { [`${'a'.repeat(length)}.${secret}`]: 1 },
         });
-        expect([response.status, response.text.includes('yJxx')]).toEqual([400, false]);
+        expect([response.status, /(yJ|%4a)(x|%78)/.test(response.text)]).toEqual([400, false]);
       }
   });
 
