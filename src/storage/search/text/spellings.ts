@@ -1,25 +1,8 @@
 /** English words that are spelt in two ways: a shop says `moisturiser` or `moisturizer`, and shoppers search for both. */
 
 /** British, American, of words as they begin: their forms follow them. */
-const pairs = [
-  ...[
-    'arm',
-    'behavi',
-    'col',
-    'endeav',
-    'fav',
-    'flav',
-    'glam',
-    'harb',
-    'hon',
-    'hum',
-    'lab',
-    'neighb',
-    'od',
-    'parl',
-  ],
-  ...['rum', 'sav', 'tum', 'vap', 'vig'],
-].map(start => [`${start}our`, `${start}or`] as const);
+const starts = 'arm behavi col endeav fav flav glam harb hon hum lab neighb od parl rum sav tum vap vig';
+const pairs = starts.split(' ').map(start => [`${start}our`, `${start}or`] as const);
 const others: readonly (readonly [string, string])[] = [
   ['aeroplane', 'airplane'],
   ['aluminium', 'aluminum'],

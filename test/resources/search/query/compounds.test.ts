@@ -1,9 +1,7 @@
 /** Compounds are found by their parts, in other forms than they have, and find what is written in several words. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct } from '../../../support/data/catalog.ts';
-import { call } from '../../../support/http/http.ts';
+import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../../support/service/databases.ts';
-import { startTestService, type TestService } from '../../../support/service/service.ts';
+import { useNamedShop } from './named-shop.ts';
 
 const shop = [
   'Lederhandschuhe Herren',
@@ -24,14 +22,7 @@ const shop = [
 const gloves = ['Lederhandschuhe Herren', 'Lederhandschuhe Damen'];
 
 describeOnDatabases('compounds on %s', kind => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startTestService(kind);
-    for (const name of shop) await addProduct(service, { name });
-  });
-  afterAll(() => service.stop());
-  const search = async (query: string) =>
-    (await call(service, { path: `/v1/search?q=${encodeURIComponent(query)}`, as: 'user' })).body;
+  const search = useNamedShop(kind, shop);
 
   test.each([
     ['handschuhe', ['Handschuhe warm', ...gloves]],

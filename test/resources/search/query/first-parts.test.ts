@@ -1,24 +1,21 @@
 /** First parts of German compounds, what umlauts are written as in two words, and brands that end with a word. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct } from '../../../support/data/catalog.ts';
-import { call } from '../../../support/http/http.ts';
+import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../../support/service/databases.ts';
-import { startTestService, type TestService } from '../../../support/service/service.ts';
+import { useNamedShop } from './named-shop.ts';
+
+const description = 'Für den Haushalt, mit Sorgfalt und aus der Region.';
+const shop = [
+  { name: 'Erdbeerkonfitüre Extra', tags: ['marmelade'], description },
+  { name: 'Hausschuhe Filz', brand: 'Giesswein', description },
+  { name: 'Primitivo trocken', tags: ['rotwein'], description },
+  { name: 'Riesling Weingut', tags: ['wein'], description },
+  'Ölfilter W 712',
+  'Luftfilter C 30',
+];
 
 describeOnDatabases('parts of compounds on %s', kind => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startTestService(kind);
-    const filler = 'Für den Haushalt, mit Sorgfalt und aus der Region.';
-    await addProduct(service, { name: 'Erdbeerkonfitüre Extra', tags: ['marmelade'], description: filler });
-    await addProduct(service, { name: 'Hausschuhe Filz', brand: 'Giesswein', description: filler });
-    await addProduct(service, { name: 'Primitivo trocken', tags: ['rotwein'], description: filler });
-    await addProduct(service, { name: 'Riesling Weingut', tags: ['wein'], description: filler });
-    for (const name of ['Ölfilter W 712', 'Luftfilter C 30']) await addProduct(service, { name });
-  });
-  afterAll(() => service.stop());
-  const search = async (query: string) =>
-    (await call(service, { path: `/v1/search?q=${encodeURIComponent(query)}`, as: 'user' })).body.data;
+  const searchShop = useNamedShop(kind, shop);
+  const search = async (query: string) => (await searchShop(query)).data;
 
   test.each([
     ['erdbeeren', 'Erdbeerkonfitüre Extra'],

@@ -1,9 +1,7 @@
 /** The same word or measure written in another way: in British and American English, in another unit, as a pack. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addProduct } from '../../../support/data/catalog.ts';
-import { call } from '../../../support/http/http.ts';
+import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../../support/service/databases.ts';
-import { startTestService, type TestService } from '../../../support/service/service.ts';
+import { useNamedShop } from './named-shop.ts';
 
 const shop = [
   'Colouring Pencils',
@@ -25,14 +23,7 @@ const shop = [
 ];
 
 describeOnDatabases('words and measures in other spellings on %s', kind => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startTestService(kind);
-    for (const name of shop) await addProduct(service, { name });
-  });
-  afterAll(() => service.stop());
-  const search = async (query: string) =>
-    (await call(service, { path: `/v1/search?q=${encodeURIComponent(query)}`, as: 'user' })).body;
+  const search = useNamedShop(kind, shop);
 
   test.each([
     ['coloring pencils', 'Colouring Pencils'],

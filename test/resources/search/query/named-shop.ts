@@ -1,0 +1,18 @@
+/** A shop whose products have names and little else, for tests of what a search finds. */
+import { afterAll, beforeAll } from 'bun:test';
+import { addProduct } from '../../../support/data/catalog.ts';
+import { call } from '../../../support/http/http.ts';
+import { type DatabaseKind, startTestService, type TestService } from '../../../support/service/service.ts';
+
+/** Starts it before the tests of a block, and stops it behind them. @returns what searches it, and gives the body */
+export function useNamedShop(kind: DatabaseKind, products: readonly (string | object)[]) {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    for (const product of products)
+      await addProduct(service, typeof product === 'string' ? { name: product } : product);
+  });
+  afterAll(() => service.stop());
+  return async (query: string) =>
+    (await call(service, { path: `/v1/search?q=${encodeURIComponent(query)}`, as: 'user' })).body;
+}
