@@ -251,6 +251,6 @@ test('any text at all can be shown, in characters that a font has', async () => 
       const runs = fonts.runs(shown, true);
       expect(runs.map(run => run.text).join('')).toBe(shown);
     }),
-    { numRuns: 100, examples: [['\u{fff9}\0!'], ['a \u{ad} b']] },
+    { numRuns: 100, examples: [['\u{fff9}\0!'], ['a \u{ad} b'], ['\u{e000}\u{ad}\u{302a}']] },
   );
 });

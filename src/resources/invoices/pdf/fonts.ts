@@ -105,6 +105,16 @@ export function createFonts(): Fonts {
     };
   }
 
+  /** Leaves out what is not visible, and puts a question mark for each character that no font has. */
+  function replaceMissing(line: string) {
+    const fontOf = createChooser(keepVisible(line), 'regular');
+    const characters = splitCharacters(line).map(keepVisible);
+    const shown = characters
+      .map(character => (character === '' || fontOf(character) !== undefined ? character : '?'))
+      .join('');
+    return { text: shown, isExact: shown === characters.join('') };
+  }
+
   return {
     async prepare(text) {
       const left = findMissing('regular', keepVisible(toLine(text)));
@@ -138,14 +148,10 @@ export function createFonts(): Fonts {
       return runs;
     },
     shown(text) {
-      const line = toLine(text);
-      const fontOf = createChooser(keepVisible(line), 'regular');
-      const characters = splitCharacters(line).map(keepVisible);
-      const made = characters
-        .map(character => (character === '' || fontOf(character) !== undefined ? character : '?'))
-        .join('');
-      // Once more: around what is not visible there may have been spaces.
-      return { text: toLine(made), isExact: made === characters.join('') };
+      const first = replaceMissing(toLine(text));
+      // Once more: what is not visible may have kept a mark, or a space, apart from the character before it.
+      const second = replaceMissing(toLine(first.text));
+      return { text: second.text, isExact: first.isExact && second.isExact };
     },
   };
 }
