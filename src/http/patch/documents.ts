@@ -102,13 +102,17 @@ export function applyMergePatch(document: Json, patch: Json): Json {
 
 function merge(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
-  // Through a Map, because assigning to a member named `__proto__` would set the prototype instead.
-  const members = new Map(isObject(target) ? Object.entries(target) : []);
+  const merged: JsonObject = isObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
-    if (value === null) members.delete(name);
-    else members.set(name, merge(members.get(name), value));
+    if (value === null) delete merged[name];
+    else setMember(merged, name, merge(findOwnMember(merged, name), value));
   }
-  return Object.fromEntries(members);
+  return merged;
+}
+
+/** Defined, because assigning to a member named `__proto__` would set the prototype instead. */
+function setMember(object: JsonObject, name: string, value: Json): void {
+  Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
 /** Refuses what is not a JSON Patch document; members the RFC does not define are ignored (RFC 6902 §4). */
@@ -188,8 +192,7 @@ function put(root: JsonObject, place: Place, value: Json): void {
     if (index === undefined || index > parent.length) throw createPathNotFoundError(place);
     parent.splice(index, 0, value);
   } else if (isObject(parent)) {
-    // Defined, because assigning to a member named `__proto__` would set the prototype instead.
-    Object.defineProperty(parent, token, { value, writable: true, enumerable: true, configurable: true });
+    setMember(parent, token, value);
   } else {
     throw createPathNotFoundError(place);
   }
