@@ -47,6 +47,11 @@ export const commands: readonly CommandEntry[] = [
     summary: 'replace the embedded database with a backup',
     load: () => import('./backup/restore.ts'),
   },
+  {
+    name: 'copy',
+    summary: 'copy the embedded database into PostgreSQL',
+    load: () => import('./copy/index.ts'),
+  },
 ];
 
 /** What `catalog --help` prints. */

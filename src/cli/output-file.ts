@@ -15,6 +15,7 @@ import {
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Config } from '../config.ts';
 import { getErrorCode, getErrorMessage } from '../error-text.ts';
+import { getSecretFile } from '../secrets/index.ts';
 import { readNames } from '../secrets/private-files.ts';
 import { getEmbeddedFile } from '../storage/open.ts';
 import { listenForEnd } from './launcher.ts';
@@ -142,7 +143,7 @@ function isSecondName(file: string, config: Pick<Config, 'DATA_DIR'>): boolean {
   const written = findStats(file);
   if (written === undefined) return false;
   const database = getEmbeddedFile(config);
-  const names = [...['', '-wal', '-shm'].map(end => database + end), join(config.DATA_DIR, 'jwt-secret')];
+  const names = [...['', '-wal', '-shm'].map(end => database + end), getSecretFile(config.DATA_DIR)];
   return names.map(findStats).some(stat => stat !== undefined && isSame(stat, written));
 }
 

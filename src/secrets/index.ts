@@ -8,7 +8,8 @@ import { getErrorCode, getErrorMessage } from '../error-text.ts';
 /** The signing secret first, then those whose signatures and seals are still accepted. */
 export type Secrets = readonly [string, ...string[]];
 
-const fileName = 'jwt-secret';
+/** Where the secret is kept that was made here. */
+export const getSecretFile = (folder: string): string => join(folder, 'jwt-secret');
 
 /**
  * @returns the signing secret first, then those whose tokens are still accepted
@@ -19,7 +20,7 @@ export function loadSecrets(config: Config): Secrets {
 }
 
 function ensureSecret(folder: string): string {
-  const file = join(folder, fileName);
+  const file = getSecretFile(folder);
   try {
     mkdirSync(folder, { recursive: true });
     // `wx`: of several processes that start at once, one makes the file and the others read it.

@@ -200,6 +200,10 @@ export interface Dialect {
     /** Of such a table: the last id up to which no row will be added any more. Rows are to be read after this. */
     last(table: string): RawBuilder<{ id: number }>;
   };
+  /** The last ids that have been given, so that none is given twice; undefined where nothing is copied from. */
+  readonly lastIds?: RawBuilder<{ table: string; last: number }>;
+  /** Has the ids of a table go on after this one; undefined where nothing is copied to. */
+  readonly continueIds?: (table: string, last: number) => RawBuilder<unknown>;
   /**
    * Takes a lock until the transaction ends, together with others that take it `shared`, or alone; undefined where
    * only one transaction writes at a time.

@@ -43,7 +43,7 @@ const rules: Readonly<Record<string, (edge: Import) => boolean>> = {
     ({ from, to }) =>
       ofOneDatabase(to) &&
       !ofStorage(from) &&
-      !/^src\/service\.ts$|^src\/settings\/|^src\/cli\/(backup|check)\//.test(from),
+      !/^src\/service\.ts$|^src\/settings\/|^src\/cli\/(backup|check|copy)\//.test(from),
   'neither database knows the other': ({ from, to }) =>
     ofOneDatabase(from) && ofOneDatabase(to) && from.split('/')[2] !== to.split('/')[2],
   'a file with queries sees HTTP only as types': ({ from, to, typeOnly }) =>

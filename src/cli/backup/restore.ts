@@ -1,7 +1,8 @@
 /** `catalog restore`: a backup in the place of the embedded database. */
 import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { loadConfig } from '../../config.ts';
+import { getSecretFile } from '../../secrets/index.ts';
 import { checkDataFolder, getEmbeddedFile } from '../../storage/open.ts';
 import { checkRestorable, putInPlace } from '../../storage/sqlite/files/restore.ts';
 import { createPartialFile } from '../output-file.ts';
@@ -42,7 +43,7 @@ Exit status: 0 FILE is the database now; 1 it is not, and everything is as it wa
       `${database} is ${escapeUnprintable(file)} now: ${formatQuantity(products, 'product')}, integrity checked`,
     );
     if (former !== undefined) console.log(`the former database is ${former}; remove it when all is well`);
-    if (config.JWT_SECRET === undefined && !existsSync(join(config.DATA_DIR, 'jwt-secret'))) {
+    if (config.JWT_SECRET === undefined && !existsSync(getSecretFile(config.DATA_DIR))) {
       console.log(
         'there is no jwt-secret in DATA_DIR: put back the one of this backup, or everyone signs in again',
       );

@@ -64,6 +64,7 @@ const dialect: Dialect = {
   slot: sql<number>`(pg_backend_pid() % ${sql.lit(slots)})`,
   changes: { prepare: eventsByTransaction },
   followed: { prepare: buildFollowedTable, last: buildLastSettled },
+  continueIds: (table, last) => sql`select setval(pg_get_serial_sequence(${table}, 'id'), ${last})`,
   lock: (name, mode) =>
     sql`select ${sql.raw(mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock')}
       (hashtextextended(${name}, 0))`,

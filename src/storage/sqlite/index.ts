@@ -41,6 +41,7 @@ const dialect: Dialect = {
   table: name => sql`select 1 as found from sqlite_schema where type = 'table' and name = ${name}`,
   slot: sql<number>`0`,
   changes: { prepare: [] },
+  lastIds: sql`select name as "table", seq as last from sqlite_sequence`,
   lock: undefined,
   json: text => sql`json_quote(${text})`,
   joined: (number, order) =>

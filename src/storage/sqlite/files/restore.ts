@@ -91,7 +91,7 @@ function inspect(copy: string, temporary: string, accepts: (migrations: readonly
 }
 
 /** @throws Error when another process has the database open */
-function refuseUsed(database: string): void {
+export function refuseUsed(database: string): void {
   if (!existsSync(database)) return;
   const user = findOpener(realpathSync(database));
   if (user !== undefined || !isFree(database)) {

@@ -1,0 +1,111 @@
+/** `catalog copy`: the catalog of the embedded database into PostgreSQL, for a shop that has grown. */
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Config, loadConfig } from '../../config.ts';
+import { getSecretFile } from '../../secrets/index.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { migrate } from '../../storage/migrations/migrate.ts';
+import { getEmbeddedFile, openDatabase } from '../../storage/open.ts';
+import { refuseUsed } from '../../storage/sqlite/files/restore.ts';
+import { createSearchCheck } from '../check/search.ts';
+import { awaitAtStart, findEmbeddedSize, requireMigrated } from '../database.ts';
+import { formatQuantity } from '../terminal/count.ts';
+import { type Command, parse } from '../usage.ts';
+import { copyTables, findFilled } from './tables.ts';
+
+export const command: Command = {
+  help: `Usage: catalog copy
+
+Copies the whole catalog of the embedded database in DATA_DIR into the PostgreSQL database of DATABASE_URL: products,
+categories, users, orders, invoices, events, API keys, sessions, all with their ids, so that links, tokens and cursors
+of events stay good. Stop the service first: while any process has the embedded database open, nothing is done.
+
+The PostgreSQL database must be empty, or hold a catalog without any rows (catalog migrate); its tables are made where
+there are none. All is copied in one transaction, under the lock of migrations: a service that is started there waits.
+The embedded database stays as it is.
+
+JWT_SECRET has to be the secret in the file jwt-secret of DATA_DIR, or JWT_PREVIOUS_SECRETS has to name it. Images are
+files and are not copied: machines share the folder media of DATA_DIR, or a copy of it, by MEDIA_URL.
+
+Exit status: 0 all of it is in PostgreSQL; 1 nothing is; 2 the command line is wrong.`,
+
+  async run(args) {
+    parse(args, {});
+    const config = loadConfig(process.env);
+    if (config.DATABASE_URL === undefined)
+      throw new Error('DATABASE_URL is not set: it names the PostgreSQL database to copy into');
+    requireSecret(config);
+    const file = requireEmbedded(config);
+    const source = openDatabase({ ...config, DATABASE_URL: undefined });
+    const target = openDatabase(config);
+    try {
+      await requireMigrated(source).catch(error => {
+        throw new Error(`${file}, with DATABASE_URL unset: ${error.message}`);
+      });
+      await awaitAtStart(target);
+      await migrate(target, Date.now);
+      report(await copyCatalog(source, target), config);
+      return 0;
+    } finally {
+      await Promise.all([source.close(), target.close()]);
+    }
+  },
+};
+
+/** Sessions and tokens are good for those who know their secret; what is sealed with it can be read by no other. */
+function requireSecret(config: Config): void {
+  const file = getSecretFile(config.DATA_DIR);
+  if (!existsSync(file)) return;
+  const secret = readFileSync(file, 'utf8').trim();
+  if (secret === config.JWT_SECRET || config.JWT_PREVIOUS_SECRETS.includes(secret)) return;
+  throw new Error(
+    `JWT_SECRET is not the secret in ${resolve(file)}: with another one everyone has to sign in again, and mails that wait cannot be sent. Set JWT_SECRET to what the file holds, or add that to JWT_PREVIOUS_SECRETS`,
+  );
+}
+
+/** @returns the path of the embedded database @throws Error when there is none, or another process has it open */
+function requireEmbedded(config: Config): string {
+  const file = resolve(getEmbeddedFile(config));
+  if (!findEmbeddedSize(config))
+    throw new Error(`there is no database in ${resolve(config.DATA_DIR)} (DATA_DIR)`);
+  refuseUsed(file);
+  return file;
+}
+
+/** All or nothing; the source is locked meanwhile against a service that is started again. */
+function copyCatalog(source: Database, target: Database): Promise<ReadonlyMap<string, number>> {
+  return source.exclusively(reading =>
+    target.exclusively(async (writing: Transaction) => {
+      const filled = await findFilled(target, writing);
+      if (filled !== undefined)
+        throw new Error(`the database of DATABASE_URL is not empty: ${filled} has rows; name one that is`);
+      const copied = await copyTables(
+        { database: source, session: reading },
+        { database: target, session: writing },
+      );
+      await createSearchCheck(target).repair?.(writing, Date.now());
+      return copied;
+    }),
+  );
+}
+
+/** What people count; the other tables say more of these. */
+const shown: Readonly<Record<string, string>> = {
+  products: 'product',
+  product_variants: 'variant',
+  users: 'user',
+  orders: 'order',
+  invoices: 'invoice',
+  events: 'event',
+};
+
+function report(copied: ReadonlyMap<string, number>, config: Config): void {
+  const counts = Object.entries(shown).map(([table, noun]) => formatQuantity(copied.get(table) ?? 0, noun));
+  console.log(`copied ${counts.join(', ')} and all that belongs to them`);
+  const images = copied.get('media') ?? 0;
+  if (images > 0 && config.MEDIA_URL === undefined)
+    console.log(
+      `${formatQuantity(images, 'image')} ${images === 1 ? 'is' : 'are'} in ${resolve(config.DATA_DIR, 'media')}: keep DATA_DIR, or share a copy of that folder by MEDIA_URL`,
+    );
+  console.log('the service runs on PostgreSQL from its next start with this DATABASE_URL and JWT_SECRET');
+}

@@ -1,0 +1,149 @@
+/** `catalog copy` moves a catalog from the embedded database to PostgreSQL, and its service goes on there. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { call } from '../../support/http/http.ts';
+import { operations, performing } from '../../support/http/operations.ts';
+import { walkOf, webhookSecret } from '../../support/http/walk.ts';
+import { hasPostgres } from '../../support/service/postgres.ts';
+import { serviceSecret, startTestService, type TestService } from '../../support/service/service.ts';
+import { createPlace, type Ended, type Place } from '../program.ts';
+
+// Each test starts several processes.
+setDefaultTimeout(120_000);
+
+const marks = 'tab\tline\nback\\slash \\N "quoted" {a,b} ’ äß 漢 🎉';
+const oneRequest = { method: 'POST', as: 'admin' } as const;
+
+describe.skipIf(!hasPostgres)('catalog copy', () => {
+  let service: TestService;
+  let source: Place;
+  let target: Place;
+  let whileOpen: Ended;
+  let copied: Ended;
+  let before: ReadonlyMap<string, unknown>;
+  /** Of a product that is there no more. */
+  let deleted = 0;
+
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-copy-'));
+  const settings = { DATA_DIR: folder, JWT_SECRET: serviceSecret };
+  const lists = operations.filter(
+    ({ method, operationId, path }) =>
+      method === 'GET' && operationId.startsWith('list') && !path.includes('{'),
+  );
+  const searches = ['/v1/search?q=backslash', '/v1/search/suggest?q=back', '/v1/products?category=stock'];
+
+  async function readAll(of: TestService): Promise<ReadonlyMap<string, unknown>> {
+    const found = new Map<string, unknown>();
+    for (const path of [...lists.map(({ path }) => path), ...searches])
+      found.set(path, (await call(of, { path, as: 'admin' })).body);
+    return found;
+  }
+
+  async function fill(): Promise<void> {
+    const walk = await walkOf(service, operations);
+    for (const operation of performing.filter(({ method }) => method === 'POST'))
+      await walk.send(operation, await walk.existingPath(operation));
+    const product = {
+      name: `Backslash ${marks}`,
+      price: 0.1,
+      category: 'stock > deep',
+      attributes: { marks },
+    };
+    const creation = { ...oneRequest, path: '/v1/products', body: product };
+    await call(service, creation);
+    deleted = (await call(service, creation)).body.id;
+    await call(service, { method: 'DELETE', path: `/v1/products/${deleted}`, as: 'admin' });
+    await service.settle();
+  }
+
+  beforeAll(async () => {
+    service = await startTestService('sqlite', {
+      DATA_DIR: folder,
+      BASE_URL: 'https://shop.example',
+      STRIPE_WEBHOOK_SECRET: webhookSecret,
+    });
+    await fill();
+    before = await readAll(service);
+    source = await createPlace('sqlite', settings);
+    target = await createPlace('postgresql', settings);
+    whileOpen = await target.run(['copy']);
+    await service.stop();
+    copied = await target.run(['copy']);
+  });
+  afterAll(async () => {
+    await service.stop();
+    for (const place of [source, target]) place.remove();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('does nothing while a service has the embedded database open', () => {
+    expect(whileOpen).toEqual({
+      status: 1,
+      out: '',
+      err: expect.stringMatching(
+        /catalog\.db is in use by .*; stop the service first\. Nothing was changed$/m,
+      ),
+    });
+  });
+
+  test('copies all of it, which is found to be right', async () => {
+    const out =
+      /^copied [\d,]+ products, [\d,]+ variants?, [\d,]+ users, .* events and all that belongs to them$/m;
+    expect(copied).toEqual({ status: 0, err: '', out: expect.stringMatching(out) });
+    expect(await target.run(['check'])).toEqual({
+      status: 0,
+      err: '',
+      out: expect.stringMatching(/^nothing is wrong/),
+    });
+  });
+
+  test('the service goes on with the same lists and tokens, and with new ids', async () => {
+    await using moved = await service.replica({ DATABASE_URL: target.environment.DATABASE_URL ?? '' });
+    const after = await readAll(moved);
+    for (const [path, body] of before) expect({ path, body: after.get(path) }).toEqual({ path, body });
+    const created = await call(moved, {
+      ...oneRequest,
+      path: '/v1/products',
+      body: { name: 'New', price: 1 },
+    });
+    expect(created.status).toBe(201);
+    expect(created.body.id).toBe(deleted + 1);
+  });
+
+  test('refuses a database that has rows, and leaves it as it is', async () => {
+    expect(await target.run(['copy'])).toEqual({
+      status: 1,
+      out: '',
+      err: 'catalog copy: the database of DATABASE_URL is not empty: users has rows; name one that is\n',
+    });
+    expect((await target.run(['check'])).status).toBe(0);
+  });
+
+  test('needs a database to copy into, and the secret that tokens are signed with', async () => {
+    expect(await source.run(['copy'])).toEqual({
+      status: 1,
+      out: '',
+      err: 'catalog copy: DATABASE_URL is not set: it names the PostgreSQL database to copy into\n',
+    });
+    const place = await createPlace('postgresql');
+    mkdirSync(join(place.folder, 'data'));
+    writeFileSync(join(place.folder, 'data', 'jwt-secret'), 'another secret that is long enough for HS256');
+    const { status, err } = await place.run(['copy']);
+    expect(err).toContain('JWT_SECRET is not the secret in');
+    expect(status).toBe(1);
+    place.remove();
+  });
+
+  test('copies nothing when a row is refused', async () => {
+    const place = await createPlace('postgresql', settings);
+    await place.run(['migrate']);
+    const sql = new Bun.SQL(place.environment.DATABASE_URL ?? '', { max: 1 });
+    await sql`alter table notifications add constraint none check (id < 0)`;
+    expect((await place.run(['copy'])).status).toBe(1);
+    expect([...(await sql`select count(*)::integer as total from users`)]).toEqual([{ total: 0 }]);
+    await sql.close();
+    place.remove();
+  });
+});
