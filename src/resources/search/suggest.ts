@@ -153,7 +153,9 @@ export function createSuggester(
     if (named !== 'unread' && named.length > 0) return { words, categories, products: named, isProvisional };
     const products = visible.filter(type => type === 'product');
     const page = { kind: 'offset', page: 1, perPage: mostProducts } as const;
-    const request = { query, visible: products, types: products, page, completions: longer };
+    // Of `t-sh`, which is one word, they are those of `sh` only.
+    const isPart = parsePieces(query).at(-1)?.word !== last;
+    const request = { query, visible: products, types: products, page, completions: isPart ? [] : longer };
     const { rows } = await search.search(request);
     return { words, categories, products: rows.map(({ hit }) => hit), isProvisional };
   };

@@ -20,11 +20,13 @@ interface Corrections {
  * What documents have in place of a word that few have, or none. Of a word that they have, other words are guesses, and so
  * are words with two typos, or with only a part in common.
  * @param frequency how many documents have the word as it is
+ * @param isBeginning whether documents have words that begin so: then others are guesses as well, with one typo only
  */
 export async function findCorrections(
   { tools, session, types, isGerman }: QueryContext,
   word: string,
   frequency: number,
+  isBeginning: boolean,
 ): Promise<Corrections> {
   const { reader, stems, vocabulary } = tools;
   const alternatives: Alternative[] = [];
@@ -46,12 +48,12 @@ export async function findCorrections(
       factor,
       isGuess,
     );
-  const isUnknown = frequency === 0 && !hasDigit(word);
+  const isUnknown = frequency === 0 && !isBeginning && !hasDigit(word);
   if (isUnknown) await addWords(await findSameWords(tools, session, word), factors.stem, false);
   if (alternatives.length === 0) {
     const near = await vocabulary.near(session, word);
     const alike = near.filter(other => !beginsOtherwise(word, other));
-    await addWords(alike, factors.typo, frequency > 0);
+    await addWords(alike, factors.typo, frequency > 0 || isBeginning);
     if (alternatives.length === 0) await addWords(near, factors.typo, true);
   }
   if (isUnknown && alternatives.length === 0)

@@ -145,27 +145,31 @@ async function understandWord(
     ...others.filter(({ length }) => length > 1).map(words => toSeveralWords(words, factors.synonym)),
     ...(parts.length > 0 ? [toSeveralWords(parts, factors.apart)] : []),
   ];
-  const more =
-    frequency >= fewDocuments
-      ? []
-      : [
-          ...(isLast && together.length === 0 ? await findBeginnings(context, word, longer) : []),
-          ...(await findCompounds(context, [word, ...forms], frequency)),
-          ...(await findWordsApart(context, word, frequency)),
-        ];
+  const isRare = frequency < fewDocuments;
+  const more = isRare
+    ? [
+        ...(await findCompounds(context, [word, ...forms], frequency)),
+        ...(await findWordsApart(context, word, frequency)),
+      ]
+    : [];
+  const beginnings =
+    isRare && isLast && together.length === 0 ? await findBeginnings(context, word, longer) : [];
   // Each is tested by itself, so that two common words that stand together raise LongRead here.
+  const begun = await addFound(context, alternatives, beginnings);
   const found = await addFound(context, alternatives, [...several, ...more]);
   const total = Math.max(frequency, found.together);
   const guesses = alternatives.filter(({ isGuess }) => isGuess === true);
   const guessed =
     guesses.length === 0 ? 0 : await tools.reader.frequency(session, toWordExpression(guesses), types);
   const meaning = { text: word, alternatives, frequency: Math.max(total, guessed), certain: total };
-  if (frequency >= fewDocuments || tools.stems.isFiller(word)) return meaning;
+  if (!isRare || tools.stems.isFiller(word)) return meaning;
   // What is one word with its neighbour is no typo of another.
   const isMeant = together.length > 0 || (frequency === 0 && found.isAny);
   // Of what is still being typed some hits are shown: none of them should be of another word.
-  if (frequency > (context.isTyped ? 0 : rareDocuments) || isMeant) return meaning;
-  const corrected = await findCorrections(context, word, frequency);
+  const isBegun = begun.isAny && context.isTyped;
+  if (frequency > (context.isTyped ? 0 : rareDocuments) || isMeant || isBegun) return meaning;
+  // Whoever has typed all of `kamer` may have meant a chamber, and no camera.
+  const corrected = await findCorrections(context, word, frequency, begun.isAny);
   alternatives.push(...corrected.alternatives);
   return {
     ...meaning,
