@@ -26,6 +26,23 @@ describeOnDatabases('suggestions on %s', kind => {
     expect(await suggested('glimmer lam')).toEqual(['Pine table']);
   });
 
+  test('of a hyphenated word have all of it', async () => {
+    await using service = await startTestService(kind);
+    for (const name of ['Polo Shirt', 'T-Shirt', 'USB-C Cable', 'Cable Tie'])
+      await addProduct(service, { name });
+    for (const [query, title] of [
+      ['t-sh', 'T-Shirt'],
+      ['usb-c ca', 'USB-C Cable'],
+    ] as const) {
+      const path = `/v1/search/suggest?q=${encodeURIComponent(query)}`;
+      const { body } = await call(service, { path, as: 'user' });
+      expect([query, body.products.map((product: { title: string }) => product.title)]).toEqual([
+        query,
+        [title],
+      ]);
+    }
+  });
+
   test('are words that go on as some name does: no pieces of codes, and only those that stand beside the others', async () => {
     await using service = await startTestService(kind);
     await addProduct(service, { name: 'LED bulb', sku: 'LI-CAND-B1', tags: ['beam'] });

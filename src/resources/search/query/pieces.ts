@@ -9,6 +9,8 @@ const shortestPart = 3;
 const mostParts = 4;
 const apostrophes = `'’‘`;
 const hyphens = '-‐‑_&';
+/** Between measures: `80 × 202` is `80x202`. */
+const times = /(?<=\p{N})\s*[×*]\s*(?=\p{N})/gu;
 
 /** A word that is searched for. */
 export interface Piece {
@@ -37,7 +39,7 @@ export function parsePieces(query: string): Piece[] {
 /** The same with those that are repeated, and however many. */
 export function* generatePieces(query: string): Generator<Piece> {
   let group: Written[] = [];
-  for (const written of parseWrittenWords(query)) {
+  for (const written of parseWrittenWords(query.replace(times, 'x'))) {
     if (written.between === '' || group.length >= mostParts) {
       yield* toPieces(group);
       group = [];

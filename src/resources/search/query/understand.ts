@@ -2,15 +2,16 @@
  * What a query is taken to mean: for each word the forms of it, what it is written as together or apart, words it may be
  * a typo of, and longer ones where it finds little by itself.
  */
-import type { Choice, Expression, Term } from '../../../storage/search/expression.ts';
+import type { Expression, Term } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
-import { hasDigit, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
+import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { isAmerican } from '../../../storage/search/text/spellings.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { runOnce } from '../../../turns/slices.ts';
 import type { Synonyms } from '../../synonyms/store.ts';
-import { findCompounds, findJoinedNeighbours, isGermanCatalog, listSplits } from './compounds.ts';
+import { findWordsApart } from './apart.ts';
+import { findCompounds, findJoinedNeighbours, isGermanCatalog } from './compounds.ts';
 import { type Piece, parsePieces } from './pieces.ts';
 import { findOtherScales } from './scales.ts';
 import { findSynonyms } from './synonyms.ts';
@@ -24,7 +25,9 @@ import {
   type QueryContext,
   type QueryTools,
   type QueryWord,
+  readFrequency,
   toChoice,
+  toSeveralWords,
 } from './word.ts';
 
 /** Of single letters, and of words that say nothing themselves. */
@@ -36,8 +39,6 @@ const fewDocuments = 50;
 const shortestBeginning = 2;
 const mostForms = 8;
 const formsLookedAt = 300;
-/** The vocabulary has no shorter words: the index is read to see whether documents have them. */
-const shortestKept = 3;
 /** Letters that a form of a word has more than the word. */
 const longestInflection = 5;
 
@@ -146,14 +147,9 @@ async function understandWord(
     ...(parts.length > 0 ? [toSeveralWords(parts, factors.apart)] : []),
   ];
   const isRare = frequency < fewDocuments;
-  const more = isRare
-    ? [
-        ...(await findCompounds(context, [word, ...forms], frequency)),
-        ...(await findWordsApart(context, word, frequency)),
-      ]
-    : [];
-  const beginnings =
-    isRare && isLast && together.length === 0 ? await findBeginnings(context, word, longer) : [];
+  const more = isRare ? await findCombinations(context, word, forms, frequency) : [];
+  const mayBegin = isRare && isLast && together.length === 0;
+  const beginnings = mayBegin ? await findBeginnings(context, word, longer) : [];
   // Each is tested by itself, so that two common words that stand together raise LongRead here.
   const begun = await addFound(context, alternatives, beginnings);
   const found = await addFound(context, alternatives, [...several, ...more]);
@@ -168,7 +164,7 @@ async function understandWord(
   // Of what is still being typed some hits are shown: none of them should be of another word.
   const isBegun = begun.isAny && context.isTyped;
   if (frequency > (context.isTyped ? 0 : rareDocuments) || isMeant || isBegun) return meaning;
-  // Whoever has typed all of `kamer` may have meant a chamber, and no camera.
+  // All of `kamer` may have been typed for a `Kammer`, and no `Kamera`.
   const corrected = await findCorrections(context, word, frequency, begun.isAny);
   alternatives.push(...corrected.alternatives);
   return {
@@ -177,6 +173,17 @@ async function understandWord(
     certain: Math.max(total, corrected.certain),
   };
 }
+
+/** Words that end with this one, and those that it is made of. */
+const findCombinations = async (
+  context: QueryContext,
+  word: string,
+  forms: readonly string[],
+  frequency: number,
+): Promise<readonly Alternative[]> => [
+  ...(await findCompounds(context, [word, ...forms], frequency)),
+  ...(await findWordsApart(context, word, frequency)),
+];
 
 /** Two languages are stemmed: `leder` is no form of `led` where there is leather. */
 async function findLooseForms(
@@ -188,10 +195,6 @@ async function findLooseForms(
   return loose.length > 0 && (await readFrequency(context, toChoice(word))) > 0 ? loose : [];
 }
 
-/** `20,000` is two words in a text. */
-const splitThousands = (word: string): string[] =>
-  /^\d{4,6}$/.test(word) ? [word.slice(0, -3), word.slice(-3)] : [word];
-
 /** Whether two words differ only by what German ends plurals with, and English those who do something. */
 function isLooseForm(one: string, other: string): boolean {
   const [a, b] = [one, other].map(word => (word.length > 4 && word.endsWith('s') ? word.slice(0, -1) : word));
@@ -199,11 +202,6 @@ function isLooseForm(one: string, other: string): boolean {
   const [short, long] = a.length < b.length ? [a, b] : [b, a];
   return long === `${short}er` || (short.endsWith('e') && long === `${short}r`);
 }
-
-const toSeveralWords = (words: readonly string[], factor: number): Alternative => ({
-  choice: words.map(word => ({ word })),
-  factor,
-});
 
 /**
  * Adds those of `more` that some document has.
@@ -224,16 +222,6 @@ async function addFound(
     if (alternative.choice.length > 1) together = Math.max(together, total);
   }
   return { isAny, together };
-}
-
-/** How many documents have all terms of a choice; none where a term is in no document, which is checked first. */
-async function readFrequency({ tools, session, types }: QueryContext, choice: Choice): Promise<number> {
-  let smallest = Number.POSITIVE_INFINITY;
-  if (choice.length > 1) {
-    for (const term of choice)
-      smallest = Math.min(smallest, await tools.reader.frequency(session, [[[term]]], types));
-  }
-  return smallest === 0 ? 0 : tools.reader.frequency(session, [[choice]], types, smallest);
 }
 
 /** Other words with the stem of this one. */
@@ -271,29 +259,4 @@ async function findBeginnings(
   if (few === 0 || longer?.length === 0) return [];
   const term: Term = { word, prefix: true, longer };
   return [{ choice: [term], factor: factors.beginning }];
-}
-
-/** The words that this one is made of: they count nearly as much as it where more documents have them, else less. */
-async function findWordsApart(
-  context: QueryContext,
-  word: string,
-  frequency: number,
-): Promise<Alternative[]> {
-  const { tools, session } = context;
-  const mixed = splitLettersAndDigits(word);
-  const thousands = (mixed.length > 0 ? mixed : [word]).flatMap(splitThousands);
-  const ways = thousands.length > mixed.length ? [mixed, thousands] : [mixed];
-  const several = ways.filter(words => words.length > 1);
-  if (several.length > 0) return several.map(words => toSeveralWords(words, factors.apart));
-  const splits = listSplits(word);
-  if (splits.length === 0) return [];
-  const known = await tools.vocabulary.known(session, splits.flat());
-  const possible = splits.filter(parts => parts.every(part => part.length < shortestKept || known.has(part)));
-  const found: Alternative[] = [];
-  for (const parts of possible) {
-    const { choice } = toSeveralWords(parts, factors.apart);
-    const total = await readFrequency(context, choice);
-    if (total > 0) found.push({ choice, factor: total > frequency ? factors.apart : factors.compound });
-  }
-  return found;
 }

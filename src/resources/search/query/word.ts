@@ -106,6 +106,24 @@ export const hasGuesses = ({ alternatives }: QueryWord): boolean =>
 /** @returns the choice that is this word alone */
 export const toChoice = (word: string): Choice => [{ word }];
 
+export const toSeveralWords = (words: readonly string[], factor: number): Alternative => ({
+  choice: words.map(word => ({ word })),
+  factor,
+});
+
+/** How many documents have all terms of a choice; none where a term is in no document, which is checked first. */
+export async function readFrequency(
+  { tools, session, types }: QueryContext,
+  choice: Choice,
+): Promise<number> {
+  let smallest = Number.POSITIVE_INFINITY;
+  if (choice.length > 1) {
+    for (const term of choice)
+      smallest = Math.min(smallest, await tools.reader.frequency(session, [[[term]]], types));
+  }
+  return smallest === 0 ? 0 : tools.reader.frequency(session, [[choice]], types, smallest);
+}
+
 /** @param mark only words of titles with this mark */
 export function toExpression(words: readonly QueryWord[], mark?: string): Expression {
   const markTerm = (term: Term): Term => (mark === undefined ? term : { ...term, mark });

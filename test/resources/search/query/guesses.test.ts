@@ -12,7 +12,8 @@ const shop = [
     ...['Boot polish', 'Bratpfanne', 'Penne', 'Orangensaft', 'Soft cushion', 'Wanduhr', 'Laser', 'Trinkglas'],
     ...['Side table', 'Vegetable soup', 'LED Lampe', 'Handschuhe Leder', 'OLED TV', 'Powerbank 20,000 mAh'],
     ...['Oat drink', 'Rain hat', 'Hängematte', 'Kaffee', 'Apfelmus ohne Zucker', 'Waschmaschine', 'Olivenöl'],
-    ...['Bag, olive', 'Cellar', 'Walnut shelf', 'Chopper AXT 25'],
+    ...['Bag, olive', 'Cellar', 'Walnut shelf', 'Chopper AXT 25', 'Kameragurt', 'Schatz der Kammer'],
+    ...['Brett 80x202', 'Kissen 40 × 120'],
   ].map(name => ({ name, price: 5 })),
   { name: 'Nägel', price: 5, description: 'Für Hammer und Zange' },
   { name: 'Schlosserhammer', price: 5, description: 'Stahl, mit Stiel aus Esche' },
@@ -54,6 +55,11 @@ const scenarios: readonly Scenario[] = [
   { query: 'oragnensatf', guessed: ['Orangensaft'] },
   { query: 'tellar', guessed: ['Cellar'] },
   { query: 'seller', guessed: [] },
+  // A whole word that is the beginning of another may be one that is spelt like it, behind that.
+  { query: 'kamer', whole: ['Kameragurt'], guessed: ['Schatz der Kammer'] },
+  // Measures with a sign are those with a letter; with the letter they may be any two numbers.
+  { query: '80 × 202', whole: ['Brett 80x202'] },
+  { query: '40x120', guessed: ['Kissen 40 × 120'] },
   // A part in common is a guess; of a beginning half the word, and no word that says nothing: `ohne` is no `bohnen`.
   { query: 'kaffeebohnen', guessed: ['Kaffee'] },
   { query: 'bohrmaschine', guessed: ['Waschmaschine'] },

@@ -1,0 +1,61 @@
+/** What a word of a query is written as apart: a number and its unit, a name and its number, two words that are one. */
+import { splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
+import { listSplits } from './compounds.ts';
+import { type Alternative, factors, type QueryContext, readFrequency, toSeveralWords } from './word.ts';
+
+/** The vocabulary has no shorter words: the index is read to see whether documents have them. */
+const shortestKept = 3;
+/** Letters before the number of a code: `galaxys24`. */
+const longestPrefix = 2;
+/** `80x202`, which texts also write with a sign that is no letter. */
+const measures = /^\d+(?:x\d+)+$/;
+
+/** `20,000` is two words in a text. */
+const splitThousands = (word: string): string[] =>
+  /^\d{4,6}$/.test(word) ? [word.slice(0, -3), word.slice(-3)] : [word];
+
+/** The words that this one is made of: they count nearly as much as it where more documents have them, else less. */
+export async function findWordsApart(
+  context: QueryContext,
+  word: string,
+  frequency: number,
+): Promise<Alternative[]> {
+  const mixed = splitLettersAndDigits(word);
+  const thousands = (mixed.length > 0 ? mixed : [word]).flatMap(splitThousands);
+  const ways = thousands.length > mixed.length ? [mixed, thousands] : [mixed];
+  const several = ways.filter(words => words.length > 1).map(words => toSeveralWords(words, factors.apart));
+  if (several.length === 0) return findTwoWords(context, word, frequency);
+  // Numbers beside each other are measures of anything.
+  if (measures.test(word))
+    return [...several, { ...toSeveralWords(word.split('x'), factors.apart), isGuess: true }];
+  for (const { choice } of several) if ((await readFrequency(context, choice)) > 0) return several;
+  return findNumberedNames(context, word);
+}
+
+/** A name and a number that are written as one word: `galaxys24` is a `Galaxy S24`, `fritzbox7590` a `FRITZ!Box 7590`. */
+async function findNumberedNames(context: QueryContext, word: string): Promise<Alternative[]> {
+  const [name = ''] = splitLettersAndDigits(word);
+  const number = word.slice(name.length);
+  const ways = Array.from({ length: name.length }, (_, at) => [name.slice(0, at), name.slice(at)] as const)
+    .filter(([first]) => first.length >= shortestKept)
+    .map(([first, rest]) => (rest.length <= longestPrefix ? [first, rest + number] : [first, rest, number]));
+  const known = await context.tools.vocabulary.known(context.session, ways.flat());
+  return ways
+    .filter(([first = '', ...rest]) => known.has(first) && (rest.length === 1 || known.has(rest[0] ?? '')))
+    .map(words => toSeveralWords(words, factors.apart));
+}
+
+/** What is kept apart in documents, and is one word in the query. */
+async function findTwoWords(context: QueryContext, word: string, frequency: number): Promise<Alternative[]> {
+  const splits = listSplits(word);
+  if (splits.length === 0) return [];
+  const known = await context.tools.vocabulary.known(context.session, splits.flat());
+  const possible = splits.filter(parts => parts.every(part => part.length < shortestKept || known.has(part)));
+  const found: Alternative[] = [];
+  for (const parts of possible) {
+    const { choice } = toSeveralWords(parts, factors.apart);
+    const total = await readFrequency(context, choice);
+    if (total > 0) found.push({ choice, factor: total > frequency ? factors.apart : factors.compound });
+  }
+  return found;
+}
