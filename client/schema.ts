@@ -8543,7 +8543,7 @@ export interface components {
              */
             user?: number;
         } & {
-            [key: string]: components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
+            [key: string]: number | components["schemas"]["ValuesFacet"] | components["schemas"]["PriceFacet"];
         };
         /**
          * @example {

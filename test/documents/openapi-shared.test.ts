@@ -58,3 +58,19 @@ test('the codes that any operation may send are named with what every path has',
     expect([own].flat().filter(code => [common].flat().includes(code))).toEqual([]);
   }
 });
+
+test('members that have a name are among the types of those that have none: TypeScript wants it', () => {
+  const mixed = Object.values(components.schemas ?? {}).filter(
+    ({ properties, additionalProperties: others }) => properties !== undefined && typeof others === 'object',
+  );
+  expect(mixed.length).toBeGreaterThan(0);
+  for (const { properties, additionalProperties } of mixed) {
+    // Boundary: the linters prove that these are schemas.
+    const { anyOf = [additionalProperties] } = additionalProperties as {
+      readonly anyOf?: readonly unknown[];
+    };
+    const types = (anyOf as readonly Part[]).map(({ $ref, type }) => $ref ?? type);
+    for (const { $ref, type } of Object.values(properties as Readonly<Record<string, Part>>))
+      expect(types).toContain($ref ?? type);
+  }
+});

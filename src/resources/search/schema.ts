@@ -58,7 +58,8 @@ const facets = z
     order: hits.optional(),
     user: hits.optional(),
   })
-  .catchall(facetMeta.facets.unwrap().valueType)
+  // TypeScript, which generators write, wants the named members among the types of the others.
+  .catchall(z.union([hits, ...facetMeta.facets.unwrap().valueType.options]))
   .meta({
     id: 'SearchFacets',
     description:
