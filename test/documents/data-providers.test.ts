@@ -49,6 +49,13 @@ const guide = await Bun.file(join(import.meta.dir, '..', '..', 'docs', 'guide.md
 const shown = [...guide.matchAll(/```js\n([\s\S]*?)```/g)].map(([, block = '']) => block);
 const folder = mkdtempSync(join(tmpdir(), 'catalog-providers-'));
 const product = { name: 'Lamp of a provider', price: 10, currency: 'EUR', category: 'providers' };
+/** Of which a filter by attributes shows some. */
+const coloured = ['red', 'blue', 'green'].map((colour, at) => ({
+  ...product,
+  name: `${colour} lamp`,
+  category: 'coloured',
+  attributes: { colour, watt: 10 + at },
+}));
 
 let service: TestService;
 let providers: Providers;
@@ -124,4 +131,26 @@ test('the provider for react-admin does all nine things that it asks of one', as
   expect(await admin.deleteMany('products', { ids: others })).toEqual({ data: others });
   const none = await admin.getOne('products', { id }).catch((error: unknown) => error);
   expect(none).toMatchObject({ status: 404 });
+});
+
+test('both filter by attributes: nested as react-admin has them, several values, and one name twice', async () => {
+  const refine = providers.refineProvider(service.url, send);
+  const admin = providers.reactAdminProvider(send);
+  for (const variables of coloured) await refine.create({ resource: 'products', variables });
+  const sort = { field: 'id', order: 'ASC' };
+  const shownFor = async (attr: Params) =>
+    (await admin.getList('products', { sort, filter: { category: 'coloured', attr } })).data.map(
+      ({ name }) => name,
+    );
+  expect(await shownFor({ colour: 'red' })).toEqual(['red lamp']);
+  expect(await shownFor({ colour: ['red', 'green'], watt: 'gte:11' })).toEqual(['green lamp']);
+  expect(await shownFor({ colour: undefined })).toBeArrayOfSize(3);
+  const filters = [
+    { field: 'category', operator: 'eq', value: 'coloured' },
+    { field: 'attr.watt', operator: 'gte', value: 'gte:11' },
+    { field: 'attr.watt', operator: 'lt', value: 'lt:12' },
+    { field: 'attr.colour', operator: 'in', value: ['red', 'blue'] },
+  ];
+  const { data } = await refine.getList({ resource: 'products', filters });
+  expect(data.map(({ name }) => name)).toEqual(['blue lamp']);
 });
