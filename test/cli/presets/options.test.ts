@@ -191,3 +191,58 @@ test.each([
     expect(tee).toMatchObject({ price: 9, options: [{ name: 'Size', values: ['S', 'M'] }], attributes: {} });
   }),
 );
+
+test('the only variation of WooCommerce may leave all of its options open', () =>
+  onCatalog(async place => {
+    const file = [
+      'Type,SKU,Name,Regular price,Parent,Attribute 1 name,Attribute 1 value(s)',
+      'variable,CAP,Cap,,,Size,"S, M"',
+      'variation,CAP-1,Cap,9,CAP,Size,',
+      'variable,HAT,Hat,,,Size,"S, M"',
+      'variation,HAT-1,Hat,9,HAT,Size,',
+      'variation,HAT-2,Hat,8,HAT,Size,',
+    ].join('\n');
+    const run = ['import', place.file('w.csv', file), '--preset', 'woocommerce'];
+    const ended = await place.runHere(run);
+    expect(ended.err).toContain(
+      'line 4: variants.1.options must not be Size Any, which variant 1 of the product has',
+    );
+    expect(ended.err).toContain('3 × options that a variation leaves open have the value Any');
+    expect(await productsOf(place)).toMatchObject([
+      {
+        sku: 'CAP',
+        price: 9,
+        options: [{ name: 'Size', values: ['Any'] }],
+        attributes: { size: ['S', 'M'] },
+      },
+    ]);
+    expect((await variantsOf(place)).map(({ sku, options }) => [sku, options])).toEqual([
+      ['CAP-1', { Size: 'Any' }],
+    ]);
+    expect((await place.runHere(run)).out).toContain('0 updated, 1 unchanged');
+  }));
+
+test('what Meta has beside its columns of options distinguishes variants, too', () =>
+  onCatalog(async place => {
+    const columns = 'id,title,image_link,availability,price,item_group_id,color,additional_variant_attribute';
+    const file = [
+      columns,
+      '1,Candle,,in stock,10 USD,C,red,"Scent:Rose,Oil:Jojoba"',
+      '2,Candle,,in stock,10 USD,C,red,"Scent: Mint, Oil: Coconut"',
+      '3,Soap,,in stock,5 USD,S,,Scent:Rose',
+      '4,Soap,,in stock,5 USD,S,,not a pair',
+    ].join('\n');
+    const run = ['import', place.file('m.csv', file), '--preset', 'meta'];
+    await place.runHere(run);
+    expect((await variantsOf(place)).map(({ options }) => options)).toEqual([
+      { Color: 'red', Scent: 'Rose', Oil: 'Jojoba' },
+      { Color: 'red', Scent: 'Mint', Oil: 'Coconut' },
+      { Scent: 'Rose' },
+      { Scent: 'None' },
+    ]);
+    expect((await productsOf(place)).map(({ attributes }) => attributes)).toEqual([
+      { color: 'red' },
+      { additional_variant_attribute: ['Scent:Rose', 'not a pair'] },
+    ]);
+    expect((await place.runHere(run)).out).toContain('0 updated, 2 unchanged');
+  }));

@@ -1,9 +1,12 @@
 /** The columns of a shop's file by the names that its preset gives them. */
 import type { Columns, Preset } from './preset.ts';
 
+/** The namespace of Google's attributes, which feeds made of XML have before their columns: `g:image_link`. */
+export const removeNamespace = (column: string): string => column.replace(/^g:/i, '');
+
 /** Upper and lower case, underscores, hyphens and spaces do not matter: `image_link` is `Image Link`. */
-const normalizeColumn = (column: string): string =>
-  column
+export const normalizeColumn = (column: string): string =>
+  removeNamespace(column)
     .toLowerCase()
     .replace(/[\s_-]+/g, ' ')
     .trim();

@@ -1,5 +1,7 @@
 /** Which columns of a feed are options of a group, and what its rows have of them. */
+import { splitList } from '../../../../files/cells/list.ts';
 import { decodePlainText } from '../cells.ts';
+import { normalizeColumn } from '../columns.ts';
 import { areDistinct, beyondOptions, chooseOptions, isDistinguishing } from '../draft.ts';
 import type { Drafting, Row } from '../preset.ts';
 
@@ -19,11 +21,42 @@ const optionColumns = [
 /** Options also where all rows of a group have the same: another day it may have others. */
 const usualColumns = ['color', 'colour', 'size'];
 
-const normalizeColumn = (column: string): string => column.toLowerCase().replace(/[\s_]+/g, ' ');
+/** Those of a file that may be options, and what its rows name beside them. */
+function findColumns(rows: readonly Row[]): string[] {
+  const all = rows[0]?.columns.all ?? [];
+  const columns = all.filter(column => optionColumns.includes(normalizeColumn(column)));
+  const known = new Set(columns.map(normalizeColumn));
+  const further = rows.flatMap(row => Object.keys(parseFurther(row)));
+  return [...columns, ...new Set(further.filter(name => !known.has(normalizeColumn(name))))];
+}
 
-/** Those of a file that may be options. */
-const findColumns = ([row]: readonly Row[]): string[] =>
-  (row?.columns.all ?? []).filter(column => optionColumns.includes(normalizeColumn(column)));
+/** Where Meta has what no column of its own is for: `Scent:Rose,Flavor:Mint`. */
+const findFurtherColumn = (row: Row): string | undefined =>
+  row.columns.all.find(column => normalizeColumn(column) === 'additional variant attribute');
+
+function parseFurther(row: Row): Record<string, string> {
+  const pairs: Record<string, string> = Object.create(null);
+  for (const part of splitFurther(row)) {
+    const at = part.indexOf(':');
+    const [name, value] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+    if (at > 0 && name !== '' && value !== '') pairs[name] = value;
+  }
+  return pairs;
+}
+
+function splitFurther(row: Row): string[] {
+  const column = findFurtherColumn(row);
+  return column === undefined ? [] : splitList(row.cell(column), ',');
+}
+
+/** Whether all that a row has beside its columns is in these. */
+function isTaken(row: Row, names: readonly string[]): boolean {
+  const own = Object.keys(parseFurther(row));
+  return own.length === splitFurther(row).length && own.every(name => names.includes(name));
+}
+
+const getCell = (row: Row, column: string): string =>
+  row.columns.all.includes(column) ? row.cell(column) : (parseFurther(row)[column] ?? '');
 
 /** The option of rows that no column distinguishes: their id. */
 const item = 'Item';
@@ -54,6 +87,8 @@ export function readGroupOptions(
   const ids = rows.map((row, index): Record<string, string> => ({ ...cells[index], [item]: row.text('id') }));
   const names = chooseOptions(ids, isWhole ? differing : [...differing, item]);
   const columns = names.filter(name => name !== item);
+  const further =
+    rows[0] !== undefined && rows.every(row => isTaken(row, names)) && findFurtherColumn(rows[0]);
   for (const column of dropUnknown ? [] : findColumns(all)) {
     const isOption = differing.includes(column);
     if (isOption && !columns.includes(column)) note(beyondOptions);
@@ -62,7 +97,7 @@ export function readGroupOptions(
   const options = ids.map(options =>
     Object.fromEntries(names.map(name => [capitalizeColumn(name), options[name] ?? nothing])),
   );
-  return { columns, options };
+  return { columns: further ? [...columns, further] : columns, options };
 }
 
 /**
@@ -72,7 +107,7 @@ export function readGroupOptions(
 function findOptionColumns(rows: readonly Row[]): string[] {
   const columns = findColumns(rows);
   const cells = rows.map(row => readCells(row, columns, ''));
-  const isFilled = (column: string): boolean => rows.every(row => row.cell(column) !== '');
+  const isFilled = (column: string): boolean => rows.every(row => getCell(row, column) !== '');
   const chosen = columns.filter(
     column =>
       isFilled(column) &&
@@ -86,11 +121,11 @@ function findOptionColumns(rows: readonly Row[]): string[] {
 }
 
 const readCells = (row: Row, columns: readonly string[], empty: string): Record<string, string> =>
-  Object.fromEntries(columns.map(column => [column, decodePlainText(row.cell(column)) || empty]));
+  Object.fromEntries(columns.map(column => [column, decodePlainText(getCell(row, column)) || empty]));
 
 /** How many values there are in a column; an empty cell is none. */
 const countValues = (rows: readonly Row[], column: string): number =>
-  new Set(rows.map(row => row.cell(column)).filter(text => text !== '')).size;
+  new Set(rows.map(row => getCell(row, column)).filter(text => text !== '')).size;
 
 function capitalizeColumn(column: string): string {
   const words = normalizeColumn(column);

@@ -88,10 +88,13 @@ export const woocommerce: Preset = {
     const all = rows.filter(row => row !== parent);
     const { enabled: variations, isArchived } = leaveOutDisabled(all, isDisabled, drafting);
     const attributes = createAttributeSet(drafting, decodePlainText);
-    const named = new Set(variations.flatMap(row => readOwnAttributes(row, parent).map(({ name }) => name)));
+    const chosen = new Set(variations.flatMap(row => readOwnAttributes(row, parent).map(({ name }) => name)));
+    const named = findOptionNames(variations, chosen);
     const described = readOwnAttributes(parent);
-    const options = described.map(({ name }) => name).filter(name => named.has(name));
-    for (const { name, values } of described) if (!named.has(name)) attributes.add(name, values);
+    const options = [...new Set([...described.map(({ name }) => name), ...named])].filter(name =>
+      named.has(name),
+    );
+    for (const { name, values } of described) if (!chosen.has(name)) attributes.add(name, values);
     noteLeftOut(parent, variations, drafting);
     const variants = keepFewOptions(
       variations.map(row => readVariant(row, { parent, options }, drafting, attributes)),
@@ -146,14 +149,20 @@ const readTypes = (row: Row): ReadonlySet<string> => new Set(splitList(row.text(
 const isVariation = (row: Row): boolean =>
   [...readTypes(row)].some(type => type === 'variation' || type.endsWith('_variation'));
 
+/** An attribute of a row; without values where the row leaves it open. */
+interface OwnAttribute {
+  readonly name: string;
+  readonly values: readonly string[];
+}
+
 /**
  * What the columns `Attribute 1 name` and `Attribute 1 value(s)` say, by their number.
  * @param parent has the name of a value without one: files that are written by hand say it there only
  */
-function readOwnAttributes(
-  row: Row,
-  parent = row,
-): { readonly name: string; readonly values: readonly string[] }[] {
+const readOwnAttributes = (row: Row, parent = row): OwnAttribute[] =>
+  readNamedAttributes(row, parent).filter(({ values }) => values.length > 0);
+
+function readNamedAttributes(row: Row, parent: Row): OwnAttribute[] {
   const { english } = row.columns;
   return [...english].flatMap(([called, column]) => {
     const number = /^attribute (\d{1,3}) name$/.exec(called)?.[1];
@@ -161,8 +170,17 @@ function readOwnAttributes(
     const name = decodePlainText(row.cell(column) || parent.cell(column));
     const values = english.get(`attribute ${number} value(s)`);
     const all = values === undefined ? [] : splitList(decodePlainText(row.cell(values)), ',');
-    return name === '' || all.length === 0 ? [] : [{ name, values: all }];
+    return name === '' ? [] : [{ name, values: all }];
   });
+}
+
+/**
+ * What the variations of a product have values of, or where all of them leave everything open, as an only one may,
+ * what they leave open: a variant has at least one option.
+ */
+function findOptionNames(variations: readonly Row[], chosen: ReadonlySet<string>): ReadonlySet<string> {
+  if (chosen.size > 0) return chosen;
+  return new Set(variations.flatMap(row => readNamedAttributes(row, row).map(({ name }) => name)));
 }
 
 /** Counts values that the product offers and no variation has: an option has those of its variants. */
