@@ -85,13 +85,21 @@ function cutQuotedRow(text: string, start: number, delimiter: number): Row | str
   }
 }
 
+/** What a shop's file may have around and in its header. */
+export interface HeaderOptions {
+  /** Lines before it that begin with # are left out. */
+  readonly comments?: boolean | undefined;
+  /** Columns that may come several times: their values are joined by commas. */
+  readonly repeated?: RegExp | undefined;
+}
+
 /** Why a header cannot be used, if so. Columns without a name are allowed: spreadsheets leave them behind. */
-function findHeaderProblem(columns: readonly string[]): string | undefined {
+function findHeaderProblem(columns: readonly string[], repeated?: RegExp): string | undefined {
   const [only = ''] = columns;
   if (columns.length === 1 && only.includes('|')) return otherDelimiter;
   if (columns.some(name => name.includes('\r'))) return loneReturns;
   const named = columns.filter(name => name !== '');
-  const twice = named.find((name, index) => named.indexOf(name) !== index);
+  const twice = named.find((name, index) => named.indexOf(name) !== index && repeated?.test(name) !== true);
   if (named.length === 0) return 'is the header and names no column';
   return twice === undefined
     ? undefined
@@ -103,7 +111,8 @@ class CsvParser {
   /** A header that cannot be used ends the reading. */
   stopped = false;
   #line = 1;
-  #columns: readonly string[] | undefined;
+  /** Of each field, and each once. */
+  #columns: { readonly all: readonly string[]; readonly distinct: readonly string[] } | undefined;
   #delimiter = ',';
   /** The delimiter that the file names itself. */
   #named: string | undefined;
@@ -111,11 +120,11 @@ class CsvParser {
   #unfinished = '';
   #damaged = false;
   readonly #safe: boolean;
-  readonly #comments: boolean;
+  readonly #header: HeaderOptions;
 
-  constructor(safe: boolean, comments: boolean) {
+  constructor(safe: boolean, header: HeaderOptions) {
     this.#safe = safe;
-    this.#comments = comments;
+    this.#header = header;
   }
 
   /** The rows of `block`, which ends with a whole line; `final` when no text of the row at its end follows. */
@@ -182,7 +191,8 @@ class CsvParser {
       const reason = typeof row === 'string' ? row : tooLong;
       if (this.#columns !== undefined) records.push(createUnreadableRecord(this.#line, reason, raw));
       // What explains the columns is prose, with quotation marks wherever its language has them.
-      else if (!this.#comments || !raw.startsWith('#')) records.push(this.#noHeader(reason, raw));
+      else if (this.#header.comments !== true || !raw.startsWith('#'))
+        records.push(this.#noHeader(reason, raw));
       this.#line += 1;
       return end + 1;
     }
@@ -200,19 +210,20 @@ class CsvParser {
 
   #take(fields: readonly string[], raw: string, records: SourceRecord[]): void {
     if (this.#columns === undefined) {
-      if (this.#comments && fields[0]?.startsWith('#') === true) return;
+      if (this.#header.comments === true && fields[0]?.startsWith('#') === true) return;
       const columns = fields.map(name => name.trim());
-      const problem = holdsDamage(this.#damaged, raw) ? notUtf8 : findHeaderProblem(columns);
-      if (problem === undefined) this.#columns = columns;
+      const damage = holdsDamage(this.#damaged, raw) ? notUtf8 : undefined;
+      const problem = damage ?? findHeaderProblem(columns, this.#header.repeated);
+      if (problem === undefined) this.#columns = { all: columns, distinct: [...new Set(columns)] };
       else records.push(this.#noHeader(problem, raw));
     } else if (holdsDamage(this.#damaged, raw)) {
       records.push(createUnreadableRecord(this.#line, notUtf8, raw));
-    } else if (fields.length !== this.#columns.length) {
-      const counts = `has ${fields.length} fields where the header has ${this.#columns.length}`;
+    } else if (fields.length !== this.#columns.all.length) {
+      const counts = `has ${fields.length} fields where the header has ${this.#columns.all.length}`;
       records.push(createUnreadableRecord(this.#line, counts, raw));
     } else {
-      const value = toRowValue(this.#columns, fields, this.#safe);
-      records.push({ line: this.#line, value, columns: this.#columns, error: undefined, raw });
+      const value = toRowValue(this.#columns.all, fields, this.#safe);
+      records.push({ line: this.#line, value, columns: this.#columns.distinct, error: undefined, raw });
     }
   }
 }
@@ -228,10 +239,14 @@ function toRowValue(
     const name = columns[index];
     const field = fields[index];
     if (name === undefined || name === '' || field === undefined) continue;
-    value[name] = safe ? unguardCell(field) : field;
+    const text = safe ? unguardCell(field) : field;
+    const before = value[name];
+    value[name] = before === undefined || before === '' ? text : joinCells(`${before}`, text);
   }
   return value;
 }
+
+const joinCells = (before: string, text: string): string => (text === '' ? before : `${before},${text}`);
 
 /**
  * CSV with a header row: comma, semicolon or tab (found in the header) or what a first line `sep=;` names, LF or
@@ -239,14 +254,13 @@ function toRowValue(
  * strings. A row that cannot be read is a record with an error; a header that cannot be used is one such record,
  * and the last. Throws only what the source throws.
  * @param safe drops the apostrophes that `formatCsvRow` has written for spreadsheets
- * @param comments leaves out lines before the header that begin with #
  */
 export async function* readCsv(
   source: AsyncIterable<Uint8Array>,
   safe: boolean,
-  comments = false,
+  header: HeaderOptions = {},
 ): AsyncGenerator<SourceRecord[]> {
-  const parser = new CsvParser(safe, comments);
+  const parser = new CsvParser(safe, header);
   for await (const block of readWholeLines(source)) {
     yield block.tooLong ? parser.skipLine(block.text) : parser.parse(block.text, block.damaged, false);
     if (parser.stopped) return;

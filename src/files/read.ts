@@ -1,7 +1,7 @@
 /** Reading product files: a stream of bytes in, batches of records out, at constant memory. */
 
 import { isObject } from '../json-object.ts';
-import { readCsv } from './read-csv.ts';
+import { type HeaderOptions, readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
 import { readNdjson } from './read-ndjson.ts';
 import { maxRecordLength, type SourceRecord } from './record.ts';
@@ -15,8 +15,8 @@ export interface ReadOptions {
   readonly path?: string | undefined;
   /** For `csv`: drops the apostrophes that keep a spreadsheet from evaluating a cell. */
   readonly safe?: boolean;
-  /** For `csv`: leaves out lines before the header that begin with #. */
-  readonly comments?: boolean;
+  /** For `csv`. */
+  readonly header?: HeaderOptions;
 }
 
 /** A batch ends at whichever comes first: one transaction of an import should be neither tiny nor huge. */
@@ -53,7 +53,7 @@ function readGroups(
   format: FileFormat,
   options: ReadOptions,
 ): AsyncGenerator<SourceRecord[]> {
-  if (format === 'csv') return readCsv(source, options.safe === true, options.comments);
+  if (format === 'csv') return readCsv(source, options.safe === true, options.header);
   return format === 'ndjson' ? readNdjson(source) : readJson(source, options.path);
 }
 

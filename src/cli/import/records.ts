@@ -11,6 +11,7 @@ import {
   type PreparedRecord,
 } from '../../resources/products/import/prepared.ts';
 import { type Candidate, type CandidateRequest, type Notices, readCandidates } from './candidates.ts';
+import { getPreset } from './presets/index.ts';
 import {
   type Checked,
   createGatherer,
@@ -87,8 +88,11 @@ export async function openRecords(given: RecordsRequest): Promise<OpenedRecords>
 }
 
 /** Templates of Meta and Google begin with lines that explain the columns. */
-const openFile = (request: RecordsRequest): Promise<ImportSource> =>
-  openSource(request.file, request.format, { ...request, comments: request.preset !== undefined });
+function openFile(request: RecordsRequest): Promise<ImportSource> {
+  const { file, format, preset } = request;
+  const header = preset === undefined ? {} : { comments: true, repeated: getPreset(preset).repeated };
+  return openSource(file, format, { ...request, header });
+}
 
 /** The keys whose records are to be gathered. What streams can be read once only: of it, none are. */
 async function findRepeatedKeys(source: ImportSource, request: RecordsRequest): Promise<Map<string, number>> {

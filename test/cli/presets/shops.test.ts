@@ -1,5 +1,5 @@
 /** What shops mean by their columns of images, stock and visibility, by an id that comes twice and a missing title. */
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { createCatalog, onCatalog, productsOf } from '../program.ts';
 
@@ -211,3 +211,55 @@ test.each(cases)('$name', ({ shop, rows, options = [], says, images }) =>
     expect((await place.runHere(command)).out).toContain('0 updated, 1 unchanged');
   }),
 );
+
+describe('feeds whose columns are those of XML', () => {
+  test('g: before columns means nothing, and what may come several times is read as one list', () =>
+    onCatalog(async place => {
+      const file = csvOf([
+        [
+          ...['g:id', 'g:title', 'g:price', 'g:availability', 'g:image_link', 'g:item_group_id', 'g:size'],
+          ...[
+            'g:additional_image_link',
+            'g:additional_image_link',
+            'g:shipping',
+            'g:shipping',
+            'g:condition',
+          ],
+        ],
+        [
+          ...['1', 'Tee', '9.90 EUR', 'in_stock', 'https://s.example/0.jpg', 'TEE', 'M'],
+          ...['https://s.example/1.jpg', 'https://s.example/2.jpg', 'DE:::5 EUR', 'AT:::9 EUR', 'new'],
+        ],
+        [
+          ...['2', 'Tee', '9.90 EUR', 'in_stock', 'https://s.example/0.jpg', 'TEE', 'L'],
+          ...['', 'https://s.example/3.jpg', '', '', 'new'],
+        ],
+      ]);
+      const unread = await place.runHere(['import', place.file('g.csv', file), '--preset', 'google']);
+      expect(unread.out).toContain('1 created, 0 updated, 0 unchanged, 0 rejected');
+      expect(await productsOf(place)).toMatchObject([
+        {
+          ...{ externalId: 'TEE', name: 'Tee', price: 9.9, options: [{ name: 'Size', values: ['M', 'L'] }] },
+          images: [0, 1, 2, 3].map(number => ({ url: `https://s.example/${number}.jpg` })),
+          attributes: { shipping: 'DE:::5 EUR,AT:::9 EUR', condition: 'new' },
+        },
+      ]);
+    }));
+
+  test('such a file is recognized, and a column that there can only be one of comes once', () =>
+    onCatalog(async place => {
+      const columns = ['g:id', 'g:title', 'g:price', 'g:availability', 'g:image_link'];
+      const cells = ['1', 'Tee', '9.90 EUR', 'in_stock', ''];
+      const known = await place.runHere(['import', place.file('g.csv', csvOf([columns, cells]))]);
+      expect(known.err).toContain('--preset google reads all of it');
+      const twice = place.file(
+        't.csv',
+        csvOf([
+          [...columns, 'g:price'],
+          [...cells, '5 EUR'],
+        ]),
+      );
+      const refused = await place.runHere(['import', twice, '--preset', 'google']);
+      expect(refused.err).toContain('has the column "g:price" twice; rename one of them');
+    }));
+});

@@ -11,6 +11,7 @@ import {
   uncounted,
   withholdNotes,
 } from '../cells.ts';
+import { removeNamespace } from '../columns.ts';
 import { splitPeriod } from '../dates.ts';
 import { collectImages, leaveOutDisabled } from '../draft.ts';
 import type { Draft, Drafting, Row, RowPlacement, Stock, Uncounted } from '../preset.ts';
@@ -43,6 +44,10 @@ export const feedMembers = {
   ...{ category: 'productType', categories: 'productType', weight: 'shippingWeight' },
 } as const;
 
+/** What a product may have several of: a column for each, or one with commas between them. */
+export const repeatedColumns =
+  /^(?:g:)?(?:additional[_ ]image[_ ]links?|product[_ ](?:detail|highlight)|shipping|tax|certification|promotion[_ ]id|(?:in|ex)cluded[_ ]destination|shopping[_ ]ads[_ ]excluded[_ ]country)$/i;
+
 /** What a product has one value of, and each of its rows may say. */
 const ofProduct = ['description', 'brand', 'productType', 'googleCategory', 'facebookCategory'];
 
@@ -57,7 +62,8 @@ export function getFeedPlacement(row: Row): RowPlacement {
   return { product: id === '' ? `line:${row.line}` : `id:${id}` };
 }
 
-export function draftFeedProduct(all: readonly Row[], drafting: Drafting): Draft {
+export function draftFeedProduct(all: readonly Row[], given: Drafting): Draft {
+  const drafting = { ...given, keyOf: (name: string) => given.keyOf(removeNamespace(name)) };
   const { rows: shown, isArchived } = leaveOutHidden(all, drafting);
   const [first, ...others] = shown;
   if (first === undefined) throw new Error('a product without rows');

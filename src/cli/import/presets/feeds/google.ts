@@ -1,7 +1,7 @@
 /** Feeds for Google Merchant Center, as tables. */
 
 import type { Preset } from '../preset.ts';
-import { draftFeedProduct, feedColumns, feedMembers, getFeedPlacement } from './feed.ts';
+import { draftFeedProduct, feedColumns, feedMembers, getFeedPlacement, repeatedColumns } from './feed.ts';
 
 export const google: Preset = {
   name: 'google',
@@ -14,6 +14,7 @@ export const google: Preset = {
     ['image', 'group'],
     ['googleCategory', 'availability'],
   ],
+  repeated: repeatedColumns,
   place: getFeedPlacement,
   draft: draftFeedProduct,
 };

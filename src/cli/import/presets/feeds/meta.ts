@@ -1,7 +1,7 @@
 /** Catalogs of Meta (Facebook, Instagram), as tables. */
 
 import type { Preset } from '../preset.ts';
-import { draftFeedProduct, feedColumns, feedMembers, getFeedPlacement } from './feed.ts';
+import { draftFeedProduct, feedColumns, feedMembers, getFeedPlacement, repeatedColumns } from './feed.ts';
 
 export const meta: Preset = {
   name: 'meta',
@@ -22,6 +22,7 @@ export const meta: Preset = {
     ['image', 'firstTag'],
   ],
   takes: /^(?:product_tags\[\d\d?\]|image\[\d\d?\]\.url)$/i,
+  repeated: repeatedColumns,
   place: getFeedPlacement,
   draft: draftFeedProduct,
 };

@@ -14,7 +14,7 @@ export async function readTemplateColumns(
 ): Promise<readonly string[] | undefined> {
   const isExplained = columns === undefined ? /^"?#/.test(raw) : columns[0]?.startsWith('#') === true;
   if (!isExplained || file === '-') return undefined;
-  const { records } = await openSource(file, 'csv', { comments: true, fileName: file });
+  const { records } = await openSource(file, 'csv', { header: { comments: true }, fileName: file });
   for await (const [record] of records) return record?.columns;
   return undefined;
 }
