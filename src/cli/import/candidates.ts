@@ -248,6 +248,7 @@ async function* readRowCandidates(
 
   let position = 0;
   let candidates: Candidate[] = [];
+  let rows = 0;
   const second = await again();
   notices.bytesRead = () => second.bytesRead();
   for await (const batch of second.records) {
@@ -255,10 +256,13 @@ async function* readRowCandidates(
       position += 1;
       notices.rows = position;
       const joined = join.take(record);
-      if (joined !== undefined) candidates.push(toJoinedCandidate(joined, position));
-      if (candidates.length < batchRows) continue;
+      if (joined === undefined) continue;
+      candidates.push(toJoinedCandidate(joined, position));
+      rows += 'rows' in joined ? joined.rows.length : 1;
+      if (rows < batchRows) continue;
       yield candidates;
       candidates = [];
+      rows = 0;
     }
   }
   candidates.push(...join.rest().map(joined => toJoinedCandidate(joined, position)));

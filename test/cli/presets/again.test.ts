@@ -2,9 +2,10 @@
 import { expect, test } from 'bun:test';
 import { appendFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { openRecords, type RecordsRequest } from '../../../src/cli/import/records.ts';
 import { googleFile, magentoFile, metaFile, shopifyFile, wooFile } from '../../support/samples/shop-files.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { createCatalog, productsOf, variantsOf } from '../program.ts';
+import { createCatalog, onCatalog, productsOf, variantsOf } from '../program.ts';
 
 /** Of each shop a file, and a cell of a variant's row with what it is changed to. */
 const shops = [
@@ -86,3 +87,33 @@ test.each(['shopify', undefined])('a file that changes while it is read is not i
   expect(running.exitCode).toBe(1);
   place.remove();
 });
+
+const request: Omit<RecordsRequest, 'file' | 'fileName'> = {
+  ...{ mapping: new Map(), set: new Map(), cells: {}, preset: 'shopify', dropUnknown: false },
+  ...{
+    imageBase: undefined,
+    path: undefined,
+    format: undefined,
+    encoding: undefined,
+    safe: true,
+    skip: 0,
+    currency: 'EUR',
+  },
+  ...{ gather: false, rejects: undefined, spool: undefined },
+};
+
+test('what is taken into memory at once is bounded in rows, however many variants each product has', () =>
+  onCatalog(async place => {
+    const [products, variants] = [30, 200];
+    const lines = ['Handle,Title,Option1 Name,Option1 Value,Variant Price'];
+    for (let product = 1; product <= products; product += 1)
+      for (let variant = 1; variant <= variants; variant += 1)
+        lines.push(`p-${product},${variant === 1 ? 'Tee' : ''},Size,${variant},9`);
+    const file = place.file('many.csv', lines.join('\n'));
+    const { chunks } = await openRecords({ ...request, file, fileName: file });
+    const rows: number[] = [];
+    for await (const { records } of chunks)
+      rows.push(records.reduce((sum, { variantCount }) => sum + variantCount, 0));
+    expect(rows.reduce((sum, count) => sum + count, 0)).toBe(products * variants);
+    expect(Math.max(...rows)).toBeLessThanOrEqual(1000);
+  }));
