@@ -25,7 +25,6 @@ import {
   refuseUnreadBody,
 } from './http/request/strict.ts';
 import { createRequestWrite } from './http/request/transaction.ts';
-import { createTurns } from './http/request/turns.ts';
 import { createCompressor } from './http/response/compress.ts';
 import { createResponder } from './http/response/index.ts';
 import type { Reply } from './http/response/reply.ts';
@@ -35,6 +34,7 @@ import { runWhenReady } from './http/when-ready.ts';
 import type { Observer } from './operations/observe.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Database, Transaction } from './storage/database.ts';
+import { createTurnQueue } from './turns/index.ts';
 import type { PublishedVersion } from './versions.ts';
 
 export interface AppOptions {
@@ -73,7 +73,7 @@ export function createApp(options: AppOptions): App {
   const parseQuery = requests.createQueryParser();
   const refuseUnknownMembers = createMemberCheck();
   const cors = createCors(config.CORS_ORIGINS);
-  const turns = createTurns();
+  const enter = createRequestQueue();
   const write = createRequestWrite(options);
   const respond = createResponder({
     clock,
@@ -259,7 +259,7 @@ export function createApp(options: AppOptions): App {
   for (const route of all) {
     routes[toBunPattern(route.path)] = (request, server) => {
       database.refresh();
-      return turns.enter(route.bypassesQueue, () => serve(route, request.params, request, toContext(server)));
+      return enter(route.bypassesQueue, () => serve(route, request.params, request, toContext(server)));
     };
   }
   // A path that a version does not have is still served by that version.
@@ -274,7 +274,17 @@ export function createApp(options: AppOptions): App {
       const serverContext = toContext(server);
       const { path } = readRequestUrl(request, undefined, false, serverContext.localBase);
       const route = unknown.find(({ prefix }) => path.startsWith(prefix))?.route;
-      return turns.enter(false, () => serve(route, {}, request, serverContext));
+      return enter(false, () => serve(route, {}, request, serverContext));
     },
   };
+}
+
+/**
+ * What arrives together is handed over together: a thousand readers of a megabyte would hold up all else for seconds.
+ * @returns serves a request at once when there is time for it, or it bypasses the queue; else when those before it are
+ */
+function createRequestQueue() {
+  const takeTurn = createTurnQueue({ isInOrder: true });
+  return (bypassesQueue: boolean, serve: () => Response | Promise<Response>): Response | Promise<Response> =>
+    runWhenReady(bypassesQueue ? undefined : takeTurn(), serve);
 }

@@ -10,7 +10,12 @@ const sliceMs = 10;
 /** Those in the queue that are looked at in one turn: the loop looks after other things as often. */
 const mostInTurn = 64;
 
-function createTurnQueue() {
+/**
+ * What takes turns out of one queue: called between two pieces of work, or before one, it resolves in a turn that has time;
+ * undefined where this one has.
+ * @param isInOrder nothing passes what waits, even when there is time for it
+ */
+export function createTurnQueue({ isInOrder }: { readonly isInOrder: boolean }) {
   const waiting: (() => void)[] = [];
   /** When the first of this turn looked at the time; undefined before. */
   let begun: number | undefined;
@@ -58,8 +63,9 @@ function createTurnQueue() {
     if (steps === 0) schedule();
     return promise;
   }
-  return (): Promise<void> | undefined => (hasTime() ? undefined : wait());
+  return (): Promise<void> | undefined =>
+    (isInOrder && waiting.length > 0) || !hasTime() ? wait() : undefined;
 }
 
-/** Called between two pieces of work: where this turn has no time left, resolves in one that has. */
-export const takeTurn = createTurnQueue();
+/** The queue of all long work. */
+export const takeTurn = createTurnQueue({ isInOrder: false });

@@ -3,7 +3,7 @@
  * with the service, so that a request which is answered meanwhile has had a turn of it.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { createTurns } from '../../../src/http/request/turns.ts';
+import { createTurnQueue } from '../../../src/turns/index.ts';
 import { call } from '../../support/http/http.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
@@ -59,30 +59,25 @@ test('the document, made when it is first requested', async () => {
   await fresh.stop();
 });
 
-test('those that come while others wait are served after them, unless they bypass the queue', async () => {
-  const turns = createTurns();
+test('in a queue in order nothing passes what waits, though there is time for it', async () => {
+  const takeTurn = createTurnQueue({ isInOrder: true });
   const served: string[] = [];
-  const enter = (name: string, bypassesQueue = false) =>
-    turns.enter(bypassesQueue, () => {
-      served.push(name);
-      return new Response();
-    });
-  const first = turns.enter(false, () => {
-    const end = performance.now() + 20;
-    while (performance.now() < end);
-    return new Response();
-  });
+  const enter = async (name: string) => {
+    await takeTurn();
+    served.push(name);
+  };
+  expect(takeTurn()).toBeUndefined();
+  const end = performance.now() + 20;
+  while (performance.now() < end);
   // More than are looked at in one turn, each of which takes no time at all.
   const waiting = Array.from({ length: 200 }, (_, index) => `waiting ${index}`);
-  const entered = waiting.map(name => enter(name));
-  expect([served.length, enter('first', true) instanceof Response]).toEqual([0, true]);
+  const entered = waiting.map(enter);
   await new Promise(resolve => setImmediate(resolve));
   const some = served.length;
-  entered.push(enter('late'), enter('first and late', true));
-  await Promise.all([first, ...entered]);
+  entered.push(enter('late'));
+  await Promise.all(entered);
   expect(some).toBeLessThan(waiting.length);
-  expect(served.filter(name => !name.startsWith('first'))).toEqual([...waiting, 'late']);
-  expect(served.indexOf('first and late')).toBe(some);
+  expect(served).toEqual([...waiting, 'late']);
 });
 
 test('requests that come at once: /health passes those that wait, and all are answered', async () => {
