@@ -1,19 +1,33 @@
 /**
  * Reads single rows that are requested in one turn of the event loop with one statement, where each statement is a
- * round trip: it costs server and driver more than the row. The embedded database reads each row at once.
+ * round trip: it costs server and driver more than the row.
  */
 import type { CompiledQuery } from 'kysely';
-import type { Database } from './database.ts';
+import type { Database, Lookup, Session } from './database.ts';
 
 /** Keys per statement; a shorter list is filled up, so that there are few statements to prepare. */
 const sizes = [1, 4, 20, 64, 101] as const;
 /** So many ids one statement takes: those of the largest page, and one more. */
 export const mostAtOnce = 101;
 
-interface Waiting<Row> {
-  readonly id: number;
-  resolve(row: Row | undefined): void;
+/** One of several that waits for what it wants. */
+export interface Waiting<Wanted, Given> {
+  readonly wanted: Wanted;
+  resolve(given: Given): void;
   reject(error: unknown): void;
+}
+
+/** Does what all want in one go: a failure is that of all of them. */
+export async function settleAll<Wanted, Given>(
+  all: readonly Waiting<Wanted, Given>[],
+  work: (wanted: readonly Wanted[]) => Promise<(wanted: Wanted) => Given>,
+): Promise<void> {
+  try {
+    const givenOf = await work(all.map(({ wanted }) => wanted));
+    for (const { wanted, resolve } of all) resolve(givenOf(wanted));
+  } catch (error) {
+    for (const { reject } of all) reject(error);
+  }
 }
 
 /**
@@ -31,37 +45,39 @@ export function prepareByKeys<Row, Key extends string | number = number>(
   };
 }
 
-/**
- * @param statement that of some ids, from `prepareByKeys`
- * @returns what reads one row, as it is at some time after the call; undefined when there is none
- */
-export function createReaderById<Row extends { readonly id: number }>(
-  { dialect, read }: Pick<Database, 'dialect' | 'read'>,
-  statement: (ids: readonly number[]) => CompiledQuery<Row>,
-): (id: number) => Promise<Row | undefined> {
-  if (dialect.name === 'sqlite') return id => read.first(statement([id]));
-  let waiting: Waiting<Row>[] = [];
+/** @returns what reads the row of a key, as it is at some time after the call; undefined when there is none */
+export function createReaderByKey<Key extends string | number, Row>(
+  { all: readRows }: Pick<Session, 'all'>,
+  { statement, keyOf }: Lookup<Key, Row>,
+): (key: Key) => Promise<Row | undefined> {
+  let waiting: Waiting<Key, Row | undefined>[] = [];
 
-  async function readAll(all: readonly Waiting<Row>[]): Promise<void> {
-    const ids = [...new Set(all.map(({ id }) => id))];
-    try {
-      const rows = new Map((await read.all(statement(ids))).map(row => [row.id, row]));
-      for (const { id, resolve } of all) resolve(rows.get(id));
-    } catch (error) {
-      for (const { reject } of all) reject(error);
-    }
+  /** In the order of their keys, so that locks make no deadlock. */
+  async function readAll(keys: readonly Key[]) {
+    const all = [...new Set(keys)].sort((a, b) => (a < b ? -1 : 1));
+    const parts: Promise<Row[]>[] = [];
+    for (let start = 0; start < all.length; start += mostAtOnce)
+      parts.push(readRows(statement(all.slice(start, start + mostAtOnce))));
+    const rows = new Map((await Promise.all(parts)).flat().map(row => [keyOf(row), row]));
+    return (key: Key) => rows.get(key);
   }
-
   function flush(): void {
     const all = waiting;
     waiting = [];
-    for (let start = 0; start < all.length; start += mostAtOnce)
-      void readAll(all.slice(start, start + mostAtOnce));
+    void settleAll(all, readAll);
   }
-
-  return id => {
+  return wanted => {
     const { promise, resolve, reject } = Promise.withResolvers<Row | undefined>();
-    if (waiting.push({ id, resolve, reject }) === 1) setImmediate(flush);
+    if (waiting.push({ wanted, resolve, reject }) === 1) setImmediate(flush);
     return promise;
   };
+}
+
+/** The same of committed rows: the embedded database reads each at once. */
+export function createRowReader<Key extends string | number, Row>(
+  { dialect, read }: Pick<Database, 'dialect' | 'read'>,
+  lookup: Lookup<Key, Row>,
+): (key: Key) => Promise<Row | undefined> {
+  if (dialect.name === 'sqlite') return key => read.first(lookup.statement([key]));
+  return createReaderByKey(read, lookup);
 }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import { createReaderById, prepareByKeys } from '../../storage/batched-lookups.ts';
+import { createRowReader, prepareByKeys } from '../../storage/batched-lookups.ts';
 import {
   buildReadColumns,
   buildShownProduct,
@@ -72,7 +72,7 @@ export function createProductStore(database: Database, outbox: Outbox, columns?:
       from ${productsWithPaths}
       where products.id in (${sql.join(new Array(size).fill(null))})`.compile(build),
   );
-  const readOne = createReaderById(database, buildRowsQuery);
+  const readOne = createRowReader(database, { statement: buildRowsQuery, keyOf: ({ id }) => id });
 
   const rows = createCachedRows<StoredProduct, Reply>(database, {
     collection: products,

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { createBoundedMap } from '../../bounded-map.ts';
 import { takeTurn } from '../../turns/index.ts';
-import { mostAtOnce } from '../batched-lookups.ts';
+import { mostAtOnce, prepareByKeys } from '../batched-lookups.ts';
 import { buildVersion } from '../changes/versions.ts';
 import type { Database, Session } from '../database.ts';
 import { type Arguments, keptShapes, prepareByShape } from '../prepared.ts';
@@ -17,9 +17,7 @@ import {
   toConditionShape,
 } from './sources.ts';
 
-/** Rows per statement that reads them by their ids. */
-const rowSizes = [1, 4, 20, mostAtOnce] as const;
-/** The same where a statement holds up the event loop to its end: each row may be a megabyte. */
+/** Rows per statement where it holds up the event loop to its end: each row may be a megabyte. */
 const embeddedAtOnce = 20;
 const longAtOnce = 4;
 /** Bytes of a text from which it is long. */
@@ -110,20 +108,14 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
       ${buildOrderBy(order.column, id, descending)} limit ${argument.limit}`;
   });
 
-  const rowsQuery = prepareByShape<Arguments, ReadRow>(
-    database.build,
-    size =>
-      sql`select ${columns}, id${versionColumn}
-      from ${sql.table(options.table)} where id in (${sql.join(new Array(Number(size)).fill(null))})`,
+  const rowsQuery = prepareByKeys<ReadRow>(size =>
+    sql<ReadRow>`select ${columns}, id${versionColumn}
+      from ${sql.table(options.table)} where id in (${sql.join(new Array(size).fill(null))})`.compile(
+      database.build,
+    ),
   );
-
-  function readRows(session: Session, ids: readonly number[]): Promise<ReadRow[]> {
-    if (options.rowsById !== undefined) return options.rowsById(session, ids);
-    // Shorter lists are filled up, so that there are few statements to prepare.
-    const size = rowSizes.find(size => size >= ids.length) ?? ids.length;
-    const parameters = [...ids, ...new Array(size - ids.length).fill(ids[0])];
-    return session.all({ ...rowsQuery(String(size), {}), parameters });
-  }
+  const readRows = (session: Session, ids: readonly number[]): Promise<ReadRow[]> =>
+    options.rowsById?.(session, ids) ?? session.all(rowsQuery(ids));
 
   const walkQuery = prepareByShape<Arguments, Key>(database.build, (shape, argument) => {
     const { order, ...request } = requireRequest(shape);

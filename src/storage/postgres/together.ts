@@ -3,7 +3,7 @@
  * are looked up, inserted or updated by one statement.
  */
 import { sendInSlices } from '../../turns/slices.ts';
-import { mostAtOnce } from '../batched-lookups.ts';
+import { createReaderByKey, settleAll, type Waiting } from '../batched-lookups.ts';
 import type { BulkInsert } from '../bulk.ts';
 import type { Lookup } from '../database.ts';
 import { arrangeDeferredRows, type Deferred } from '../transactions.ts';
@@ -13,16 +13,9 @@ import { addReturningId } from './transaction.ts';
 type Rows = readonly (readonly unknown[])[];
 type Key = string | number;
 
-/** One of them waits for what it wants. */
-interface Waiting<Wanted, Given> {
-  readonly wanted: Wanted;
-  resolve(given: Given): void;
-  reject(error: unknown): void;
-}
-
 export function createStatementGatherer(inner: CopySession) {
   let sent = 0;
-  const picks = new Map<Lookup<Key, unknown>, Waiting<Key, unknown>[]>();
+  const readers = new Map<Lookup<Key, unknown>, (key: Key) => Promise<unknown>>();
   const inserts = new Map<BulkInsert, Waiting<Rows, number[]>[]>();
   const writes = new Map<'all', Waiting<Deferred, undefined>[]>();
 
@@ -47,20 +40,6 @@ export function createStatementGatherer(inner: CopySession) {
     for (const [into, all] of takeAll(inserts))
       void trackSent(settleAll(all, wanted => insertAll(into, wanted)));
     for (const [, all] of takeAll(writes)) void trackSent(settleAll(all, writeAll));
-  }
-
-  function flushPicks(): void {
-    for (const [lookup, all] of takeAll(picks)) void settleAll(all, keys => pickAll(lookup, keys));
-  }
-
-  /** In the order of their keys, so that locks make no deadlock. */
-  async function pickAll<Row>({ statement, keyOf }: Lookup<Key, Row>, keys: readonly Key[]) {
-    const all = [...new Set(keys)].sort((a, b) => (a < b ? -1 : 1));
-    const parts: Promise<Row[]>[] = [];
-    for (let start = 0; start < all.length; start += mostAtOnce)
-      parts.push(inner.all(statement(all.slice(start, start + mostAtOnce))));
-    const rows = new Map((await Promise.all(parts)).flat().map(row => [keyOf(row), row]));
-    return (key: Key) => rows.get(key);
   }
 
   /** The ids are taken before: RETURNING would not say which rows those are that another one is in the way of. */
@@ -94,9 +73,11 @@ export function createStatementGatherer(inner: CopySession) {
     whileSent: trackSent,
     /** A row, read with those that are requested in the same turn of the event loop. */
     pick<K extends Key, Row>(lookup: Lookup<K, Row>, key: K): Promise<Row | undefined> {
-      if (picks.size === 0) setImmediate(flushPicks);
       // Boundary: a lookup is only ever given keys of its own, and gives rows of its own.
-      return waitFor(picks, lookup as unknown as Lookup<Key, unknown>, key) as Promise<Row | undefined>;
+      const untyped = lookup as unknown as Lookup<Key, unknown>;
+      const read = readers.get(untyped) ?? createReaderByKey(inner, untyped);
+      readers.set(untyped, read);
+      return read(key) as Promise<Row | undefined>;
     },
     /** New rows: the ids of those that no other row is in the way of. */
     insert(into: BulkInsert, rows: Rows): Promise<number[]> {
@@ -128,17 +109,4 @@ function takeAll<Key, Value>(lists: Map<Key, Value>): [Key, Value][] {
   const all = [...lists];
   lists.clear();
   return all;
-}
-
-/** Does what all want in one go: a failure is that of all of them. */
-async function settleAll<Wanted, Given>(
-  all: readonly Waiting<Wanted, Given>[],
-  work: (wanted: readonly Wanted[]) => Promise<(wanted: Wanted) => Given>,
-): Promise<void> {
-  try {
-    const givenOf = await work(all.map(({ wanted }) => wanted));
-    for (const { wanted, resolve } of all) resolve(givenOf(wanted));
-  } catch (error) {
-    for (const { reject } of all) reject(error);
-  }
 }
