@@ -43,7 +43,7 @@ function checkTogether(config: Config): void {
   }
   if ((config.ADMIN_EMAIL === undefined) !== (config.ADMIN_PASSWORD === undefined)) {
     const missing = config.ADMIN_EMAIL === undefined ? 'ADMIN_EMAIL' : 'ADMIN_PASSWORD';
-    throw new ConfigError(`${missing}: required when the other of ADMIN_EMAIL and ADMIN_PASSWORD is set`);
+    throw new ConfigError(`${missing}: is missing; set both ADMIN_EMAIL and ADMIN_PASSWORD, or neither`);
   }
 }
 

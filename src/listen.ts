@@ -23,7 +23,11 @@ export function listen(app: App, config: Config) {
         `PORT: ${HOST}:${PORT} is in use; stop the program that listens there, or choose another port`,
       );
     }
-    if (code === 'EACCES') throw new ConfigError(`PORT: this process may not listen on ${HOST}:${PORT}`);
+    if (code === 'EACCES') {
+      throw new ConfigError(
+        `PORT: this process may not listen on ${HOST}:${PORT}; choose a port of 1024 or more, or permit it`,
+      );
+    }
     throw new ConfigError(`HOST: cannot listen on ${HOST}:${PORT}: ${getErrorMessage(error)}`);
   }
 }

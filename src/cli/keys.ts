@@ -118,7 +118,7 @@ async function revoke(args: string[]): Promise<number> {
     const store = createStore(database);
     await database.write(async session => {
       const key = await store.lock(session, id);
-      if (key === undefined) throw new Error(`there is no key ${id}`);
+      if (key === undefined) throw new Error(`there is no key ${id}; catalog keys list shows all`);
       await store.remove(session, key, createCommandCause());
     });
     await printLines(`revoked key ${id}`);

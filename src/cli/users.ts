@@ -141,7 +141,8 @@ async function changeUser(database: Database, email: string, change: Change): Pr
     const administrators = await users.lockAdministrators(session);
     const found = await users.findByEmail(session, email);
     const user = found === undefined ? undefined : await users.lock(session, found.id);
-    if (user === undefined) throw new Error(`there is no user with the e-mail address ${email}`);
+    if (user === undefined)
+      throw new Error(`there is no user with the e-mail address ${email}; catalog users list shows all`);
     await change(session, user, { users, administrators });
   });
 }

@@ -92,7 +92,8 @@ export function checkDataFolder({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string 
     checkCreation(folder);
     return made;
   }
-  if (!statSync(file).isFile()) throw new ConfigError(`DATA_DIR: ${file} is not a file`);
+  if (!statSync(file).isFile())
+    throw new ConfigError(`DATA_DIR: ${file} is not a file; move it away, or name another folder`);
   checkWritable(file, constants.R_OK | constants.W_OK);
   return made;
 }

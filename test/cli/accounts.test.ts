@@ -179,6 +179,7 @@ describeOnDatabases('accounts on %s', kind => {
     expect(listed).toMatch(/^1 +Ada@shop\.example +editor .* Ada$/m);
     expect(await place.runHere(['users', 'set-role', 'no@shop.example', 'user'])).toMatchObject({
       status: 1,
+      err: 'catalog users: there is no user with the e-mail address no@shop.example; catalog users list shows all\n',
     });
   });
 
@@ -211,7 +212,10 @@ describeOnDatabases('accounts on %s', kind => {
     expect(listed).not.toContain(key);
     expect(await place.runHere(['keys', 'revoke', '1'])).toMatchObject({ status: 0, out: 'revoked key 1\n' });
     expect(await authenticate()).toBe('UNAUTHORIZED');
-    expect(await place.runHere(['keys', 'revoke', '1'])).toMatchObject({ status: 1 });
+    expect(await place.runHere(['keys', 'revoke', '1'])).toMatchObject({
+      status: 1,
+      err: 'catalog keys: there is no key 1; catalog keys list shows all\n',
+    });
     const events = await withDatabaseOf(place, ({ read, build }) =>
       read.all(
         build

@@ -22,7 +22,10 @@ export function createS3Store({ bucket, prefix, ...options }: S3Location, now: (
 
   async function ask<T>(request: () => Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Error(`no response in ${patience} ms`)), patience);
+    const timer = setTimeout(
+      () => late.reject(new Error(`the store has not responded for ${patience / 1000} s`)),
+      patience,
+    );
     try {
       return await Promise.race([request(), late.promise]);
     } catch (error) {

@@ -77,4 +77,5 @@ export function describeReason(error: unknown): string {
 }
 
 /** What is wrong with a place that lost all its files, or is not the one that was used before. */
-export const emptyThough = 'the store is empty although images have been stored';
+export const emptyThough =
+  'the store is empty although images have been stored: it is another one, or a share that is not mounted';

@@ -182,9 +182,13 @@ async function runWhenFree(writer: Writer, statement: 'BEGIN IMMEDIATE' | 'COMMI
       const busy = error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY') === true;
       if (!busy) throw error;
       if (performance.now() - start > busyLimitMs) {
-        throw new StorageError('unavailable', 'Another process has held the database for too long.', {
-          cause: error,
-        });
+        throw new StorageError(
+          'unavailable',
+          `Another process has been writing to the database for ${busyLimitMs / 1000} s.`,
+          {
+            cause: error,
+          },
+        );
       }
       await Bun.sleep(busyRetryMs);
     }

@@ -26,7 +26,10 @@ export function useLog(connection: Connection): void {
     if (mode === 'wal' || mode === 'memory') return;
     if (mode !== undefined) throw new StorageError('unavailable', noLog);
     if (performance.now() - started > limitMs) {
-      throw new StorageError('unavailable', 'Another process has held the database for too long.');
+      throw new StorageError(
+        'unavailable',
+        `Another process has had the database to itself for ${limitMs / 1000} s.`,
+      );
     }
     Bun.sleepSync(askEveryMs);
   }

@@ -272,7 +272,9 @@ describe('settings that lead nowhere', () => {
     const inTheWay = join(place.folder, 'data', 'catalog.db');
     mkdirSync(inTheWay, { recursive: true });
     const ended = await place.run(['serve', '--port', '0']);
-    expect(ended.err).toBe(`catalog: setting DATA_DIR: ${inTheWay} is not a file\n`);
+    expect(ended.err).toBe(
+      `catalog: setting DATA_DIR: ${inTheWay} is not a file; move it away, or name another folder\n`,
+    );
   });
 
   test('commands that need a catalog make none', async () => {

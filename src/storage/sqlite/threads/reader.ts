@@ -46,7 +46,11 @@ export function createBackgroundReader(file: string, renew?: () => void): Backgr
     made.on('error', error => {
       // The next snapshot starts another.
       thread = undefined;
-      const ended = new StorageError('unavailable', 'The reading thread has ended.', { cause: error });
+      const ended = new StorageError(
+        'unavailable',
+        'The thread that reads in the background has ended; the next read starts another.',
+        { cause: error },
+      );
       for (const one of pending.splice(0)) one.reject(ended);
     });
     return made;
