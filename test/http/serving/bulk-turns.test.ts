@@ -47,6 +47,21 @@ describeOnDatabases('an order on %s', kind => {
   });
 });
 
+describeOnDatabases('a long text that is not plain, on %s', kind => {
+  test('takes turns while it is split into its words', async () => {
+    await using service = await startTestService(kind);
+    const write = async (description: string) => {
+      const body = { name: 'Lamp', price: 1, description };
+      const { status } = await call(service, { method: 'POST', path: '/v1/products', as: 'admin', body });
+      expect(status).toBe(201);
+    };
+    await write('Öl');
+    const short = await countTurns(() => write('Öl für'));
+    const long = await countTurns(() => write('Öl für '.repeat(10_000)));
+    expect([short, long, long > short + 30]).toEqual([short, long, true]);
+  });
+});
+
 describeOnDatabases('a search on %s', kind => {
   test('takes a turn for each text of a hit in which its words are looked for', async () => {
     await using service = await startTestService(kind);

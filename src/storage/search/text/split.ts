@@ -70,21 +70,51 @@ export function collectWords(
   return collect(replaceInchMarks(text), into, createJoiner(together, inside));
 }
 
+/** The same of a text that may be very long, stopping after some of its words. */
+export function* collectWordsInSteps(
+  text: string,
+  into: string[],
+  together: string[] = into,
+): Generator<undefined, number> {
+  const replaced = replaceInchMarks(text);
+  const join = createJoiner(together, together);
+  return isPlain(replaced) ? collectPlain(replaced, into, join) : yield* collectFolded(replaced, into, join);
+}
+
 function collect(text: string, into: string[], join: Joiner | undefined): number {
-  let count = 0;
-  if (!isPlain(text)) {
-    let last = 0;
-    for (const { start, end, words } of foldRuns(text)) {
-      const [only] = words;
-      for (const word of words) into.push(word);
-      if (words.length === 1 && only !== undefined) {
-        join?.(only, start - last === 1 ? text.charCodeAt(last) : 0, hasDigit(only), numeral.test(only));
-        last = end;
-      } else last = -1;
-      count += words.length;
-    }
-    return count;
+  if (isPlain(text)) return collectPlain(text, into, join);
+  const steps = collectFolded(text, into, join);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
   }
+}
+
+/** Runs after which the words of a text that has to be folded stop. */
+const runsAtOnce = 500;
+
+function* collectFolded(
+  text: string,
+  into: string[],
+  join: Joiner | undefined,
+): Generator<undefined, number> {
+  let [count, runs, last] = [0, 0, 0];
+  for (const { start, end, words } of foldRuns(text)) {
+    const [only] = words;
+    for (const word of words) into.push(word);
+    if (words.length === 1 && only !== undefined) {
+      join?.(only, start - last === 1 ? text.charCodeAt(last) : 0, hasDigit(only), numeral.test(only));
+      last = end;
+    } else last = -1;
+    count += words.length;
+    runs += 1;
+    if (runs % runsAtOnce === 0) yield;
+  }
+  return count;
+}
+
+function collectPlain(text: string, into: string[], join: Joiner | undefined): number {
+  let count = 0;
   const small = text.toLowerCase();
   for (let end = 0; end < text.length; ) {
     const before = end;

@@ -1,6 +1,6 @@
 /** The words that a document is found by: those of all its fields, and those of its title a second time with a mark. */
 import { takeTurn } from '../../../turns/index.ts';
-import { collectWords, splitCodeWords } from './split.ts';
+import { collectWords, collectWordsInSteps, splitCodeWords } from './split.ts';
 
 /** What is searched of a document. Of products by field, of all else a title and a text. */
 export interface SearchText {
@@ -41,7 +41,7 @@ export function toDocumentWords(document: SearchText): string[] {
   return toEntries(splitTexts(document));
 }
 
-/** The same, with turns of the event loop between its texts where they are long. */
+/** The same, with turns of the event loop between its texts, and within long ones. */
 export async function toDocumentWordsInSlices(document: SearchText): Promise<string[]> {
   const steps = splitTextByText(document);
   for (;;) {
@@ -68,13 +68,17 @@ function splitTexts(document: SearchText): SplitTexts {
   }
 }
 
-/** Stops after each text. */
+/** Characters from which a text is long: the time to split one grows with them. */
+const longText = 4000;
+
+/** Stops after each text, and within long ones. */
 function* splitTextByText(document: SearchText): Generator<undefined, SplitTexts> {
   const words: string[] = [];
   const mark = getTitleMark(collectWords(document.title, words));
   const titled = words.length;
   for (const text of getTexts(document)) {
-    collectWords(text, words);
+    if (text.length < longText) collectWords(text, words);
+    else yield* collectWordsInSteps(text, words);
     yield;
   }
   for (const code of document.fields?.codes ?? []) collectCode(code, words);
