@@ -4,9 +4,9 @@ import { HttpError } from '../errors.ts';
 /** Nesting of arrays and objects in a body, at most. */
 const deepest = 64;
 /** Members of all its objects. No body that is taken has so many, and the parser gives each other name a shape of its own. */
-const mostMembers = 20_000;
-/** Commas between members and between elements. */
-const mostCommas = 50_000;
+const mostMembers = 10_000;
+/** Commas between members and between elements: the parser looks up each text among elements, too. */
+const mostCommas = 20_000;
 
 /**
  * A byte order mark before it is left out (RFC 8259 §8.1).

@@ -289,7 +289,7 @@ describeOnDatabases('strict handling on %s', kind => {
   });
 
   test('a body of very many unknown members names a hundred of them', async () => {
-    const many = Object.fromEntries(Array.from({ length: 19_000 }, (_, index) => [`member${index}`, index]));
+    const many = Object.fromEntries(Array.from({ length: 9_000 }, (_, index) => [`member${index}`, index]));
     const sent = { method: 'POST', path: '/v1/products', as: 'editor', headers: strict, body: many } as const;
     const { body } = await call(service, sent);
     expect(body.details).toHaveLength(100);
