@@ -20,6 +20,8 @@ import {
 /** Rows per statement where it holds up the event loop to its end: each row may be a megabyte. */
 const embeddedAtOnce = 20;
 const longAtOnce = 4;
+/** Characters of rows from which they are long: of each, on average. */
+const longRow = 50_000;
 /** Bytes of a text from which it is long. */
 const longText = 10_000;
 
@@ -49,8 +51,8 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
   const version = buildVersion(database.dialect, options.collection?.name ?? '');
 
   type ReadRow = Row & Omit<Versioned, 'sort_value'>;
-  const atOnce = options.longColumns === undefined ? embeddedAtOnce : longAtOnce;
-  const readAtOnce = database.dialect.name === 'sqlite' ? atOnce : mostAtOnce;
+  const usualAtOnce = options.longColumns === undefined ? embeddedAtOnce : longAtOnce;
+  const isEmbedded = database.dialect.name === 'sqlite';
 
   /** What shapes stand for, for the statements that are made of them: those of the last ones. */
   const shapes = createBoundedMap<string, ListRequest>(keptShapes);
@@ -155,15 +157,7 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
       return session.all({ ...buildPagePart('short-', request, part) });
     },
     /** Rows by their ids, in any order; those read by different statements may be of different states. */
-    async rows(session: Session, ids: readonly number[]): Promise<ReadRow[]> {
-      if (ids.length <= readAtOnce) return readRows(session, ids);
-      const rows: ReadRow[] = [];
-      for (let start = 0; start < ids.length; start += readAtOnce) {
-        rows.push(...(await readRows(session, ids.slice(start, start + readAtOnce))));
-        await takeTurn();
-      }
-      return rows;
-    },
+    rows: createPartReader(readRows, isEmbedded ? usualAtOnce : mostAtOnce, isEmbedded),
     walk(session: Session, request: ListRequest, offset: number, start: Key | undefined) {
       const extra = { offset, value: start?.value, id: start?.id };
       const shape = registerShape(start === undefined ? 'walk' : 'walk-seek', request);
@@ -232,4 +226,36 @@ function buildOrderBy(column: string, id: string, descending: boolean): RawBuild
   return column === 'id'
     ? sql`order by ${sql.ref(id)} ${direction}`
     : sql`order by ${sql.ref(column)} ${direction}, id ${direction}`;
+}
+
+/**
+ * @param usual rows per statement
+ * @param adapts whether they are few after rows that were long: those that are listed with them, or next, often are, too
+ */
+function createPartReader<Row extends object>(
+  read: (session: Session, ids: readonly number[]) => Promise<Row[]>,
+  usual: number,
+  adapts: boolean,
+) {
+  let atOnce = usual;
+  return async (session: Session, ids: readonly number[]): Promise<Row[]> => {
+    const rows: Row[] = [];
+    for (let start = 0; start < ids.length; ) {
+      const next = ids.slice(start, start + atOnce);
+      const some = await read(session, next);
+      if (adapts) atOnce = areLong(some) ? longAtOnce : usual;
+      if (next.length === ids.length) return some;
+      rows.push(...some);
+      start += next.length;
+      await takeTurn();
+    }
+    return rows;
+  };
+}
+
+function areLong(rows: readonly object[]): boolean {
+  let characters = 0;
+  for (const row of rows)
+    for (const value of Object.values(row)) if (typeof value === 'string') characters += value.length;
+  return characters > rows.length * longRow;
 }

@@ -114,3 +114,27 @@ test('a page of long rows on sqlite is read some at a time', async () => {
     expect([path, turns, turns > 2 * many + many / 5]).toEqual([path, turns, true]);
   }
 });
+
+test('a page of long products on sqlite is read few at a time after another such page', async () => {
+  await using service = await startTestService('sqlite');
+  for (const category of ['short', 'long'])
+    for (let count = 0; count < 32; count++) {
+      const body = {
+        name: 'Lamp',
+        price: 1,
+        category,
+        description: 'a'.repeat(category === 'long' ? 56_000 : 5),
+      };
+      await call(service, { method: 'POST', path: '/v1/products', as: 'admin', body });
+    }
+  // What it reads it has not cached.
+  const replica = await service.replica();
+  const countSecond = async (category: string) => {
+    const read = (page: number) =>
+      call(replica, { path: `/v1/products?category=${category}&perPage=16&page=${page}`, as: 'user' });
+    await read(1);
+    return countTurns(async () => expect((await read(2)).body.data.length).toBe(16));
+  };
+  const turns = [await countSecond('short'), await countSecond('long')] as const;
+  expect([turns, turns[1] >= turns[0] + 3]).toEqual([turns, true]);
+});
