@@ -280,11 +280,12 @@ export function createApp(options: AppOptions): App {
 }
 
 /**
- * What arrives together is handed over together: a thousand readers of a megabyte would hold up all else for seconds.
- * @returns serves a request at once when there is time for it, or it bypasses the queue; else when those before it are
+ * What arrives together is handed over together: a thousand readers of a megabyte would hold up all else for seconds, and
+ * so would thousands of requests that bypass them, sent at once on one connection. Those have a queue of their own.
+ * @returns serves a request at once when there is time for it; else when those before it are
  */
 function createRequestQueue() {
-  const takeTurn = createTurnQueue({ isInOrder: true });
+  const [takeTurn, bypass] = [createTurnQueue({ isInOrder: true }), createTurnQueue({ isInOrder: true })];
   return (bypassesQueue: boolean, serve: () => Response | Promise<Response>): Response | Promise<Response> =>
-    runWhenReady(bypassesQueue ? undefined : takeTurn(), serve);
+    runWhenReady(bypassesQueue ? bypass() : takeTurn(), serve);
 }
