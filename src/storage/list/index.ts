@@ -5,6 +5,7 @@
  * collection's version, in the same statement: what is known is used only when it is that of the last check
  * for changes, so a total is never stale (docs/decisions/0003).
  */
+import { takeTurn } from '../../turns/index.ts';
 import { createMemoryLister } from '../columns/lister.ts';
 import type { Database, Session } from '../database.ts';
 import { createBackgroundRule, shortlyRead } from './background.ts';
@@ -57,10 +58,12 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     isLong(request) || (request.inBackground === true && request.order.column !== rangeColumn)
       ? database.snapshot(work, { background: true })
       : work(database.read);
-  const readInSnapshot = (request: ListRequest): Promise<ListedAt<Row>> =>
-    database.snapshot(session => readInSession(session, request), {
+  async function readInSnapshot(request: ListRequest): Promise<ListedAt<Row>> {
+    if (request.categoryPlan !== undefined) await takeTurn();
+    return database.snapshot(session => readInSession(session, request), {
       background: isLong(request) || request.inBackground === true,
     });
+  }
   /** Whether what is known, and what the request stands for, is that of a version. */
   const isSeen = (request: ListRequest, version: number): boolean =>
     collection !== undefined && changes.version(collection) === version && isLocatedAt(request, version);
@@ -147,6 +150,8 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     request.page.kind === 'offset' ? readByOffset(request, request.page) : readByKey(request, request.page);
   async function readFromDatabase(requested: ListRequest): Promise<ListedAt<Row>> {
     const request = await locateRequest(requested);
+    // Each statement about a tree of ten thousand categories takes some milliseconds.
+    if (request.categoryPlan !== undefined) await takeTurn();
     if (findJoin(request) !== undefined) return read(await plan(request));
     return read({ ...request, inBackground: await mayTakeLong(request) });
   }

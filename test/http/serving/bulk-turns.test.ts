@@ -138,3 +138,22 @@ test('a page of long products on sqlite is read few at a time after another such
   const turns = [await countSecond('short'), await countSecond('long')] as const;
   expect([turns, turns[1] >= turns[0] + 3]).toEqual([turns, true]);
 });
+
+test('a list of a tree of categories on sqlite takes turns between its statements', async () => {
+  await using service = await startTestService('sqlite');
+  for (const category of ['Lamps > Old', 'Lamps > New', 'Chairs'])
+    await call(service, {
+      method: 'POST',
+      path: '/v1/products',
+      as: 'admin',
+      body: { name: 'X', price: 1, category },
+    });
+  const count = (query: string) =>
+    countTurns(async () => {
+      const { body } = await call(service, { path: `/v1/products?${query}`, as: 'user' });
+      expect(body.data).toEqual([]);
+    });
+  await count('brand=a');
+  const turns = [await count('brand=b'), await count('category=Lamps&brand=c')] as const;
+  expect([turns, turns[1] >= turns[0] + 2]).toEqual([turns, true]);
+});
