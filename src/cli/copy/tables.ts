@@ -1,12 +1,13 @@
 /** Copies the rows of all tables from one database to another that holds none. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Bulk } from '../../storage/bulk.ts';
+import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import type { Tables } from '../../storage/tables.ts';
 import { readPages } from '../../turns/slices.ts';
 
 type TableName = keyof Tables;
-/** What each database says of itself. */
+/** What each database has of its own. */
 type OwnTable = 'migrations' | 'collection_versions';
 type Row = Readonly<Record<string, unknown>>;
 
@@ -91,7 +92,16 @@ export async function copyTables(
     const statement = to.database.dialect.continueIds?.(row.table, row.last);
     if (statement !== undefined) await to.session.all(statement.compile(to.database.build));
   }
+  await advanceVersions(from, to);
   return copied;
+}
+
+/** A service that runs on the empty database already forgets what it has cached. */
+async function advanceVersions(from: Side<Session>, to: Side<Transaction>): Promise<void> {
+  const changed = sql<{ collection: string }>`select distinct collection from collection_versions`;
+  const versions = createCollectionVersions(to.database);
+  for (const { collection } of await from.session.all(changed.compile(from.database.build)))
+    versions.advance(to.session, collection);
 }
 
 async function copyTable(
