@@ -111,7 +111,7 @@ class CsvParser {
   /** A header that cannot be used ends the reading. */
   stopped = false;
   #line = 1;
-  /** Of each field, and each once. */
+  /** Of each field, and each name once. */
   #columns: { readonly all: readonly string[]; readonly distinct: readonly string[] } | undefined;
   #delimiter = ',';
   /** The delimiter that the file names itself. */
@@ -214,7 +214,7 @@ class CsvParser {
       const columns = fields.map(name => name.trim());
       const damage = holdsDamage(this.#damaged, raw) ? notUtf8 : undefined;
       const problem = damage ?? findHeaderProblem(columns, this.#header.repeated);
-      if (problem === undefined) this.#columns = { all: columns, distinct: [...new Set(columns)] };
+      if (problem === undefined) this.#columns = { all: columns, distinct: omitRepeated(columns) };
       else records.push(this.#noHeader(problem, raw));
     } else if (holdsDamage(this.#damaged, raw)) {
       records.push(createUnreadableRecord(this.#line, notUtf8, raw));
@@ -245,6 +245,10 @@ function toRowValue(
   }
   return value;
 }
+
+/** Those without a name are all different. */
+const omitRepeated = (columns: readonly string[]): string[] =>
+  columns.filter((name, index) => name === '' || columns.indexOf(name) === index);
 
 const joinCells = (before: string, text: string): string => (text === '' ? before : `${before},${text}`);
 

@@ -39,7 +39,7 @@ const runIn = (place: Place, args: readonly string[]) =>
   place.runHere(args.map(argument => argument.replace('FOLDER', place.folder)));
 
 test('every command is known here', () => {
-  const others = ['serve', 'migrate', 'import', 'restore', 'backup'];
+  const others = ['serve', 'migrate', 'import', 'restore', 'backup', 'copy'];
   const known = [...others, ...working.map(([name]) => name)];
   expect(commands.map(({ name }) => name).filter(name => !known.includes(name))).toEqual([]);
 });

@@ -15,6 +15,7 @@ describeOnDatabases('suggestions on %s', kind => {
       const { body } = await call(service, { path, as: 'user' });
       return body.products.map(({ title }: { title: string }) => title);
     };
+    await awaitNames(service);
     expect(await suggested('glimmer la')).toEqual(['Oak lamp']);
     expect(await suggested('goes wi')).toEqual(['Pine table']);
     await call(service, { method: 'PATCH', path: pathOf(lamp), as: 'editor', body: { name: 'Oak lantern' } });
@@ -30,6 +31,7 @@ describeOnDatabases('suggestions on %s', kind => {
     await using service = await startTestService(kind);
     for (const name of ['Polo Shirt', 'T-Shirt', 'USB-C Cable', 'Cable Tie'])
       await addProduct(service, { name });
+    await awaitNames(service);
     for (const [query, title] of [
       ['t-sh', 'T-Shirt'],
       ['usb-c ca', 'USB-C Cable'],
