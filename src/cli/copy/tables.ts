@@ -92,12 +92,12 @@ export async function copyTables(
     const statement = to.database.dialect.continueIds?.(row.table, row.last);
     if (statement !== undefined) await to.session.all(statement.compile(to.database.build));
   }
-  await advanceVersions(from, to);
+  await markAsChanged(from, to);
   return copied;
 }
 
 /** A service that runs on the empty database already forgets what it has cached. */
-async function advanceVersions(from: Side<Session>, to: Side<Transaction>): Promise<void> {
+async function markAsChanged(from: Side<Session>, to: Side<Transaction>): Promise<void> {
   const changed = sql<{ collection: string }>`select distinct collection from collection_versions`;
   const versions = createCollectionVersions(to.database);
   for (const { collection } of await from.session.all(changed.compile(from.database.build)))

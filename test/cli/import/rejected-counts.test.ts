@@ -1,7 +1,7 @@
 /** What an import says that it has read, where records are rejected by what the catalog has already. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
-import { createCatalog, createPlace, productsOf, variantsOf } from '../program.ts';
+import { createCatalog, productsOf, variantsOf } from '../program.ts';
 
 const image = 'https://shop.example/a.png';
 const record = (sku: string, option: string, values: readonly string[], images = 0) =>
@@ -49,33 +49,6 @@ describeOnDatabases('what an import has read on %s', kind => {
     expect((await productsOf(place)).length).toBe(1 + created);
     const kept = await variantsOf(place);
     expect(kept.filter(({ options }) => 'Colour' in options)).toEqual([]);
-    place.remove();
-  });
-});
-
-/** More records between two of one sku than one transaction of an import has. */
-const between = Array.from({ length: 3500 }, (_, index) => `F${index},Filler ${index},1`);
-const far = [
-  'sku,name,price',
-  'TWICE,First,1',
-  'SAME,Same,1',
-  ...between,
-  'TWICE,Second,2',
-  'SAME,Same,1',
-].join('\n');
-
-describeOnDatabases('a sku that comes twice in a long file, on %s', kind => {
-  test.each(['no catalog', 'an empty catalog'])('a dry run counts it as the import does: %s', async name => {
-    const place = name === 'no catalog' ? await createPlace(kind) : await createCatalog(kind);
-    const file = place.file('p.csv', far);
-    const counts = '3502 created, 1 updated, 1 unchanged, 0 rejected';
-    for (const options of [['--dry-run'], []]) {
-      const { out } = await place.runHere(['import', file, ...options]);
-      expect([options, out.replaceAll(',', '')]).toEqual([
-        options,
-        expect.stringContaining(counts.replaceAll(',', '')),
-      ]);
-    }
     place.remove();
   });
 });

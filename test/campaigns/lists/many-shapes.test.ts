@@ -3,11 +3,11 @@
  * used for long are given up, by the program and by the database, and made again when they are.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { createBoundedMap } from '../../src/bounded-map.ts';
-import { addProduct } from '../support/data/catalog.ts';
-import { call } from '../support/http/http.ts';
-import { describeOnDatabases } from '../support/service/databases.ts';
-import { startTestService, type TestService } from '../support/service/service.ts';
+import { createBoundedMap } from '../../../src/bounded-map.ts';
+import { addProduct } from '../../support/data/catalog.ts';
+import { call } from '../../support/http/http.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
 
 /** All of them hold for one product. */
 const filters = [
