@@ -5,7 +5,7 @@
  */
 import { sql } from 'kysely';
 import type { Database, Session } from '../storage/database.ts';
-import { prepareQuery } from '../storage/prepared.ts';
+import { type Arguments, prepareByShape, prepareQuery } from '../storage/prepared.ts';
 
 /** A delivery that has been taken up; `due_at` says by whom. */
 export interface Claimed {
@@ -49,21 +49,21 @@ export interface Deliveries {
 }
 
 export function createDeliveries({ build, dialect }: Pick<Database, 'build' | 'dialect'>): Deliveries {
-  type Next = { queue: string; now: number };
-  // Behind an earlier one of its key, a delivery waits: until that has been made, or given up.
-  const buildDue = (argument: { queue: unknown; now: unknown }) =>
-    sql`queue = ${argument.queue} and failed_at is null and due_at <= ${argument.now}
+  // Behind an earlier one of its key, a delivery waits: until that has been made, or given up. Without parameters, so that
+  // PostgreSQL plans it each time: a plan that it keeps from when the queue was empty reads the whole table for each row.
+  const buildFirst = (queue: string) =>
+    sql`queue = ${sql.lit(queue)} and failed_at is null
       and not exists (select 1 from deliveries as earlier where earlier.queue = deliveries.queue
         and earlier.key = deliveries.key and earlier.id < deliveries.id and earlier.failed_at is null)
       order by due_at, id limit 1`;
-  const anyDue = prepareQuery<Next, { id: number }>(
+  const first = prepareByShape<Arguments, Pick<Claimed, 'due_at'>>(
     build,
-    argument => sql`select id from deliveries where ${buildDue(argument)}`,
+    queue => sql`select due_at from deliveries where ${buildFirst(queue)}`,
   );
-  const next = prepareQuery<Next, Claimed>(
+  const firstLocked = prepareByShape<Arguments, Claimed>(
     build,
-    argument => sql`select id, payload, attempts, due_at from deliveries
-        where ${buildDue(argument)} ${dialect.skipLocked}`,
+    queue => sql`select id, payload, attempts, due_at from deliveries
+        where ${buildFirst(queue)} ${dialect.skipLocked}`,
   );
   const hold = prepareQuery<{ id: number; until: number }, unknown>(build, argument =>
     build.updateTable('deliveries').set({ due_at: argument.until }).where('id', '=', argument.id),
@@ -91,8 +91,14 @@ export function createDeliveries({ build, dialect }: Pick<Database, 'build' | 'd
     from deliveries group by queue order by queue`.compile(build);
 
   return {
-    isDue: async (session, queue, now) => (await session.first(anyDue({ queue, now }))) !== undefined,
-    next: (session, queue, now) => session.first(next({ queue, now })),
+    async isDue(session, queue, now) {
+      const found = await session.first(first(queue, {}));
+      return found !== undefined && found.due_at <= now;
+    },
+    async next(session, queue, now) {
+      const found = await session.first(firstLocked(queue, {}));
+      return found !== undefined && found.due_at <= now ? found : undefined;
+    },
     async hold(session, claimed, until) {
       await session.run(hold({ id: claimed.id, until }));
       return { ...claimed, due_at: until };

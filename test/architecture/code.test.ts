@@ -241,7 +241,7 @@ const parallels: ReadonlySet<string> = new Set(
 /** Exported ones whose name a file has for something of its own, too: these do not become more. */
 const usedTwice: ReadonlySet<string> = new Set(
   `collectOptions computeScore createProductReader createStandardOutput detectFormat generateTiers getColumn isPlain
-  parseJson parseTags readCategories splitPath toMembers`.split(/\s+/),
+  parseJson readCategories splitPath toMembers`.split(/\s+/),
 );
 
 /** The functions that stand in no other, once for each of their overloads. */

@@ -13,11 +13,13 @@ export function createCategoriesCheck(database: Storage): Check {
     where path <> ${right} or depth <> ${depth} order by id`;
   const lost = sql<{ id: number; category: number }>`select id, category_id as category from products
     where category_id is not null and category_id not in (select id from categories) order by id`;
+  // Not `in`, which PostgreSQL evaluates by reading the table for each product where it has very many rows.
+  const isListed = sql`exists (select 1 from product_categories where product_id = products.id)`;
   const miscounted = sql<{ id: number; kept: number; counted: number }>`
     select id, kept, counted from (select id, further_categories as kept, cast((select count(*)
         from product_categories join categories on categories.id = product_categories.category_id
         where product_id = products.id) as integer) as counted
-      from products where further_categories > 0 or id in (select product_id from product_categories)) as listed
+      from products where further_categories > 0 or ${isListed}) as listed
     where kept <> counted order by id`;
   return {
     name: 'categories',
@@ -40,13 +42,14 @@ export function createCategoriesCheck(database: Storage): Check {
         );
       }
       await session.run(
-        sql`delete from product_categories where category_id not in (select id from categories)
-          or product_id not in (select id from products)`.compile(build),
+        sql`delete from product_categories
+          where not exists (select 1 from categories where categories.id = category_id)
+            or not exists (select 1 from products where products.id = product_id)`.compile(build),
       );
       await session.run(
         sql`update products set further_categories =
             (select count(*) from product_categories where product_id = products.id)
-          where further_categories > 0 or id in (select product_id from product_categories)`.compile(build),
+          where further_categories > 0 or ${isListed}`.compile(build),
       );
       for (const collection of ['categories', 'products'])
         createCollectionVersions(database).advance(session, collection);

@@ -1,24 +1,23 @@
 /** Checks of stored documents against the columns beside them, and of the tags and attributes that rows are found by. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { storedProduct } from '../../resources/products/members/stored.ts';
 import type { Product } from '../../resources/products/schema.ts';
 import type { ShortForm } from '../../resources/short-form.ts';
-import { type IndexedValue, toIndexedValues } from '../../storage/attributes/values.ts';
+import { toIndexedValues } from '../../storage/attributes/values.ts';
+import { type ColumnTypes, createBulk, createBulkInsert } from '../../storage/bulk.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Session } from '../../storage/database.ts';
 import type { Check, Storage } from './check.ts';
 import { createLedger } from './ledger.ts';
-import { readAttributes, readRowPages, readTagPairs } from './rows.ts';
+import { readRowPages, readTable } from './rows.ts';
 
 export function createContentChecks(database: Storage): Check[] {
   return [
     createDocumentsCheck(database),
     ...storedTexts.map(([table, column]) => createTextsCheck(database, table, column)),
     createAmountsCheck(database),
-    createTagsCheck(database, 'product_tags'),
-    createTagsCheck(database, 'article_tags'),
-    createAttributesCheck(database),
+    ...lookups.map(lookup => createFoundByCheck(database, lookup)),
   ];
 }
 
@@ -120,98 +119,120 @@ function createAmountsCheck({ build }: Storage): Check {
   };
 }
 
-/** The tags of a row, as it shows them. */
-function buildTagSource(table: 'product_tags' | 'article_tags') {
-  return table === 'product_tags'
-    ? {
-        select: sql<{ id: number; text: string }>`select id, document as text from products`,
-        what: 'product',
-      }
-    : { select: sql<{ id: number; text: string }>`select id, tags as text from articles`, what: 'article' };
+interface Owner {
+  readonly id: number;
+  /** What the rows are derived from. */
+  readonly text: string;
 }
 
-function parseTags(table: 'product_tags' | 'article_tags', text: string): readonly string[] {
-  if (table === 'product_tags') return readDocument({ document: text })?.tags ?? [];
-  return parseStored(text);
+type Entry = Readonly<Record<string, unknown>>;
+
+/** A table of rows by which the rows of another table are found. */
+interface Lookup {
+  readonly table: 'product_tags' | 'product_attributes' | 'article_tags';
+  readonly what: 'tags' | 'attributes';
+  readonly owner: 'product' | 'article';
+  /** The columns of its primary key, in their order. */
+  readonly key: ColumnTypes;
+  readonly others?: ColumnTypes;
+  readonly owners: RawBuilder<Owner>;
+  /** The rows that an owner should have, each once. */
+  deriveEntries(owner: Owner): readonly Entry[];
 }
 
-function createTagsCheck(database: Storage, table: 'product_tags' | 'article_tags'): Check {
+const products = sql<Owner>`select id, document as text from products`;
+const readProduct = ({ text }: Owner) => readDocument({ document: text });
+
+const lookups: readonly Lookup[] = [
+  {
+    table: 'product_tags',
+    what: 'tags',
+    owner: 'product',
+    key: { tag: 'text', product_id: 'integer' },
+    owners: products,
+    deriveEntries: owner =>
+      [...new Set(readProduct(owner)?.tags)].map(tag => ({ tag, product_id: owner.id })),
+  },
+  {
+    table: 'article_tags',
+    what: 'tags',
+    owner: 'article',
+    key: { tag: 'text', article_id: 'integer' },
+    owners: sql<Owner>`select id, tags as text from articles`,
+    deriveEntries: ({ id, text }) =>
+      [...new Set(parseStored<string[]>(text))].map(tag => ({ tag, article_id: id })),
+  },
+  {
+    table: 'product_attributes',
+    what: 'attributes',
+    owner: 'product',
+    key: { key: 'text', value: 'text', product_id: 'integer' },
+    others: { kind: 'integer', number: 'double precision' },
+    owners: products,
+    deriveEntries: owner =>
+      Object.entries(readProduct(owner)?.attributes ?? {}).flatMap(([key, value]) =>
+        toIndexedValues(value).map(({ kind, text, number }) => ({
+          key,
+          value: text,
+          product_id: owner.id,
+          kind,
+          number,
+        })),
+      ),
+  },
+];
+
+function createFoundByCheck(database: Storage, lookup: Lookup): Check {
   const { build } = database;
-  const { select, what } = buildTagSource(table);
+  const { table, what, owner, key, others = {}, owners, deriveEntries } = lookup;
+  const [keyNames, names] = [Object.keys(key), Object.keys({ ...key, ...others })];
+  const getOwnerId = (entry: Entry) => Number(entry[`${owner}_id`]);
+  const listValues = (entry: Entry, columns = names) => columns.map(name => entry[name]);
+  const toText = (entry: Entry) => JSON.stringify(listValues(entry));
+  const readEntries = (session: Session) => readTable<Entry>(session, build, { table, key: keyNames });
+
   const findDiffering = async (session: Session) => {
     const ledger = createLedger();
-    for await (const rows of readRowPages(session, build, select)) {
-      for (const { id, text } of rows) for (const tag of new Set(parseTags(table, text))) ledger.add(id, tag);
-    }
-    for await (const rows of readTagPairs(session, build, table)) {
-      for (const { tag, owner } of rows) ledger.takeOff(owner, tag);
-    }
+    for await (const rows of readRowPages(session, build, owners))
+      for (const row of rows) for (const entry of deriveEntries(row)) ledger.add(row.id, toText(entry));
+    for await (const entries of readEntries(session))
+      for (const entry of entries) ledger.takeOff(getOwnerId(entry), toText(entry));
     return ledger.differing();
   };
-  return {
-    name: `tags of ${what}s`,
-    async find(session) {
-      return (await findDiffering(session)).map(id => `${what} ${id} is not found by the tags that it has`);
-    },
-    async repair(session) {
-      const owner = sql.id(`${what}_id`);
-      for (const id of await findDiffering(session)) {
-        await session.run(sql`delete from ${sql.id(table)} where ${owner} = ${id}`.compile(build));
-        const row = await session.first(sql<{ text: string }>`${select} where id = ${id}`.compile(build));
-        for (const tag of new Set(row === undefined ? [] : parseTags(table, row.text))) {
-          await session.run(
-            sql`insert into ${sql.id(table)} (tag, ${owner}) values (${tag}, ${id})`.compile(build),
-          );
-        }
-      }
-      createCollectionVersions(database).advance(session, `${what}s`);
-    },
-  };
-}
 
-function createAttributesCheck(database: Storage): Check {
-  const { build } = database;
-  const toEntry = (key: string, { kind, text, number }: IndexedValue) =>
-    JSON.stringify([key, kind, text, number]);
-  const select = sql<{ id: number; document: string }>`select id, document from products`;
-  const findDiffering = async (session: Session) => {
-    const ledger = createLedger();
-    for await (const rows of readRowPages(session, build, select)) {
-      for (const row of rows)
-        for (const [key, value] of Object.entries(readDocument(row)?.attributes ?? {}))
-          for (const one of toIndexedValues(value)) ledger.add(row.id, toEntry(key, one));
-    }
-    for await (const rows of readAttributes(session, build)) {
-      for (const { key, text, owner, kind, number } of rows)
-        ledger.takeOff(owner, toEntry(key, { kind, text, number }));
-    }
-    return ledger.differing();
-  };
   return {
-    name: 'attributes of products',
+    name: `${what} of ${owner}s`,
     async find(session) {
       return (await findDiffering(session)).map(
-        id => `product ${id} is not found by the attributes that it has`,
+        id => `${owner} ${id} is not found by the ${what} that it has`,
       );
     },
+    // Each table is read once, however many differ: those of products have no index by product.
     async repair(session) {
-      for (const id of await findDiffering(session)) {
-        await session.run(sql`delete from product_attributes where product_id = ${id}`.compile(build));
-        const row = await session.first(sql<{ document: string }>`${select} where id = ${id}`.compile(build));
-        const attributes = row === undefined ? undefined : readDocument(row)?.attributes;
-        const values = Object.entries(attributes ?? {}).flatMap(([key, value]) =>
-          toIndexedValues(value).map(({ kind, text, number }) => ({
-            key,
-            value: text,
-            product_id: id,
-            kind,
-            number,
-          })),
+      const differing = new Set(await findDiffering(session));
+      const places = sql.join(keyNames.map(name => sql.ref(name)));
+      const removed = createBulk(
+        database,
+        table,
+        key,
+        rows => sql`delete from ${sql.id(table)} where (${places}) in (${rows})`,
+      );
+      const added = createBulkInsert(database, table, { ...key, ...others });
+      for await (const entries of readEntries(session)) {
+        const gone = entries.filter(entry => differing.has(getOwnerId(entry)));
+        await session.writeMany(
+          removed,
+          gone.map(entry => listValues(entry, keyNames)),
         );
-        if (values.length > 0)
-          await session.run(build.insertInto('product_attributes').values(values).compile());
       }
-      createCollectionVersions(database).advance(session, 'products');
+      for await (const rows of readRowPages(session, build, owners)) {
+        const fresh = rows.filter(({ id }) => differing.has(id)).flatMap(deriveEntries);
+        await session.writeMany(
+          added,
+          fresh.map(entry => listValues(entry)),
+        );
+      }
+      createCollectionVersions(database).advance(session, `${owner}s`);
     },
   };
 }

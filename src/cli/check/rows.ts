@@ -1,6 +1,5 @@
 /** Reads whole tables, some rows at a time. */
 import { type RawBuilder, sql } from 'kysely';
-import type { IndexedValue } from '../../storage/attributes/values.ts';
 import type { Builder, Session } from '../../storage/database.ts';
 import { readPages } from '../../turns/slices.ts';
 
@@ -17,34 +16,23 @@ export const readRowPages = <Row extends { readonly id: number }>(
     return session.all(query.compile(build));
   });
 
-const pairsAtOnce = 20_000;
-
-interface TagRow {
-  readonly tag: string;
-  readonly owner: number;
+/** A table, and the columns of a key of it. */
+interface Keyed {
+  readonly table: string;
+  readonly key: readonly string[];
+  /** Rows that are read at once. */
+  readonly limit?: number;
 }
 
-/** The rows of a table of tags, whose primary key is the tag and then its owner. */
-export function readTagPairs(session: Session, build: Builder, table: 'product_tags' | 'article_tags') {
-  const owner = sql.id(table === 'product_tags' ? 'product_id' : 'article_id');
-  return readPages<TagRow>((last = { tag: '', owner: 0 }) => {
-    const query = sql<TagRow>`select tag, ${owner} as owner from ${sql.id(table)}
-      where (tag, ${owner}) > (${last.tag}, ${last.owner}) order by tag, ${owner} limit ${sql.lit(pairsAtOnce)}`;
-    return session.all(query.compile(build));
-  });
-}
-
-interface AttributeRow extends IndexedValue {
-  readonly key: string;
-  readonly owner: number;
-}
-
-/** The rows that products are found by their attributes with, in the order of their primary key. */
-export const readAttributes = (session: Session, build: Builder): AsyncGenerator<AttributeRow[]> =>
-  readPages<AttributeRow>(last => {
-    const query = sql<AttributeRow>`select key, value as text, product_id as owner, kind, number
-      from product_attributes
-      where (key, value, product_id) > (${last?.key ?? ''}, ${last?.text ?? ''}, ${last?.owner ?? 0})
-      order by key, value, product_id limit ${sql.lit(pairsAtOnce)}`;
+/** All rows of a table, with all columns, in the order of a key. */
+export const readTable = <Row extends Readonly<Record<string, unknown>>>(
+  session: Session,
+  build: Builder,
+  { table, key, limit = 20_000 }: Keyed,
+): AsyncGenerator<Row[]> =>
+  readPages<Row>(last => {
+    const names = sql.join(key.map(name => sql.ref(name)));
+    const after = last && sql`where (${names}) > (${sql.join(key.map(name => last[name]))})`;
+    const query = sql<Row>`select * from ${sql.id(table)} ${after ?? sql``} order by ${names} limit ${sql.lit(limit)}`;
     return session.all(query.compile(build));
   });

@@ -75,10 +75,12 @@ function createColumnsCheck(database: Storage): Check {
 function createSummariesCheck(database: Storage): Check {
   const { build } = database;
   const summarize = createVariantSummarizer(database);
+  // Not `in`: PostgreSQL would read all variants for each page of products, and above 262,144 of them for each product.
   const select = sql<Counted>`select * from (
       select ${buildLockedColumns(database.dialect)}, variant_count,
         cast((select count(*) from product_variants where product_id = products.id) as integer) as counted
-      from products where variant_count > 0 or id in (select product_id from product_variants)
+      from products where variant_count > 0
+        or (select product_id from product_variants where product_id = products.id limit 1) is not null
     ) as products_with_variants`;
 
   /** The row of a product by what its variants come to. */

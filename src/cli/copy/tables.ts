@@ -1,10 +1,10 @@
 /** Copies the rows of all tables from one database to another that holds none. */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Bulk } from '../../storage/bulk.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import type { Tables } from '../../storage/tables.ts';
-import { readPages } from '../../turns/slices.ts';
+import { readTable } from '../check/rows.ts';
 
 type TableName = keyof Tables;
 /** What each database has of its own. */
@@ -113,9 +113,7 @@ async function copyTable(
   const { build } = from.database;
   let total = 0;
   let insert: Bulk | undefined;
-  for await (const rows of readPages<Row>(last =>
-    from.session.all(selectAfter(table, key, last).compile(build)),
-  )) {
+  for await (const rows of readTable<Row>(from.session, build, { table, key, limit: rowsAtOnce })) {
     const columns = Object.keys(rows[0] ?? {});
     insert ??= createInsert(to.database, table, columns);
     await to.session.writeMany(
@@ -125,12 +123,6 @@ async function copyTable(
     total += rows.length;
   }
   return total;
-}
-
-function selectAfter(table: string, key: readonly string[], last: Row | undefined): RawBuilder<Row> {
-  const names = sql.join(key.map(name => sql.ref(name)));
-  const after = last && sql`where (${names}) > (${sql.join(key.map(name => last[name]))})`;
-  return sql<Row>`select * from ${sql.id(table)} ${after ?? sql``} order by ${names} limit ${sql.lit(rowsAtOnce)}`;
 }
 
 /** An INSERT that gives all values, the id too. */
