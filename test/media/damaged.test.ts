@@ -84,6 +84,21 @@ test.each(['own', 'shared', 's3'] as const)('in %s, what is damaged is 503 until
   }
 });
 
+test.each(['own', 'shared', 's3'] as const)(
+  'in %s, the same picture uploaded again repairs it',
+  async where => {
+    const { service, put } = await startIn(where);
+    for (const [index, damage] of damages.entries()) {
+      const right = plainPng(300, 200, 255, 0, index);
+      const { url, hash } = await upload(service, right);
+      await put(hash, damage(right));
+      await expectDamaged(service, url);
+      expect(await upload(service, right)).toEqual({ url, hash });
+      expect(hashOf(await fetchBytes(service, url))).toBe(hash);
+    }
+  },
+);
+
 test.each([
   ['small', red],
   ['large', noise(600, 500)],

@@ -11,6 +11,7 @@ import {
   type FileStore,
   getShelf,
   hashPattern,
+  matchesHash,
   type StoredFile,
 } from './store.ts';
 
@@ -32,6 +33,7 @@ export function createFolderStore(folder: string, isOwn: boolean, now: () => num
   const unfinished = join(folder, unfinishedFolder);
   const toPath = (hash: string): string => join(folder, getShelf(hash), hash);
   const findStats = (path: string) => ifThere(() => stat(path));
+  const read = (hash: string) => ifThere(() => readFile(toPath(hash)));
   const has = async (hash: string): Promise<boolean> => (await findStats(toPath(hash))) !== undefined;
   const readNames = (path: string) => guarded(() => readdir(path).catch(ignoreMissingFolder));
 
@@ -63,7 +65,9 @@ export function createFolderStore(folder: string, isOwn: boolean, now: () => num
         throw createStoreUnavailableError(new Error(`${folder}: ${emptyThough}`));
     },
     async put(hash, bytes) {
-      if (await has(hash)) return;
+      // A damaged one would stay so, and be refused, however often the right file is uploaded.
+      const there = await read(hash);
+      if (there !== undefined && (await matchesHash(there, hash))) return;
       await guarded(async () => {
         if (mayBeMade()) {
           await make();
@@ -72,7 +76,7 @@ export function createFolderStore(folder: string, isOwn: boolean, now: () => num
         await writeWhole(toPath(hash), bytes, unfinished);
       });
     },
-    read: hash => ifThere(() => readFile(toPath(hash))),
+    read,
     async remove(hash) {
       await ifThere(() => unlink(toPath(hash)));
     },

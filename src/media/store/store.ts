@@ -25,7 +25,8 @@ export interface FileStore {
   /** @throws HttpError 503 when the place itself is not there, or cannot be used */
   check(): Promise<void>;
   /**
-   * Keeps a file, whole or not at all; one that is there already stays as it is.
+   * Keeps a file, whole or not at all, also in place of one that is damaged.
+   * @param bytes what the name says
    * @throws HttpError 507 when there is no room, 503 when the store cannot be reached
    */
   put(hash: string, bytes: Uint8Array, type: string): Promise<void>;
