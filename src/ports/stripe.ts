@@ -155,9 +155,12 @@ function isJsonObject(text: string): boolean {
   }
 }
 
+/** What Stripe names a payment by. A signed event may hold anything, and PostgreSQL stores no U+0000. */
+const reference = z.string().regex(/^[!-~]{1,255}$/);
+
 /** What is read of responses: a proxy on the way, or another server, can send 200 with anything. */
 const paymentIntent = z.object({
-  id: z.string().min(1),
+  id: reference,
   status: z.string(),
   amount_received: z.int(),
   currency: z.string(),
@@ -178,7 +181,7 @@ function parseIntent(response: unknown): Intent {
 
 /** What is read of an event; a signature proves who sent it, not what it is. */
 const paymentSucceeded = z.object({
-  data: z.object({ object: z.object({ id: z.string(), amount_received: z.int(), currency: z.string() }) }),
+  data: z.object({ object: z.object({ id: reference, amount_received: z.int(), currency: z.string() }) }),
 });
 
 const isEvent = (value: unknown): value is { readonly type: string } =>

@@ -6,6 +6,12 @@ import { stripeOrdersOn } from '../../support/peers/stripe-orders.ts';
 import { contentsOf, writesNothing } from '../../support/service/contents.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 
+/** Whose payment has no name that can be one. */
+const buildReport = (id: string) => ({
+  type: 'payment_intent.succeeded',
+  data: { object: { id, amount_received: 1, currency: 'eur' } },
+});
+
 describeOnDatabases('reports of Stripe on %s', kind => {
   const on = stripeOrdersOn(kind);
   const { opened, statusOf, succeeded, typesOf } = on;
@@ -110,6 +116,9 @@ describeOnDatabases('reports of Stripe on %s', kind => {
     [{ type: 'payment_intent.succeeded' }],
     [{ type: 'payment_intent.succeeded', data: { object: null } }],
     [{ type: 'payment_intent.succeeded', data: { object: { id: 'pi_1', amount_received: '1' } } }],
+    [buildReport('')],
+    [buildReport('\0')],
+    [buildReport('x'.repeat(256))],
   ])('a signed report that is no event is refused: %j', async value => {
     await writesNothing(on.service, async () => {
       const { status, body } = await reportAs(on.service, value);
