@@ -5,7 +5,7 @@
 import { SQL } from 'bun';
 import { takeTurn } from '../../turns/index.ts';
 import { StorageError } from '../database.ts';
-import { isCancelledHere, mustCloseConnection } from './errors.ts';
+import { isCancelledHere, isRetryable, mustCloseConnection } from './errors.ts';
 
 /** Milliseconds after its limit for which a statement may take to be cancelled by the server. */
 const cancelMarginMs = 2000;
@@ -74,14 +74,17 @@ async function writeAll(
 export async function connect(options: ConnectionOptions): Promise<Connection> {
   const { url, server, statementLimit, prepare, parameters } = options;
   let open = true;
+  /** What the server has said as it closed the connection, between two statements. */
+  let farewell: unknown;
   const client = new SQL(url, {
     max: 1,
     idleTimeout: 0,
     connectionTimeout,
     prepare,
     connection: parameters,
-    onclose() {
+    onclose(reason) {
       open = false;
+      farewell = reason;
     },
   });
   const reserved = await client.reserve().catch(error => {
@@ -121,7 +124,11 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     });
 
   async function runToEnd<T>(begin: () => { statement: Statement; result: Promise<T> }): Promise<T> {
-    if (!open) throw new StorageError('unavailable', 'The connection to PostgreSQL has been lost.');
+    if (!open) {
+      // However long this process has stood still: its transaction was ended for that, and may run again.
+      if (isRetryable(farewell)) throw farewell;
+      throw new StorageError('unavailable', 'The connection to PostgreSQL has been lost.');
+    }
     const { statement, result } = begin();
     if (statements.size === 0) since = performance.now();
     statements.add(statement);
