@@ -12,6 +12,7 @@ const tables = 'src/storage/tables.ts';
 const resources = 'src/resources/index.ts';
 const stores = 'src/resources/stores.ts';
 const tags = 'src/http/openapi/text.ts';
+const copied = 'src/cli/copy/tables.ts';
 
 /**
  * The text of each file that is new or changes, by its path. Nothing is written, so that a refusal leaves nothing.
@@ -130,6 +131,7 @@ function changedFiles(read: Read, forms: Forms, migration: string): [path: strin
     changed(resources, /\bcreateTodoEndpoints\b/),
     changed(stores, /\bcreateTodoStore\b/),
     changed(tags, /^ {2}Todos: /, () => described),
+    changed(copied, /^ {2}todos: \['id'\],$/, () => `  ${forms.table.plural}: ['id'],`),
   ];
 }
 
