@@ -121,6 +121,7 @@ test('each file is planned once, in words that fit the resource', () => {
     'src/resources/index.ts',
     'src/resources/stores.ts',
     'src/http/openapi/text.ts',
+    'src/cli/copy/tables.ts',
   ]);
   const endpoints = files.get('src/resources/ideas/endpoints.ts');
   expect(endpoints).toContain("summary: 'Make an idea'");
