@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { type Config, loadConfig } from '../../config.ts';
 import { getSecretFile } from '../../secrets/index.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { migrate } from '../../storage/migrations/migrate.ts';
+import { isCatalog, migrate } from '../../storage/migrations/migrate.ts';
 import { getEmbeddedFile, openDatabase } from '../../storage/open.ts';
 import { refuseUsed } from '../../storage/sqlite/files/restore.ts';
 import { createSearchCheck } from '../check/search.ts';
@@ -39,11 +39,14 @@ Exit status: 0 all of it is in PostgreSQL; 1 nothing is; 2 the command line is w
     const source = openDatabase({ ...config, DATABASE_URL: undefined });
     const target = openDatabase(config);
     try {
+      if (!(await isCatalog(source))) throw new Error(`${file} is not a Catalog database`);
       await requireMigrated(source).catch(error => {
         throw new Error(`${file}, with DATABASE_URL unset: ${error.message}`);
       });
       await awaitAtStart(target);
-      await migrate(target, Date.now);
+      // Not one that is there: services of an earlier release may be running on it.
+      if (await isCatalog(target)) await requireMigrated(target);
+      else await migrate(target, Date.now);
       report(await copyCatalog(source, target), config);
       return 0;
     } finally {

@@ -1,4 +1,5 @@
 /** `catalog copy` moves a catalog from the embedded database to PostgreSQL, and its service goes on there. */
+import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -134,6 +135,32 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
     expect(err).toContain('JWT_SECRET is not the secret in');
     expect(status).toBe(1);
     place.remove();
+  });
+
+  test('migrates no catalog that is there, and refuses a source that is none', async () => {
+    const place = await createPlace('postgresql', settings);
+    await place.run(['migrate']);
+    const sql = new Bun.SQL(place.environment.DATABASE_URL ?? '', { max: 1 });
+    const countMigrations = async () => (await sql`select name from migrations order by name`).length;
+    await sql`delete from migrations where name = (select max(name) from migrations)`;
+    const before = await countMigrations();
+    const { status, err } = await place.run(['copy']);
+    expect({ status, err }).toEqual({ status: 1, err: expect.stringContaining('lacks the migration') });
+    expect(await countMigrations()).toBe(before);
+    await sql.close();
+    place.remove();
+
+    const other = await createPlace('postgresql');
+    mkdirSync(join(other.folder, 'data'));
+    const file = new Connection(join(other.folder, 'data', 'catalog.db'));
+    file.run('create table other (id integer)');
+    file.close();
+    expect(await other.run(['copy'])).toEqual({
+      status: 1,
+      out: '',
+      err: expect.stringContaining('catalog.db is not a Catalog database'),
+    });
+    other.remove();
   });
 
   test('copies nothing when a row is refused', async () => {
