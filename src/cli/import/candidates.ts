@@ -5,7 +5,7 @@ import { type Mapping, pickMember, productFields } from '../../files/map.ts';
 import type { SourceRecord } from '../../files/read.ts';
 import type { ErrorDetail } from '../../http/errors.ts';
 import { isObject } from '../../json-object.ts';
-import { createAttributeKeyMaker } from './presets/attributes.ts';
+import { createAttributeDropper, createAttributeKeyMaker } from './presets/attributes.ts';
 import { resolveColumns } from './presets/columns.ts';
 import { requireCurrency, toMembers } from './presets/draft.ts';
 import { readTemplateColumns } from './presets/feeds/template.ts';
@@ -32,6 +32,8 @@ export interface CandidateRequest {
   readonly cells: CellOptions;
   readonly preset: PresetName | undefined;
   readonly dropUnknown: boolean;
+  /** Names of attributes that a preset leaves out. */
+  readonly drop: readonly string[];
   readonly imageBase: string | undefined;
   /** The member of a JSON file that holds the array. */
   readonly path: string | undefined;
@@ -178,11 +180,13 @@ function createColumnNamer({ members }: Preset, { mapping, set }: CandidateReque
 
 const createDrafting = (
   { cells, imageBase, dropUnknown }: CandidateRequest,
+  drop: Drafting['drop'],
   { note }: Notices,
 ): Drafting => ({
   cells,
   imageBase,
   dropUnknown,
+  drop,
   now: Date.now(),
   skus: new Set(),
   keyOf: createAttributeKeyMaker(note),
@@ -203,7 +207,8 @@ async function* readRowCandidates(
   const preset = getPreset(name);
   const join = createRowJoiner(preset, fileName, notices.note);
   const mapper = createRecordMapper({ ...request, only: true });
-  const drafting = createDrafting(request, notices);
+  const dropper = createAttributeDropper(request.drop, notices.note);
+  const drafting = createDrafting(request, dropper.drop, notices);
   const nameColumns = createColumnNamer(preset, request);
   let looked = false;
   for await (const batch of source.records) {
@@ -266,6 +271,7 @@ async function* readRowCandidates(
     }
   }
   candidates.push(...join.rest().map(joined => toJoinedCandidate(joined, position)));
+  for (const name of dropper.missing()) notices.say(`--drop "${name}": no attribute has this name`);
   if (candidates.length > 0) yield candidates;
 }
 

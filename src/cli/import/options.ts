@@ -42,6 +42,8 @@ Adds the products of a file to the catalog, or updates them. The service may be 
   --weight-unit UNIT  g, kg, oz or lb: of weights that name none
   --image-base URL    what stands before images that are only paths
   --drop-unknown      with a preset: leaves out the columns that have no place, which are attributes otherwise
+  --drop NAME         with a preset: leaves out one of these attributes, by its column's name or its key; may be
+                      repeated: --drop "Cost per item"
   --dry-run           check every record and count; write nothing to the catalog
   --rejects FILE      write the refused records there, one JSON object a line: line, error, details, raw;
                       without it the first 20 are shown
@@ -93,6 +95,7 @@ const options = {
   'weight-unit': { type: 'string' },
   'image-base': { type: 'string' },
   'drop-unknown': { type: 'boolean' },
+  drop: { type: 'string', multiple: true },
   'dry-run': { type: 'boolean' },
   rejects: { type: 'string' },
   batch: { type: 'string' },
@@ -114,6 +117,7 @@ export interface ImportArguments {
   readonly cells: CellOptions;
   readonly imageBase: string | undefined;
   readonly dropUnknown: boolean;
+  readonly drop: readonly string[];
   readonly dryRun: boolean;
   readonly rejects: string | undefined;
   readonly batchSize: number | undefined;
@@ -132,6 +136,8 @@ export function parseArguments(args: string[]): ImportArguments {
   const skip = parseCountOption(values.skip, '--skip', 0, Number.MAX_SAFE_INTEGER) ?? 0;
   const dropUnknown = values['drop-unknown'] === true;
   if (preset === undefined && dropUnknown) throw new UsageError('--drop-unknown is for a --preset only');
+  const drop = values.drop ?? [];
+  if (preset === undefined && drop.length > 0) throw new UsageError('--drop is for a --preset only');
   if (preset !== undefined && format !== undefined && format !== 'csv')
     throw new UsageError('--preset is for CSV only');
   if (preset !== undefined && skip > 0) {
@@ -160,6 +166,7 @@ export function parseArguments(args: string[]): ImportArguments {
     cells,
     imageBase: parseBaseOption(values['image-base']),
     dropUnknown,
+    drop,
     dryRun: values['dry-run'] === true,
     rejects: values.rejects,
     batchSize: parseCountOption(values.batch, '--batch', 1, 100_000),

@@ -89,7 +89,7 @@ test.each(['shopify', undefined])('a file that changes while it is read is not i
 });
 
 const request: Omit<RecordsRequest, 'file' | 'fileName'> = {
-  ...{ mapping: new Map(), set: new Map(), cells: {}, preset: 'shopify', dropUnknown: false },
+  ...{ mapping: new Map(), set: new Map(), cells: {}, preset: 'shopify', dropUnknown: false, drop: [] },
   ...{
     imageBase: undefined,
     path: undefined,

@@ -192,6 +192,24 @@ test('what has no place is left out on demand, and said', () =>
     expect(hoodie?.attributes).not.toHaveProperty('meta_care');
   }));
 
+test('a purchase price is said to be shown, and single attributes are left out on demand', () =>
+  onCatalog(async place => {
+    const file = place.file('s.csv', shopifyFile);
+    const [cost, preset] = ['"Cost per item"', ['--preset', 'shopify']];
+    const ended = await place.runHere(['import', file, ...preset, '--dry-run']);
+    expect(ended.err).toContain(
+      `2 × ${cost} is an attribute, which all who read products see; --drop ${cost}`,
+    );
+    const dropping = ['--drop', 'cost_per_item', '--drop', 'SEO Title', '--drop', 'No Such'];
+    const again = await place.runHere(['import', file, ...preset, ...dropping]);
+    expect(again.err).not.toContain('all who read products see');
+    expect(again.err).toContain('2 × values of "cost_per_item" were left out');
+    expect(again.err).toContain('catalog import: --drop "No Such": no attribute has this name');
+    expect(again.err).not.toContain('--drop "SEO Title":');
+    const attributes = (await productsOf(place)).map(product => Object.keys(product.attributes));
+    expect(attributes.flat().sort()).toEqual(['fabric_product.metafields.shopify.fabric', 'variant_barcode']);
+  }));
+
 test.each([
   ['', `# Required | A unique id,# Required | Its name,"# Required | As 9,99 EUR"\n`],
   [', with quotation marks', '# Обязательно | "Страна:Цена", ("";"),# Его имя\n# ref_asset_id 7\n'],
@@ -251,6 +269,7 @@ test('standard input is read with a preset, too', () =>
 const usage: readonly (readonly [options: readonly string[], says: string])[] = [
   [['--preset', 'etsy'], '--preset is one of shopify, woocommerce, magento, google, meta, not "etsy"'],
   [['--drop-unknown'], '--drop-unknown is for a --preset only'],
+  [['--drop', 'Cost'], '--drop is for a --preset only'],
   [
     ['--preset', 'meta', '--skip', '1'],
     '--skip cannot be used with --preset: imported records are recognised and not written twice',

@@ -31,6 +31,29 @@ export function createAttributeKeyMaker(note: Drafting['note']): (name: string) 
   };
 }
 
+/** Keys of what shops call the price that they buy for. */
+const purchasePrices: ReadonlySet<string> = new Set([
+  ...['cost', 'cost_per_item', 'cost_of_goods_sold', 'cost_price', 'purchase_price'],
+  ...['meta_wc_cog_cost', 'meta_cogs_total_value', 'meta_alg_wc_cog_cost'],
+]);
+
+/** @param names of attributes that are to be left out: of columns, or keys */
+export function createAttributeDropper(names: readonly string[], note: Drafting['note']) {
+  const dropped = new Map(names.map(name => [toAttributeKey(name), { name, found: false }]));
+  return {
+    /** Whether an attribute is left out. */
+    drop(name: string): boolean {
+      const known = dropped.size === 0 ? undefined : dropped.get(toAttributeKey(name));
+      if (known === undefined) return false;
+      known.found = true;
+      note(`values of "${known.name}" were left out`);
+      return true;
+    },
+    /** Names that no attribute had. */
+    missing: () => [...dropped.values()].filter(({ found }) => !found).map(({ name }) => name),
+  };
+}
+
 const keepAsItIs = (text: string): string => text;
 
 /**
@@ -38,7 +61,7 @@ const keepAsItIs = (text: string): string => text;
  * @param read makes texts of what is in cells
  */
 export function createAttributeSet(
-  { note, keyOf, cells }: Drafting,
+  { note, keyOf, cells, drop }: Drafting,
   read: (text: string) => string = keepAsItIs,
 ) {
   const values = new Map<string, unknown[]>();
@@ -50,7 +73,10 @@ export function createAttributeSet(
   function addAsItIs(name: string, given: string | readonly string[], parse = parseShopValue): void {
     const texts = (typeof given === 'string' ? [given] : given).filter(isShort);
     if (texts.length === 0) return;
+    if (drop(name)) return;
     const key = keyOf(name);
+    if (purchasePrices.has(key))
+      note(`"${name}" is an attribute, which all who read products see; --drop "${name}" leaves it out`);
     const type = cells.types?.get(key);
     const items = texts.map(text => (type === undefined ? parse(text) : parseTypedText(text, type, cells)));
     if (!values.has(key) && values.size >= mostKeys) {

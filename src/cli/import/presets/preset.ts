@@ -132,6 +132,8 @@ export interface Drafting {
   readonly now: number;
   /** Those that products and variants of the file have so far, where a shop lets several have one. */
   readonly skus: Set<string>;
+  /** Whether an attribute is left out, as the command line wants it. */
+  drop(name: string): boolean;
   /** The key of an attribute or column: in one file those of different names are different. */
   keyOf(name: string): string;
   /** Counts something that the user should know. */
