@@ -4,18 +4,19 @@ import { isObject } from '../json-object.ts';
 import { type HeaderOptions, readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
 import { readNdjson } from './read-ndjson.ts';
+import { readXmlFeed } from './read-xml.ts';
 import { maxRecordLength, type SourceRecord } from './record.ts';
 
 export type { SourceRecord } from './record.ts';
 
-export type FileFormat = 'csv' | 'ndjson' | 'json';
+export type FileFormat = 'csv' | 'ndjson' | 'json' | 'xml';
 
 export interface ReadOptions {
   /** For `json`: the dotted path of the member that holds the array, such as `products` or `data.items`. */
   readonly path?: string | undefined;
   /** For `csv`: drops the apostrophes that keep a spreadsheet from evaluating a cell. */
   readonly safe?: boolean;
-  /** For `csv`. */
+  /** For `csv`; for `xml` what may come several times. */
   readonly header?: HeaderOptions;
 }
 
@@ -53,6 +54,7 @@ function readGroups(
   format: FileFormat,
   options: ReadOptions,
 ): AsyncGenerator<SourceRecord[]> {
+  if (format === 'xml') return readXmlFeed(source, options.header);
   if (format === 'csv') return readCsv(source, options.safe === true, options.header);
   return format === 'ndjson' ? readNdjson(source) : readJson(source, options.path);
 }

@@ -43,20 +43,27 @@ function isUtf32([a, b, c, d]: Uint8Array): boolean {
   return b === 0 && c === 0 && d !== undefined && (a === 0) !== (d === 0);
 }
 
+/** Whether the bytes are the beginning of a feed as XML: RSS or Atom. */
+export function isXmlFeed(firstBytes: Uint8Array): boolean {
+  const text = new TextDecoder().decode(firstBytes.subarray(0, 16 * 1024)).trimStart();
+  return text.startsWith('<') && /<(?:rss|feed|rdf:rdf)[\s>]/i.test(text);
+}
+
 /**
  * Why a file with this beginning cannot be read, as a phrase for people; undefined when it may be.
- * @param format what the user says it is, if anything
+ * @param format what the user says it is, if anything; `xml` where XML can be read
  */
 export function findUnreadableKind(firstBytes: Uint8Array, format: string | undefined): string | undefined {
   const known = signatures.find(([beginning]) => beginsWith(firstBytes, beginning));
   if (known !== undefined) return known[1];
   if (isUtf32(firstBytes)) return 'is text in UTF-32, which is not read: save it as UTF-8 and import that';
   const text = new TextDecoder().decode(firstBytes.subarray(0, 1024)).trimStart();
+  if (format === 'xml') return undefined;
   // A first column may be called anything, also <b>, if the user says that it is CSV.
   const markup = format === undefined ? text.startsWith('<') : text.startsWith('<?xml');
   if (!markup) return undefined;
-  return /<(?:rss|feed)[\s>]/i.test(text)
-    ? 'is a feed as XML: ask the shop for it as TSV or CSV, which --preset google and --preset meta read'
+  return isXmlFeed(firstBytes)
+    ? 'is a feed as XML: --preset google and --preset meta read it'
     : 'is XML or HTML: export the data as CSV, NDJSON or JSON';
 }
 

@@ -150,13 +150,17 @@ describe('of any text, the chunks decide nothing and nothing is thrown', () => {
       'null',
       '\uFEFF',
     ],
+    xml: [
+      ...['<item>', '</item>', '<g:a>', '</g:a>', '<a href="é">', '</a>', 'x', ' ', '\n', '&amp;', '&'],
+      ...['<![CDATA[', ']]>', '<!-- ', ' -->', '<item><a>1</a></item>', '😀', '</feed>', '\uFEFF'],
+    ],
   };
-  for (const format of ['csv', 'ndjson', 'json'] as const) {
+  for (const format of ['csv', 'ndjson', 'json', 'xml'] as const) {
     test(format, async () => {
       const content = fc
         .array(fc.constantFrom(...alphabet[format]), { maxLength: 30 })
         .map(parts => parts.join(''));
-      const opening = fc.constantFrom('', 'a,b\n', '[', '{"k":', '{"k":[{}', '[{"a":1},');
+      const opening = fc.constantFrom('', 'a,b\n', '[', '{"k":', '{"k":[{}', '[{"a":1},', '<feed>');
       await fc.assert(
         fc.asyncProperty(opening, content, chunkSizes, async (start, rest, sizes) => {
           const whole = await readAll(start + rest, format, { sizes: [1_000_000] });

@@ -139,7 +139,7 @@ function keepExplicit(
 }
 
 /** A column that was requested and is not there is a slip in the command: better reported at once than per line. */
-function requireMapped({ value: first = {} }: SourceRecord, mapping: Mapping): void {
+function requireMapped(first: Readonly<Record<string, unknown>>, mapping: Mapping): void {
   for (const [field, column] of mapping) {
     if (pickMember(first, column) !== undefined) continue;
     const names = Object.keys(first).join(', ');
@@ -151,7 +151,7 @@ function requireMapped({ value: first = {} }: SourceRecord, mapping: Mapping): v
 function checkColumns(record: SourceRecord, { mapping, set }: CandidateRequest, proposal: string): void {
   const { value: first = {}, columns } = record;
   const names = Object.keys(first).join(', ');
-  requireMapped(record, mapping);
+  requireMapped(first, mapping);
   if (columns === undefined) return;
   for (const field of ['name', 'price']) {
     if (mapping.has(field) || set.has(field) || pickMember(first, field) !== undefined) continue;
@@ -210,24 +210,27 @@ async function* readRowCandidates(
   const dropper = createAttributeDropper(request.drop, notices.note);
   const drafting = createDrafting(request, dropper.drop, notices);
   const nameColumns = createColumnNamer(preset, request);
-  let looked = false;
+  let columns: readonly string[] | undefined;
+  const lookAt = (all: readonly string[]) => {
+    requireColumns(preset, all, fileName);
+    requireMapped(Object.fromEntries(all.map(name => [name, ''])), request.mapping);
+    notices.unused = [...(dropUnknown ? resolveColumns(preset, all).rest : []), ...nameUnnamed(all)];
+  };
   for await (const batch of source.records) {
     for (const record of batch) {
       if (record.fatal === true) throw new Error(`line ${record.line} ${record.error}`);
-      if (source.format !== 'csv')
+      if (source.format !== 'csv' && source.format !== 'xml')
         throw new Error(
           `${fileName} is ${source.format.toUpperCase()}; ${preset.file} is a table: CSV or TSV`,
         );
-      if (!looked && record.columns !== undefined) {
-        requireColumns(preset, record.columns, fileName);
-        requireMapped(record, request.mapping);
-        const { rest } = resolveColumns(preset, record.columns);
-        notices.unused = [...(dropUnknown ? rest : []), ...nameUnnamed(record.columns)];
-        looked = true;
-      }
+      // All rows of a table have the columns of the first; what elements a feed has is known at its end.
+      if (columns === undefined && record.columns !== undefined && source.format === 'csv')
+        lookAt(record.columns);
+      columns = record.columns ?? columns;
       join.survey(record);
     }
   }
+  if (source.format === 'xml' && columns !== undefined) lookAt(columns);
   const toJoinedCandidate = (joined: Joined, position: number): Candidate =>
     'rows' in joined
       ? draftCandidate(joined.rows, position)
@@ -260,7 +263,7 @@ async function* readRowCandidates(
     for (const record of batch) {
       position += 1;
       notices.rows = position;
-      const joined = join.take(record);
+      const joined = join.take({ ...record, ...(columns === undefined ? {} : { columns }) });
       if (joined === undefined) continue;
       candidates.push(toJoinedCandidate(joined, position));
       rows += 'rows' in joined ? joined.rows.length : 1;

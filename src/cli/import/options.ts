@@ -21,7 +21,8 @@ export const help = `Usage: catalog import FILE|- [OPTIONS]
 Adds the products of a file to the catalog, or updates them. The service may be running meanwhile.
 
   FILE                CSV with a header row (commas, semicolons or tabs), NDJSON, or JSON with an array of
-                      objects, as it is or packed with gzip; - reads standard input
+                      objects, as it is or packed with gzip; - reads standard input. With --preset google or meta
+                      also a feed as XML
   --preset SHOP       reads a file as this shop exports it: shopify, woocommerce, magento, google (a feed for
                       Merchant Center) or meta. Rows of variants and images are joined to their products
   --format FORMAT     csv, ndjson or json; without it, detected from the file's name and beginning

@@ -89,9 +89,10 @@ export async function openRecords(given: RecordsRequest): Promise<OpenedRecords>
 
 /** Templates of Meta and Google begin with lines that explain the columns. */
 function openFile(request: RecordsRequest): Promise<ImportSource> {
-  const { file, format, preset } = request;
-  const header = preset === undefined ? {} : { comments: true, repeated: getPreset(preset).repeated };
-  return openSource(file, format, { ...request, header });
+  const { file, format, preset: name } = request;
+  const preset = name === undefined ? undefined : getPreset(name);
+  const header = preset === undefined ? {} : { comments: true, repeated: preset.repeated };
+  return openSource(file, format, { ...request, header, feeds: preset?.isFeed });
 }
 
 /** The keys whose records are to be gathered. What streams can be read once only: of it, none are. */

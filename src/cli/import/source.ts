@@ -14,7 +14,7 @@ import {
   readRecords,
   type SourceRecord,
 } from '../../files/read.ts';
-import { findUnreadableKind, isGzip, unpackGzip } from '../../files/unpack.ts';
+import { findUnreadableKind, isGzip, isXmlFeed, unpackGzip } from '../../files/unpack.ts';
 import { isObject } from '../../json-object.ts';
 
 export interface ImportSource {
@@ -39,9 +39,16 @@ export interface ImportSource {
 export async function openSource(
   file: string,
   format: FileFormat | undefined,
-  options: ReadOptions & { readonly fileName: string; readonly encoding?: Encoding | undefined },
+  options: ReadOptions & {
+    readonly fileName: string;
+    readonly encoding?: Encoding | undefined;
+    /** Whether feeds as XML are read, too. */
+    readonly feeds?: boolean | undefined;
+  },
 ): Promise<ImportSource> {
-  const { fileName } = options;
+  const { fileName, feeds } = options;
+  const detectFeed = (bytes: Uint8Array): FileFormat | undefined =>
+    format ?? (feeds === true && isXmlFeed(bytes) ? 'xml' : undefined);
   const stats = requireSource(file);
   let bytes = 0;
   async function* countBytes(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -59,7 +66,7 @@ export async function openSource(
   const refuse = (kind: string | undefined) => {
     if (kind !== undefined) throw new Error(`${fileName} ${kind}`);
   };
-  refuse(findUnreadableKind(firstBytes, format));
+  refuse(findUnreadableKind(firstBytes, detectFeed(firstBytes)));
   let said: string[] = [];
   const encoding = options.encoding ?? detectEncoding(firstBytes);
   const noteWindows1252 = () =>
@@ -67,9 +74,10 @@ export async function openSource(
       `${fileName} is not UTF-8 and is read as Windows-1252; --encoding utf-8 would refuse its lines that are not`,
     );
   const decoded = await peekFirstLine(toUtf8(source, encoding, noteWindows1252, fileName));
-  refuse(findUnreadableKind(decoded.firstBytes, format));
+  const known = detectFeed(decoded.firstBytes);
+  refuse(findUnreadableKind(decoded.firstBytes, known));
   const name = file === '-' ? undefined : file.replace(/\.gz$/i, '');
-  const detected = format ?? detectFormat(name, decoded.firstBytes);
+  const detected = known ?? detectFormat(name, decoded.firstBytes);
   return {
     format: detected,
     isEmpty: () => firstBytes.length === 0,

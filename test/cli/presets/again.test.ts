@@ -56,7 +56,12 @@ test.each(shops)('%s: what is no table of text is refused, and writes nothing', 
     ],
     ['p.csv', zip, 'is a spreadsheet (.xlsx, .ods) or a ZIP archive: save it as CSV (UTF-8) and import that'],
     ['p.csv.gz', gzipSync(zip), 'is a spreadsheet (.xlsx, .ods) or a ZIP archive'],
-    ['p.xml', '<?xml version="1.0"?><rss></rss>', 'is a feed as XML: ask the shop for it as TSV or CSV'],
+    [
+      ...['p.xml', '<?xml version="1.0"?><rss></rss>'],
+      shop === 'google' || shop === 'meta'
+        ? 'is XML without an <item>'
+        : 'is a feed as XML: --preset google and',
+    ],
     ['p.csv', '<?xml version="1.0"?><products/>', 'is XML or HTML: export the data as CSV'],
     ['p.csv', content.replace(/\r?\n/g, '\r'), 'carriage return'],
     ['p.csv.gz', gzipSync(content).subarray(0, 200), 'is a gzip file that is damaged or cut off'],

@@ -1,7 +1,8 @@
 /** Columns of a shop's file: those that are missing, and those that what is rejected is in. */
 import { expect, test } from 'bun:test';
-import { shopifyFile } from '../../support/samples/shop-files.ts';
-import { onCatalog, productsOf } from '../program.ts';
+import { gzipSync } from 'node:zlib';
+import { googleFile, googleXmlFile, shopifyFile } from '../../support/samples/shop-files.ts';
+import { onCatalog, productsOf, variantsOf } from '../program.ts';
 
 test.each([
   [
@@ -132,4 +133,82 @@ test.each([[[]], [['--image-base', 'https://c.example/media']]])(
       expect(made?.images).toEqual([]);
       expect<unknown>(made?.attributes).toEqual({ product_type: 'simple', visibility: 'Catalog, Search' });
     }),
+);
+
+/** Without what differs from catalog to catalog. */
+const describeCatalog = async (place: Parameters<typeof productsOf>[0]) =>
+  JSON.parse(
+    JSON.stringify([await productsOf(place), await variantsOf(place)], (key, value) =>
+      key === 'createdAt' || key === 'updatedAt' ? undefined : value,
+    ),
+  );
+
+test('a feed as XML comes to the same as its table, with lines where its items begin', () =>
+  onCatalog(async table => {
+    await table.runHere(['import', table.file('f.csv', googleFile), '--preset', 'google']);
+    const expected = await describeCatalog(table);
+    await onCatalog(async place => {
+      const file = place.file('f.xml', googleXmlFile);
+      const mapped = ['--map', 'attributes.label=custom_label_0'];
+      const dry = await place.runHere(['import', file, '--preset', 'google', '--dry-run', ...mapped]);
+      expect(dry).toMatchObject({ status: 0, out: expect.stringContaining('2 created') });
+      const packed = place.file('packed', '');
+      await Bun.write(packed, gzipSync(googleXmlFile));
+      const ended = await place.runHere(['import', packed, '--preset', 'google']);
+      expect(ended).toMatchObject({ status: 0, out: expect.stringContaining('2 created') });
+      expect(await describeCatalog(place)).toEqual(expected);
+      const again = await place.run(['import', '-', '--preset', 'meta'], googleXmlFile);
+      expect(again.out).toContain('0 created, 0 updated, 2 unchanged');
+    });
+  }));
+
+test('an Atom feed: elements only some items have, an item that is refused, one column that is not there', () =>
+  onCatalog(async place => {
+    const entry = (inner: string) =>
+      `<entry><id>tag:shop,1</id><link href="https://shop.example/p"/>${inner}</entry>`;
+    const feed = [
+      '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:g="http://base.google.com/ns/1.0">',
+      entry('<title>Lamp &amp; shade</title><g:id>A</g:id><g:price>5.00 EUR</g:price>'),
+      entry('<title>other</title><g:title>Table</g:title><g:id>B</g:id><g:price>cheap</g:price>'),
+      entry(
+        `<g:title>Caf&eacute; chair</g:title><g:id>C</g:id><g:price>7 EUR</g:price><g:material>oak</g:material>
+        <g:shipping><g:country>US</g:country><g:price>6.49 USD</g:price></g:shipping>
+        <g:product_type>Home &gt; Chairs</g:product_type><g:product_type>Sale</g:product_type>`,
+      ),
+      '</feed>',
+    ].join('\n');
+    const file = place.file('f.xml', feed);
+    const ended = await place.runHere(['import', file, '--preset', 'google']);
+    expect(ended.status).toBe(2);
+    expect(ended.err).toContain('line 3: price');
+    expect(await productsOf(place)).toMatchObject([
+      { name: 'Lamp & shade', sku: 'A', price: 5 },
+      {
+        ...{ name: 'Café chair', sku: 'C', category: 'Home > Chairs', categories: ['Sale'] },
+        attributes: { material: 'oak', shipping: 'US:6.49 USD', link: 'https://shop.example/p' },
+      },
+    ]);
+    const missing = await place.runHere(['import', file, '--preset', 'google', '--map', 'mpn=nowhere']);
+    expect(missing.err).toContain('has no column "nowhere" for mpn');
+  }));
+
+test.each([
+  [
+    '<rss><channel><item><id>1</id><title>T</wrong></item></channel></rss>',
+    'line 1 is not well-formed XML: ',
+  ],
+  ['<rss><channel><item><id>1</id></item>', 'is not well-formed XML: Unclosed root tag'],
+  ['<!DOCTYPE rss [<!ENTITY a "b">]><rss><item><id>&a;</id></item></rss>', 'is not well-formed XML: '],
+  [
+    '<rss><item><id>1</id></item></rss>',
+    'is not a feed for Google Merchant Center: it has no column "title", "price"',
+  ],
+  ['<rss><channel/></rss>', 'is XML without an <item> or <entry>'],
+])('a feed as XML that cannot be read is refused as a whole, and writes nothing: %s', (feed, says) =>
+  onCatalog(async place => {
+    const ended = await place.runHere(['import', place.file('f.xml', feed), '--preset', 'google']);
+    expect(ended).toMatchObject({ status: 1, out: '' });
+    expect(ended.err).toContain(says);
+    expect(await productsOf(place)).toEqual([]);
+  }),
 );

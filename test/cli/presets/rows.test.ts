@@ -163,7 +163,7 @@ test.each(shopifyRows)('rows of Shopify: $name', ({ header, rows, status = 0, sa
   }),
 );
 
-test('images that are paths are requested with their base, and an XML feed as a table', () =>
+test('images that are paths are requested with their base', () =>
   onCatalog(async place => {
     const magento = place.file('m.csv', magentoFile);
     const without = await place.runHere(['import', magento, '--preset', 'magento']);
@@ -175,10 +175,6 @@ test('images that are paths are requested with their base, and an XML feed as a 
     const urls = (await productsOf(place)).flatMap(({ images }) => images.map(({ url }) => url));
     expect(urls).not.toBeEmpty();
     for (const url of urls) expect(url).toStartWith('https://m.example/media/');
-    const feed = '<?xml version="1.0"?>\n<rss xmlns:g="http://base.google.com/ns/1.0"><channel/></rss>';
-    const refused = await place.runHere(['import', place.file('f.xml', feed), '--preset', 'google']);
-    expect(refused.err).toContain('is a feed as XML: ask the shop for it as TSV or CSV');
-    expect(refused.status).toBe(1);
   }));
 
 test('what has no place is left out on demand, and said', () =>

@@ -220,6 +220,24 @@ const feedRows = [
 
 export const googleFile = table(feedHeader, feedRows);
 
+/** What the table of the same products has several of in one cell has an element each. */
+function toElements(
+  name: string,
+  { [name]: text = '' }: Readonly<Record<string, string>>,
+): readonly string[] {
+  const values = name === 'additional_image_link' ? text.split(/,(?=https:)/) : [text];
+  return values.filter(value => value !== '').map(value => `<g:${name}><![CDATA[${value}]]></g:${name}>`);
+}
+
+export const googleXmlFile = `<?xml version="1.0" encoding="UTF-8"?>
+<!-- once a day -->
+<rss version="2.0" xmlns:g="http://base.google.com/ns/1.0">
+  <channel>
+    <title>The shop</title>
+${feedRows.map(row => `    <item>\n      ${feedHeader.flatMap(name => toElements(name, row)).join('\n      ')}\n    </item>\n`).join('')}  </channel>
+</rss>
+`;
+
 export const metaFile = table(
   [
     ...feedHeader,

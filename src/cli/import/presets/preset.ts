@@ -110,6 +110,8 @@ export interface Preset {
   readonly signs: readonly (readonly string[])[];
   /** Further columns that the preset reads itself, or that mean nothing outside the shop. */
   readonly takes?: RegExp;
+  /** Whether such files may be XML, too. */
+  readonly isFeed?: boolean;
   /** Columns that may come several times in a file, and hold lists with commas where they come once. */
   readonly repeated?: RegExp;
   /** Whether a text of the shop says that there is nothing in the cell. */

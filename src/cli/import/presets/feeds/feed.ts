@@ -46,7 +46,7 @@ export const feedMembers = {
 
 /** What a product may have several of: a column for each, or one with commas between them. */
 export const repeatedColumns =
-  /^(?:g:)?(?:additional[_ ]image[_ ]links?|product[_ ](?:detail|highlight)|shipping|tax|certification|promotion[_ ]id|(?:in|ex)cluded[_ ]destination|shopping[_ ]ads[_ ]excluded[_ ]country)$/i;
+  /^(?:g:)?(?:additional[_ ]image[_ ]links?|product[_ ](?:detail|highlight|type)|shipping|tax|certification|promotion[_ ]id|(?:in|ex)cluded[_ ]destination|shopping[_ ]ads[_ ]excluded[_ ]country)$/i;
 
 /** What a product has one value of, and each of its rows may say. */
 const ofProduct = ['description', 'brand', 'productType', 'googleCategory', 'facebookCategory'];

@@ -1,4 +1,4 @@
-/** Feeds for Google Merchant Center, as tables. */
+/** Feeds for Google Merchant Center, as tables or XML. */
 
 import type { Preset } from '../preset.ts';
 import { draftFeedProduct, feedColumns, feedMembers, getFeedPlacement, repeatedColumns } from './feed.ts';
@@ -14,6 +14,7 @@ export const google: Preset = {
     ['image', 'group'],
     ['googleCategory', 'availability'],
   ],
+  isFeed: true,
   repeated: repeatedColumns,
   place: getFeedPlacement,
   draft: draftFeedProduct,

@@ -1,4 +1,4 @@
-/** Catalogs of Meta (Facebook, Instagram), as tables. */
+/** Catalogs of Meta (Facebook, Instagram), as tables or XML. */
 
 import type { Preset } from '../preset.ts';
 import { draftFeedProduct, feedColumns, feedMembers, getFeedPlacement, repeatedColumns } from './feed.ts';
@@ -22,6 +22,7 @@ export const meta: Preset = {
     ['image', 'firstTag'],
   ],
   takes: /^(?:product_tags\[\d\d?\]|image\[\d\d?\]\.url)$/i,
+  isFeed: true,
   repeated: repeatedColumns,
   place: getFeedPlacement,
   draft: draftFeedProduct,

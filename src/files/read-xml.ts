@@ -1,0 +1,186 @@
+/**
+ * Reads feeds as XML, RSS 2.0 and Atom: each `item` or `entry` is a record, and the elements in it are its columns.
+ * What is not well-formed has no records at all, as a parser has to stop there (XML 1.0 section 1.2); entities that a
+ * document declares itself are not expanded.
+ */
+import sax from 'sax';
+import { type DecodedText, readWholeCharacters } from './read-text.ts';
+import {
+  createUnreadableRecord,
+  holdsDamage,
+  maxRawOfTooLong,
+  maxRecordLength,
+  notUtf8,
+  type SourceRecord,
+  tooLong,
+} from './record.ts';
+
+export interface FeedOptions {
+  /** Elements that an item may have several of: their texts are joined by commas. Of others the first counts. */
+  readonly repeated?: RegExp | undefined;
+}
+
+/** Different elements in all items. */
+const mostColumns = 1000;
+
+/** Text that is kept of an open tag; the parser refuses names and values of attributes that are longer. */
+const longestTag = 256 * 1024;
+
+const noItems = 'is XML without an <item> or <entry>, which feeds for Google and catalogs of Meta have';
+const tooManyColumns = `has more than ${mostColumns} different elements in its items`;
+
+interface Element {
+  readonly name: string;
+  /** `g:title` counts before `title`, which feeds have beside it for other readers. */
+  readonly isPrefixed: boolean;
+  readonly parts: string[];
+  text: string;
+  /** Whether elements stand in it: their texts are joined as a table has them, `US:CA:Ground:7.00 USD`. */
+  isStructured: boolean;
+}
+
+interface Item {
+  readonly line: number;
+  /** Where it begins in the text, from the beginning of the file. */
+  readonly start: number;
+  readonly elements: Map<string, { readonly isPrefixed: boolean; text: string }>;
+  /** Its beginning, once it is longer than a record may be: nothing more of it is kept. */
+  beginning?: string;
+}
+
+/** Yields the records of one piece of text at a time. Throws only what the source throws. */
+export async function* readXmlFeed(
+  source: AsyncIterable<Uint8Array>,
+  { repeated }: FeedOptions = {},
+): AsyncGenerator<SourceRecord[]> {
+  const feed = createFeedParser(repeated);
+  for await (const piece of readWholeCharacters(source)) {
+    yield feed.parse(piece);
+    if (feed.isStopped()) return;
+  }
+  yield feed.end();
+}
+
+function createFeedParser(repeated: RegExp | undefined) {
+  const parser = sax.parser(true, { position: true });
+  let records: SourceRecord[] = [];
+  let isStopped = false;
+  let hasItems = false;
+  /** All so far: of the last record those of the whole file. */
+  let columns: readonly string[] = [];
+  const known = new Set<string>();
+  let item: Item | undefined;
+  let element: Element | undefined;
+  /** Of the open element below its item. */
+  let depth = 0;
+  /** The text that the item may be cut from, and where it begins. */
+  let [held, heldFrom] = ['', 0];
+  let isDamaged = false;
+
+  function stop(problem: string): void {
+    if (!isStopped) records.push({ ...createUnreadableRecord(parser.line + 1, problem, ''), fatal: true });
+    isStopped = true;
+  }
+  function toRecord({ line, start, elements, beginning }: Item): SourceRecord {
+    if (beginning !== undefined) return createUnreadableRecord(line, tooLong, beginning);
+    const raw = held.slice(Math.max(0, start - heldFrom), parser.position - heldFrom);
+    if (holdsDamage(isDamaged, raw)) return createUnreadableRecord(line, notUtf8, raw);
+    const value = Object.fromEntries([...elements].map(([name, { text }]) => [name, text]));
+    const added = Object.keys(value).filter(name => !known.has(name));
+    for (const name of added) known.add(name);
+    if (added.length > 0) columns = [...columns, ...added];
+    return { line, value, columns, error: undefined, raw };
+  }
+  function endItem(ended: Item): void {
+    if (isStopped) return;
+    records.push(toRecord(ended));
+    if (known.size > mostColumns) stop(tooManyColumns);
+  }
+  function endElement({ elements }: Item, { name, isPrefixed, parts, text, isStructured }: Element): void {
+    const whole = [...parts, text].map(part => part.trim()).filter(part => part !== '');
+    const own = whole.join(isStructured ? ':' : ' ');
+    const had = elements.get(name);
+    if (own === '') return;
+    if (had === undefined || (isPrefixed && !had.isPrefixed)) elements.set(name, { isPrefixed, text: own });
+    else if (had.isPrefixed === isPrefixed && repeated?.test(name) === true) had.text += `,${own}`;
+  }
+
+  parser.onopentag = ({ name, attributes }) => {
+    const at = name.indexOf(':');
+    const local = name.slice(at + 1);
+    if (item === undefined) {
+      if (local !== 'item' && local !== 'entry') return;
+      item = { line: parser.line + 1, start: parser.startTagPosition - 1, elements: new Map() };
+      hasItems = true;
+      return;
+    }
+    depth += 1;
+    if (item.beginning !== undefined) return;
+    if (element === undefined) {
+      const text = typeof attributes.href === 'string' ? attributes.href : '';
+      element = { name: local, isPrefixed: at >= 0, parts: [], text, isStructured: false };
+      return;
+    }
+    if (at >= 0) element.isStructured = true;
+    splitText(element);
+  };
+  parser.ontext = text => {
+    if (element !== undefined) element.text += text;
+  };
+  parser.oncdata = parser.ontext;
+  parser.onclosetag = () => {
+    if (item === undefined) return;
+    if (depth === 0) {
+      endItem(item);
+      item = undefined;
+      return;
+    }
+    depth -= 1;
+    if (element === undefined) return;
+    if (depth > 0) return splitText(element);
+    endElement(item, element);
+    element = undefined;
+  };
+  parser.onerror = ({ message }) => stop(`is not well-formed XML: ${message.split('\n')[0]}`);
+
+  /**
+   * Where the text begins that is needed for `raw`: with the item, or with a tag that may come to be its first. The parser does
+   * not say where a tag begins before there has been one, whatever its type says.
+   */
+  const findFirstNeeded = (): number =>
+    item === undefined || item.beginning !== undefined
+      ? Math.min(parser.position, Math.max((parser.startTagPosition || 1) - 1, parser.position - longestTag))
+      : item.start;
+  const take = (): SourceRecord[] => {
+    const taken = records;
+    records = [];
+    return taken;
+  };
+  return {
+    parse({ text, damaged }: DecodedText): SourceRecord[] {
+      const from = findFirstNeeded();
+      held = held.slice(from - heldFrom) + text;
+      heldFrom = from;
+      isDamaged ||= damaged;
+      parser.write(text);
+      if (item !== undefined && parser.position - item.start > maxRecordLength) {
+        item.beginning ??= held.slice(item.start - heldFrom).slice(0, maxRawOfTooLong);
+        element = undefined;
+      }
+      return take();
+    },
+    /** @returns what the end of the text shows */
+    end(): SourceRecord[] {
+      if (!isStopped) parser.close();
+      if (!hasItems) stop(noItems);
+      return take();
+    },
+    isStopped: () => isStopped,
+  };
+}
+
+/** What stands before and after an element within another is not one text. */
+function splitText(element: Element): void {
+  if (element.text.trim() !== '') element.parts.push(element.text);
+  element.text = '';
+}

@@ -1,0 +1,76 @@
+/** Reading feeds as XML. */
+import { expect, test } from 'bun:test';
+import { brief, notUtf8, readAll } from '../support/samples/records.ts';
+
+const feed = (inner: string): string =>
+  `<rss xmlns:g="http://base.google.com/ns/1.0"><channel>${inner}</channel></rss>`;
+
+/** Longer than a record may be, in many pieces. */
+const long = `<description>${'<![CDATA[ & ]]>'.repeat(700_000)}</description>`;
+
+test.each([
+  [
+    'a prefixed element counts before one without',
+    '<item><g:id>1</g:id><id>2</id></item>',
+    [[1, { id: '1' }]],
+  ],
+  ['in any order', '<item><id>2</id><g:id>1</g:id></item>', [[1, { id: '1' }]]],
+  ['of several the first', '<item><g:id>1</g:id><g:id>2</g:id></item>', [[1, { id: '1' }]]],
+  ['empty ones are none', '<item><g:id/><g:a> </g:a><g:id>2</g:id></item>', [[1, { id: '2' }]]],
+  [
+    'all of those that may be several',
+    '<item><g:tax>1</g:tax><g:tax><g:country>US</g:country><g:rate> 5 </g:rate></g:tax></item>',
+    [[1, { tax: '1,US:5' }]],
+  ],
+  ['text around elements', '<item><d>a <b>bold</b> word</d></item>', [[1, { d: 'a bold word' }]]],
+  [
+    'entities and CDATA',
+    '<item><d>&lt;p&gt;&eacute;&#x41;<![CDATA[<b>]]></d></item>',
+    [[1, { d: '<p>éA<b>' }]],
+  ],
+  [
+    'lines of items',
+    '\n<item>\n<a>1</a>\n</item>\n<item><a>2</a></item>',
+    [
+      [2, { a: '1' }],
+      [5, { a: '2' }],
+    ],
+  ],
+  ['an item within one is an element', '<item><item>x</item></item>', [[1, { item: 'x' }]]],
+  [
+    'a record that is too long is refused by itself',
+    `<item><a>1</a></item>\n<item>${long}</item>\n<item><a>2</a></item>`,
+    [
+      [1, { a: '1' }],
+      [2, 'is longer than 8 MiB'],
+      [3, { a: '2' }],
+    ],
+  ],
+])('%s', async (_, inner, expected) => {
+  const header = { repeated: /^tax$/ };
+  expect(brief(await readAll(feed(inner), 'xml', { header }))).toEqual(expected);
+});
+
+test('each record has its own text, and all have the columns so far', async () => {
+  const [first, second] = await readAll(feed('<item><a>1</a></item> <entry><b>2</b></entry>'), 'xml');
+  expect(first).toMatchObject({ raw: '<item><a>1</a></item>', columns: ['a'] });
+  expect(second).toMatchObject({ raw: '<entry><b>2</b></entry>', columns: ['a', 'b'] });
+});
+
+test('only the item whose bytes are not UTF-8 is refused', async () => {
+  const bytes = notUtf8('<rss><item><a>1</a></item>\n<item><a>', '</a></item>\n<item><a>3</a></item></rss>');
+  const [first, second, third] = brief(await readAll(bytes, 'xml'));
+  expect([first, third]).toEqual([
+    [1, { a: '1' }],
+    [3, { a: '3' }],
+  ]);
+  expect(second).toEqual([2, expect.stringContaining('is not valid UTF-8')]);
+});
+
+test('a file with elements without end of different names is refused as a whole', async () => {
+  const names = Array.from({ length: 1001 }, (_, index) => `<a${index}>x</a${index}>`).join('');
+  expect((await readAll(feed(`<item>${names}</item>`), 'xml')).at(-1)).toMatchObject({
+    fatal: true,
+    error: 'has more than 1000 different elements in its items',
+  });
+});
