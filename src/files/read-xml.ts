@@ -77,7 +77,7 @@ function createFeedParser(repeated: RegExp | undefined) {
   let [held, heldFrom] = ['', 0];
   let isDamaged = false;
 
-  function stop(problem: string): void {
+  function refuseFile(problem: string): void {
     if (!isStopped) records.push({ ...createUnreadableRecord(parser.line + 1, problem, ''), fatal: true });
     isStopped = true;
   }
@@ -94,7 +94,7 @@ function createFeedParser(repeated: RegExp | undefined) {
   function endItem(ended: Item): void {
     if (isStopped) return;
     records.push(toRecord(ended));
-    if (known.size > mostColumns) stop(tooManyColumns);
+    if (known.size > mostColumns) refuseFile(tooManyColumns);
   }
   function endElement({ elements }: Item, { name, isPrefixed, parts, text, isStructured }: Element): void {
     const whole = [...parts, text].map(part => part.trim()).filter(part => part !== '');
@@ -141,7 +141,7 @@ function createFeedParser(repeated: RegExp | undefined) {
     endElement(item, element);
     element = undefined;
   };
-  parser.onerror = ({ message }) => stop(`is not well-formed XML: ${message.split('\n')[0]}`);
+  parser.onerror = ({ message }) => refuseFile(`is not well-formed XML: ${message.split('\n')[0]}`);
 
   /**
    * Where the text begins that is needed for `raw`: with the item, or with a tag that may come to be its first. The parser does
@@ -172,7 +172,7 @@ function createFeedParser(repeated: RegExp | undefined) {
     /** @returns what the end of the text shows */
     end(): SourceRecord[] {
       if (!isStopped) parser.close();
-      if (!hasItems) stop(noItems);
+      if (!hasItems) refuseFile(noItems);
       return take();
     },
     isStopped: () => isStopped,

@@ -1,7 +1,7 @@
 /** Which format a file has, and how its records become products. */
 import { describe, expect, test } from 'bun:test';
+import { MappingError, parseMapping, productFields } from '../../src/files/cells/map.ts';
 import { createRecordMapper } from '../../src/files/cells/mapper.ts';
-import { MappingError, parseMapping, productFields } from '../../src/files/map.ts';
 import { detectFormat, type FileFormat } from '../../src/files/read.ts';
 import { bytesOf, type Fields } from '../support/samples/records.ts';
 

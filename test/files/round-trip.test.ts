@@ -1,7 +1,7 @@
 /** What is written reads back the same, and chunks decide nothing: laws of the three formats. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { productFields } from '../../src/files/map.ts';
+import { productFields } from '../../src/files/cells/map.ts';
 import type { FileFormat } from '../../src/files/read.ts';
 import { formatCsvHeader, formatCsvRow, formatNdjsonRow } from '../../src/files/write.ts';
 import { sampleProducts } from '../../src/sample/products.ts';

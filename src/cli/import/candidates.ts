@@ -1,7 +1,7 @@
 /** What a file has as products, not yet checked: a record each, or with a preset what its rows come to. */
 import type { CellOptions } from '../../files/cells/fields.ts';
+import { type Mapping, pickMember, productFields } from '../../files/cells/map.ts';
 import { createRecordMapper, type Mapper, nameUnnamed } from '../../files/cells/mapper.ts';
-import { type Mapping, pickMember, productFields } from '../../files/map.ts';
 import type { SourceRecord } from '../../files/read.ts';
 import type { ErrorDetail } from '../../http/errors.ts';
 import { isObject } from '../../json-object.ts';

@@ -1,8 +1,8 @@
 /** The command line of `catalog import`. */
 import { type CellOptions, findReader, Unreadable } from '../../files/cells/fields.ts';
+import { type Mapping, MappingError, parseMapping, parseSettings } from '../../files/cells/map.ts';
 import { weightUnits } from '../../files/cells/weight.ts';
 import { type Encoding, encodings } from '../../files/encoding.ts';
-import { type Mapping, MappingError, parseMapping, parseSettings } from '../../files/map.ts';
 import { currencyCode } from '../../http/schema.ts';
 import { imageLink } from '../../resources/products/members/images.ts';
 import {

@@ -1,7 +1,7 @@
 /** The checked records of a source, a chunk at a time: what of an import needs no database. */
 import { Unreadable } from '../../files/cells/fields.ts';
+import { pickMember } from '../../files/cells/map.ts';
 import type { Encoding } from '../../files/encoding.ts';
-import { pickMember } from '../../files/map.ts';
 import type { FileFormat } from '../../files/read.ts';
 import { buildErrorDetail, type ErrorDetail } from '../../http/errors.ts';
 import type { ImportRecord } from '../../resources/products/import/plain.ts';

@@ -1,7 +1,6 @@
 /** From a record of a file to the fields of a product. */
 
 import { isObject } from '../../json-object.ts';
-import { type Mapping, MappingError, pickMember, productFields } from '../map.ts';
 import {
   AmountIn,
   type CellOptions,
@@ -12,6 +11,7 @@ import {
   Unreadable,
   withoutCurrency,
 } from './fields.ts';
+import { type Mapping, MappingError, pickMember, productFields } from './map.ts';
 import { TypedValue } from './typed.ts';
 
 export interface MapOptions {

@@ -1,7 +1,7 @@
 /** Which columns of a file the fields of a product are taken from. */
 
-import { isObject } from '../json-object.ts';
-import { type Field, fieldReaders, findReader } from './cells/fields.ts';
+import { isObject } from '../../json-object.ts';
+import { type Field, fieldReaders, findReader } from './fields.ts';
 
 /** The product fields that can be imported and exported, in the order of an exported file. */
 // Boundary: Object.keys types its result as string[].
