@@ -4,7 +4,7 @@ import { createMemoryReader } from '../../storage/search/memory/reader.ts';
 import { createIdReader } from '../../storage/search/memory/source.ts';
 import { createWordSets, type WordSets } from '../../storage/search/memory/words.ts';
 import { createSearchReader, type SearchReader } from '../../storage/search/reading/index.ts';
-import { toDocumentWords, toDocumentWordsInSlices } from '../../storage/search/text/words.ts';
+import { toDocumentWordsInSlices } from '../../storage/search/text/words.ts';
 import { productOf, products } from '../products/row.ts';
 import { toSearchText } from '../products/search-text.ts';
 
@@ -13,11 +13,7 @@ export const createProductWords = (database: Database, reader: SearchReader): Wo
   createWordSets(database, {
     collection: products,
     read: createIdReader(database, reader),
-    wordsOf(id, document) {
-      const text = toSearchText(productOf({ id, document }));
-      return text.archived === true ? [] : toDocumentWords(text);
-    },
-    async wordsInSlices(id, document) {
+    async wordsOf(id, document) {
       const text = toSearchText(productOf({ id, document }));
       return text.archived === true ? [] : toDocumentWordsInSlices(text);
     },

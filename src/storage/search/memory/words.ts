@@ -10,7 +10,6 @@ import type { Change, Collection } from '../../changes/change.ts';
 import { createLoads } from '../../changes/loads.ts';
 import type { Database } from '../../database.ts';
 import { rewordedCollection, searchCollection } from '../index.ts';
-import { createChangedWords } from './changed-words.ts';
 import { countSetBytes, type DocumentSet, getIdLimit, putDocument, toDocumentSet } from './set.ts';
 
 /** Bytes of sets at most. */
@@ -19,8 +18,6 @@ const setsSize = 64 * 1024 * 1024;
 const mostSets = 2000;
 /** Products that have changed since sets were last requested, or one was read, at most: with more it goes. */
 const mostChanged = 2000;
-/** Characters of these that may be left to be split when a word that was read is kept: all of them at once. */
-const mostUnsplit = 100_000;
 /** Words that wait to be read, at most: others are requested again. */
 const mostWaiting = 200;
 
@@ -47,16 +44,14 @@ export interface WordSets {
 export interface WordSource {
   readonly collection: Collection;
   /** The words of a product from what its event says of it; none of one that is found elsewhere. */
-  wordsOf(id: number, document: string): readonly IndexedWord[];
-  /** The same, with turns of the event loop where they are very many. */
-  wordsInSlices(id: number, document: string): Promise<readonly IndexedWord[]>;
+  wordsOf(id: number, document: string): Promise<readonly IndexedWord[]>;
   /** The ids of the products with a word, ascending. @param isGivenUp whether the reading has been cancelled */
   read(word: IndexedWord, isGivenUp: () => boolean): Promise<Uint32Array>;
 }
 
 export function createWordSets(
   { changes }: Pick<Database, 'changes'>,
-  { collection, wordsOf, wordsInSlices, read }: WordSource,
+  { collection, wordsOf, read }: WordSource,
 ): WordSets {
   const sets = new LRUCache<IndexedWord, DocumentSet>({
     max: mostSets,
@@ -65,22 +60,24 @@ export function createWordSets(
   });
   /** No set has a product with a larger id. */
   let largest = 0;
+  /** Those that were read before what has changed: they are not requested until that is in them. */
+  const unsettled = new Set<IndexedWord>();
   /** What changed products are now; null for what is gone. */
   const changed = new Map<number, string | null>();
   const waiting = new Set<IndexedWord>();
   let isReading = false;
-  const split = async (id: number, document: string): Promise<ReadonlySet<IndexedWord>> =>
-    new Set(await wordsInSlices(id, document));
-  const changedWords = createChangedWords(split, mostChanged);
   let checks = 0;
   let othersChecks = 0;
 
   function forgetAll(): void {
     sets.clear();
+    unsettled.clear();
     changed.clear();
     waiting.clear();
-    changedWords.forget();
   }
+  const addChanged = (committed: readonly Change[]): void => {
+    for (const { id, document } of committed) changed.set(id, document);
+  };
 
   const reworded = { name: rewordedCollection };
   const loads = createLoads(
@@ -89,8 +86,7 @@ export function createWordSets(
     {
       clear: forgetAll,
       apply(committed) {
-        if (sets.size > 0) for (const { id, document } of committed) changed.set(id, document);
-        if (isReading) changedWords.note(committed);
+        if (sets.size > 0) addChanged(committed);
         if (changed.size > mostChanged) forgetAll();
       },
     },
@@ -128,31 +124,21 @@ export function createWordSets(
     for (const id of changed.keys()) {
       // It may change again meanwhile, or all may be dropped.
       for (let document = changed.get(id); document !== undefined; document = changed.get(id)) {
-        const words = document === null ? noWords : await split(id, document);
+        const words = document === null ? noWords : new Set(await wordsOf(id, document));
         if (changed.get(id) !== document) continue;
         changed.delete(id);
         change(id, words);
       }
       await takeTurn();
     }
+    unsettled.clear();
   }
 
-  /** Whatever has changed meanwhile is put in the place of what was read, in one go: nothing changes until it is kept. */
   function keepRead(word: IndexedWord, ids: Uint32Array, replayed: readonly Change[]): void {
-    const since = new Map(replayed.map(({ id, document }) => [id, document]));
-    if (since.size > mostChanged) return;
-    let set = toDocumentSet(ids);
-    let left = mostUnsplit;
-    for (const [id, document] of since) {
-      const known = document === null ? noWords : changedWords.of(document);
-      if (known !== undefined) set = putDocument(set, id, known.has(word));
-      else if (document !== null) {
-        left -= document.length;
-        if (left < 0) return;
-        set = putDocument(set, id, wordsOf(id, document).includes(word));
-      }
-    }
-    put(word, set);
+    if (changed.size + replayed.length > mostChanged) return;
+    addChanged(replayed);
+    unsettled.add(word);
+    put(word, toDocumentSet(ids));
   }
 
   async function readAll(): Promise<void> {
@@ -160,12 +146,7 @@ export function createWordSets(
       waiting.delete(word);
       await loads.load(
         word,
-        async isGivenUp => {
-          const ids = await read(word, isGivenUp);
-          await changes.check();
-          await changedWords.splitAll();
-          return ids;
-        },
+        isGivenUp => read(word, isGivenUp),
         (ids, replayed) => keepRead(word, ids, replayed),
       );
       await new Promise(resolve => setImmediate(resolve));
@@ -174,7 +155,7 @@ export function createWordSets(
 
   return {
     settle,
-    get: word => sets.get(word),
+    get: word => (unsettled.has(word) ? undefined : sets.get(word)),
     seen: () => checks,
     othersSeen: () => othersChecks,
     keep(word, set, seen) {
@@ -182,7 +163,7 @@ export function createWordSets(
       if (seen === checks && !loads.isResting()) put(word, set);
     },
     want(word) {
-      if (waiting.size >= mostWaiting || loads.isResting()) return;
+      if (sets.has(word) || waiting.size >= mostWaiting || loads.isResting()) return;
       waiting.add(word);
       if (isReading) return;
       isReading = true;
@@ -191,7 +172,6 @@ export function createWordSets(
         .catch(() => waiting.clear())
         .finally(() => {
           isReading = false;
-          changedWords.forget();
         });
     },
   };
