@@ -24,14 +24,7 @@ export function createWindow<Counted extends object>(seconds: number, clock: Clo
     /** When the current one has begun, in seconds since the epoch. */
     start: () => start,
     find: (subject: string): Counted | undefined => counted.get(subject),
-    ensure(subject: string, create: () => Counted): Counted {
-      let found = counted.get(subject);
-      if (found === undefined) {
-        found = create();
-        counted.set(subject, found);
-      }
-      return found;
-    },
+    ensure: (subject: string, create: () => Counted): Counted => counted.getOrCreate(subject, create),
     /** Callers that are counted. */
     size: () => counted.size(),
   };

@@ -1,6 +1,6 @@
 /** The page that a request names of what its query finds, and the hits on it as they are shown. */
 
-import type { Listed, Order, PageRequest } from '../../storage/list/request.ts';
+import { cutKeyPage, type Listed, type Order, type PageRequest } from '../../storage/list/request.ts';
 import { getDocumentType, toPosition } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import { getShownFields } from '../../storage/search/text/words.ts';
@@ -96,19 +96,11 @@ async function readPageByKey(
   tools: Tools,
 ): Promise<Page> {
   const { ranking } = results;
-  const backwards = page.before !== undefined;
-  const start = page.before ?? page.after;
-  const slice = { limit: page.limit + 1, start, backwards };
-  const hits = await readSlice({ reader: results.reader, session, ranking }, slice);
-  const more = hits.length > page.limit;
-  if (more) hits.length = page.limit;
-  if (backwards) hits.reverse();
-  return {
-    rows: await readHits(tools, session, hits, results),
-    total: page.count ? ranking.total : undefined,
-    hasPrevious: backwards ? more : start !== undefined,
-    hasNext: backwards || more,
-  };
+  const { before, after, limit } = page;
+  const slice = { limit: limit + 1, start: before ?? after, backwards: before !== undefined };
+  const cut = cutKeyPage(page, await readSlice({ reader: results.reader, session, ranking }, slice));
+  const rows = await readHits(tools, session, cut.rows, results);
+  return { ...cut, rows, total: page.count ? ranking.total : undefined };
 }
 
 export async function readHits(

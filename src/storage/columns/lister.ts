@@ -6,7 +6,14 @@
 import { type Database, largestId } from '../database.ts';
 import { readRowsByKeys } from '../list/pages.ts';
 import type { ListQueries } from '../list/queries.ts';
-import type { Key, ListedAt, ListOptions, ListRequest, Order } from '../list/request.ts';
+import {
+  cutKeyPage,
+  type Key,
+  type ListedAt,
+  type ListOptions,
+  type ListRequest,
+  type Order,
+} from '../list/request.ts';
 import {
   type Line,
   type LinePosition,
@@ -120,24 +127,15 @@ export function createMemoryLister<Row>(
       if (shown === undefined) return undefined;
       return { rows: shown, total, hasPrevious: skip > 0, hasNext: skip + shown.length < total, version };
     }
-    const backwards = page.before !== undefined;
     const start = page.before ?? page.after;
-    const descending = order.descending !== backwards;
+    const descending = order.descending !== (page.before !== undefined);
     const place = start === undefined ? undefined : { place: Number(start.value), id: start.id };
     const part = { descending, start: place, skip: 0, count: page.limit + 1 };
     const keys = await selectKeys(request, selected, part, ranked);
     if (keys === undefined) return undefined;
-    const more = keys.length > page.limit;
-    const own = keys.slice(0, page.limit);
-    const shown = await readRows(backwards ? own.reverse() : own, version);
-    if (shown === undefined) return undefined;
-    return {
-      rows: shown,
-      total: page.count ? total : undefined,
-      hasPrevious: backwards ? more : start !== undefined,
-      hasNext: backwards || more,
-      version,
-    };
+    const cut = cutKeyPage(page, keys);
+    const shown = await readRows(cut.rows, version);
+    return shown && { ...cut, rows: shown, total: page.count ? total : undefined, version };
   };
 
   /** Whether it has been waited for columns that are being read. */

@@ -16,6 +16,7 @@ import {
 } from './positions.ts';
 import type { ListQueries } from './queries.ts';
 import {
+  cutKeyPage,
   isFollowed,
   type Key,
   type ListedAt,
@@ -147,18 +148,14 @@ export function createSessionLister<Row>(
       : readByKey(session, request, request.page);
 }
 
-/** A page by cursor, without a total: one row more says whether another follows. */
+/** A page by cursor, without a total. */
 export async function readKeyPage<Row>(
   readPage: Parts<Row>['readPage'],
   session: Session,
   request: ListRequest,
-  { before, after, limit }: PageRequest & { readonly kind: 'key' },
+  page: PageRequest & { readonly kind: 'key' },
 ) {
-  const backwards = before !== undefined;
-  const start = before ?? after;
-  const found = await readPage(session, request, { limit: limit + 1, start, backwards });
-  const more = found.length > limit;
-  const shown = more ? found.slice(0, limit) : found;
-  const rows = backwards ? shown.toReversed() : shown;
-  return { rows, hasPrevious: backwards ? more : start !== undefined, hasNext: backwards || more };
+  const { before, after, limit } = page;
+  const part = { limit: limit + 1, start: before ?? after, backwards: before !== undefined };
+  return cutKeyPage(page, await readPage(session, request, part));
 }

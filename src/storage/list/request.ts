@@ -138,6 +138,18 @@ export interface Listed<Row> {
   readonly hasNext: boolean;
 }
 
+/** A page by cursor of what was read in its direction: one row more than it has says whether another follows. */
+export function cutKeyPage<Row>(
+  { before, after, limit }: Pick<PageRequest & { kind: 'key' }, 'before' | 'after' | 'limit'>,
+  found: readonly Row[],
+) {
+  const backwards = before !== undefined;
+  const more = found.length > limit;
+  const rows = found.slice(0, limit);
+  if (backwards) rows.reverse();
+  return { rows, hasPrevious: backwards ? more : after !== undefined, hasNext: backwards || more };
+}
+
 /** A page of the state of a version of its collection; NaN where nothing says which. */
 export interface ListedAt<Row> extends Listed<Row> {
   readonly version: number;

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { takeTurn } from '../../turns/index.ts';
 import { has, toRowSet } from '../columns/rows.ts';
 import type { Database, Session } from '../database.ts';
-import type { Listed, Order, PageRequest } from '../list/request.ts';
+import { cutKeyPage, type Listed, type Order, type PageRequest } from '../list/request.ts';
 
 /** Of more products, rows are read in the order of the column, and those that are not among them passed over. */
 const manyIds = 20_000;
@@ -65,17 +65,7 @@ export function createSortedReader({ build, dialect }: Pick<Database, 'build' | 
       const rows = offset < total ? await read(page.perPage, offset, undefined, false) : [];
       return { rows, total, hasPrevious: offset > 0, hasNext: offset + rows.length < total };
     }
-    const backwards = page.before !== undefined;
-    const start = page.before ?? page.after;
-    const found = await read(page.limit + 1, 0, start, backwards);
-    const more = found.length > page.limit;
-    const rows = more ? found.slice(0, page.limit) : found;
-    if (backwards) rows.reverse();
-    return {
-      rows,
-      total: page.count ? total : undefined,
-      hasPrevious: backwards ? more : start !== undefined,
-      hasNext: backwards || more,
-    };
+    const found = await read(page.limit + 1, 0, page.before ?? page.after, page.before !== undefined);
+    return { ...cutKeyPage(page, found), total: page.count ? total : undefined };
   };
 }
