@@ -1,7 +1,9 @@
 /** Suggestions while a query is typed: words, categories and products. */
+
 import { sql } from 'kysely';
 import { createFollowedValue } from '../../storage/changes/value.ts';
 import type { Database } from '../../storage/database.ts';
+import { createCachedWords } from '../../storage/search/cached.ts';
 import type { SearchType } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../storage/search/reading/index.ts';
@@ -12,7 +14,6 @@ import { createVocabulary } from '../../storage/search/vocabulary.ts';
 import { takeTurn } from '../../turns/index.ts';
 import { mapInSlices } from '../../turns/slices.ts';
 import type { SynonymStore } from '../synonyms/store.ts';
-import { createCachedWords } from './cached.ts';
 import { createProductNames } from './names/index.ts';
 import { createNameSource } from './names/source.ts';
 import { parseBeginning, parsePieces } from './query/pieces.ts';

@@ -1,4 +1,5 @@
 /** Words made of words: where they may be parted, the letters between their parts, and what neighbours make together. */
+import type { CachedWords } from '../../../storage/search/cached.ts';
 import type { Choice, Term } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
@@ -6,7 +7,6 @@ import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
-import type { CachedWords } from '../cached.ts';
 import type { Piece } from './pieces.ts';
 import { inflect, removeUmlauts } from './unknown.ts';
 import { type Alternative, factors, type QueryContext } from './word.ts';

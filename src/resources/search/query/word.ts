@@ -1,11 +1,11 @@
 /** A word of a query with all that counts for it, and what is needed to find that out. */
+import { type CachedWords, createCachedWords } from '../../../storage/search/cached.ts';
 import type { Choice, Expression, Term } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
-import { type CachedWords, createCachedWords } from '../cached.ts';
 
 /** Words of queries whose meaning is kept. */
 const mostCached = 5000;

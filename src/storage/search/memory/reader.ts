@@ -2,7 +2,7 @@
  * Reads the search index; common words of products are read from memory (words.ts), words of few products from the index.
  * Documents of other types are found by the index alone.
  */
-import { createBoundedMap } from '../../../bounded-map.ts';
+import { createCachedWords } from '../cached.ts';
 import { type DocumentType, getDocumentType, searchTypes } from '../index.ts';
 import { estimate, reachLimit, type SearchSession, toSpan } from '../reading/frequency.ts';
 import { mostDocuments, type SearchReader } from '../reading/index.ts';
@@ -19,25 +19,11 @@ const mostBeginnings = 5000;
 /** @param few words of more products are kept in memory */
 export function createMemoryReader(reader: SearchReader, words: WordSets, few = fewDocuments): SearchReader {
   const { fetch, read, hold, group: groupOf, match } = createFinder(reader, words, few);
-  const beginnings = createBoundedMap<string, { readonly seen: number; readonly total: number | undefined }>(
-    mostBeginnings,
-  );
+  const keepBeginning = createCachedWords<number | undefined>(mostBeginnings);
 
   /** As the index says: how many documents have words that begin so, where they are few. */
-  async function countBeginning(
-    session: SearchSession,
-    word: string,
-    most?: number,
-  ): Promise<number | undefined> {
-    const { seen } = session;
-    if (seen === undefined) return reader.beginning(session, word, most);
-    const key = `${word} ${most ?? ''}`;
-    const known = beginnings.get(key);
-    if (known?.seen === seen) return known.total;
-    const total = await reader.beginning(session, word, most);
-    beginnings.set(key, { seen, total });
-    return total;
-  }
+  const countBeginning = (session: SearchSession, word: string, most?: number): Promise<number | undefined> =>
+    keepBeginning(session.seen, `${word} ${most ?? ''}`, () => reader.beginning(session, word, most));
 
   /** Whether no word begins with the letters and the digit that a code begins with: then none begins with the code. */
   async function isNoCode(session: SearchSession, word: string): Promise<boolean> {

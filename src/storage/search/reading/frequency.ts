@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../../database.ts';
 import { type Arguments, prepareByShape, prepareQuery } from '../../prepared.ts';
+import { createCachedWords } from '../cached.ts';
 import type { PageArguments, Reach } from '../dialect.ts';
 import { type Expression, isOneWord, type Range } from '../expression.ts';
 import {
@@ -17,6 +18,8 @@ import {
 /** Documents of a word that are read. */
 export const reachLimit = 500;
 const cachedFrequencies = 10_000;
+/** Ranges of types: there are not so many. */
+const cachedRanges = 1000;
 /** Documents that may be read while other requests wait: SQLite reads a million in 20 to 100 ms. */
 export const shortReads = 20_000;
 /** Documents that are tested one by one in about a millisecond. */
@@ -86,18 +89,16 @@ export function createFrequencyReader(
     build,
     argument => words.documentsUpTo?.(argument) ?? sql`select ${argument.limit}`,
   );
-  const few = new Map<number, { readonly seen: number; readonly high: number; readonly isFew: boolean }>();
-  const lasts = new Map<number, { readonly seen: number; readonly position: number }>();
+  const keepFew = createCachedWords<boolean>(cachedRanges);
+  const keepLast = createCachedWords<number>(cachedRanges);
 
   /** The last document before a position, or 0. */
-  async function readLastBefore(session: SearchSession, below: number): Promise<number> {
-    const { seen } = session;
-    const known = lasts.get(below);
-    if (known !== undefined && known.seen === seen) return known.position;
-    const position = (await session.first(lastQuery({ below })))?.position ?? 0;
-    if (seen !== undefined) lasts.set(below, { seen, position });
-    return position;
-  }
+  const readLastBefore = (session: SearchSession, below: number): Promise<number> =>
+    keepLast(
+      session.seen,
+      String(below),
+      async () => (await session.first(lastQuery({ below })))?.position ?? 0,
+    );
   async function readLastProductId(session: SearchSession): Promise<number> {
     const position = await readLastBefore(session, toSpan(['product']).high);
     return position < typeSpan ? 0 : getDocumentId(position);
@@ -115,14 +116,11 @@ export function createFrequencyReader(
   /** Whether documents of these types are so few that testing all of them is cheaper than gathering those of a word. */
   async function areFew(session: SearchSession, types: readonly DocumentType[]): Promise<boolean> {
     if (words.documentsUpTo === undefined) return false;
-    const { seen } = session;
     const range = toSpan(types);
-    const known = few.get(range.low);
-    if (known !== undefined && known.seen === seen && known.high === range.high) return known.isFew;
-    const total = (await session.first(upToQuery({ ...range, limit: fewTested })))?.total ?? 0;
-    const isFew = total < fewTested;
-    if (seen !== undefined) few.set(range.low, { seen, high: range.high, isFew });
-    return isFew;
+    return keepFew(session.seen, `${range.low} ${range.high}`, async () => {
+      const total = (await session.first(upToQuery({ ...range, limit: fewTested })))?.total ?? 0;
+      return total < fewTested;
+    });
   }
 
   return {
