@@ -86,3 +86,8 @@ export function awaitAtStart(database: Database): Promise<void> {
     console.error(`catalog: ${escapeUnprintable(reason)}; trying again for ${patience / 1000} seconds`),
   );
 }
+
+/** A line for each migration of a database that is in use: some take minutes. */
+export function reportMigration(name: string): void {
+  console.error(`catalog: migrating ${name}`);
+}

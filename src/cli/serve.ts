@@ -56,7 +56,7 @@ Exit status: 0 it was stopped; 1 it could not start, or the database could not b
     try {
       await awaitAtStart(database);
       await finishPostgresLoad(database);
-      const ran = await migrate(database, clock.now);
+      const ran = await migrate(database, clock.now, migration => log.info('migrating', { migration }));
       // Listening comes first: where the port is taken nothing is made, and no password is lost.
       const starting = Promise.withResolvers<void>();
       const service = startService({ config, clock, log, database, starting: starting.promise });

@@ -13,7 +13,7 @@ import type { BulkLoad, Database } from '../../storage/database.ts';
 import { isCatalog, migrate } from '../../storage/migrations/migrate.ts';
 import { checkDataFolder, openBulkLoad, openDatabase } from '../../storage/open.ts';
 import { createProductTotals } from '../../storage/totals.ts';
-import { findEmbeddedSize, requireMigrated } from '../database.ts';
+import { findEmbeddedSize, reportMigration, requireMigrated } from '../database.ts';
 import { listenForStop } from '../launcher.ts';
 import { refuseInput, refuseKept } from '../output-file.ts';
 import { formatCount, formatQuantity } from '../terminal/count.ts';
@@ -57,7 +57,7 @@ async function importIntoDatabase(asGiven: SpooledArguments): Promise<number> {
   const begun = isMissing(config) ? await beginFile(given, { gather: false, cells: given.cells }) : undefined;
   const load = openBulkLoad(config, ['products', 'events']);
   try {
-    await migrate(load.database, Date.now);
+    await migrate(load.database, Date.now, reportMigration);
     const opened = begun ?? (await beginFile(given, await readCatalog(given, load.database)));
     return await importFile(given, opened, await createBatchWriter(load), load.transactionMs);
   } finally {

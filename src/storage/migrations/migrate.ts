@@ -8,14 +8,26 @@ import { migrations } from './index.ts';
 import type { Migration } from './migration.ts';
 
 /**
+ * @param begin gets the name of each migration before it begins, once; none of a database that is new, which takes no time
  * @returns the names of the migrations that ran, in order; none when the database was up to date
  * @throws Error when a newer program has migrated the database further than this one knows
  */
-export async function migrate(database: Database, now: () => number): Promise<string[]> {
+export async function migrate(
+  database: Database,
+  now: () => number,
+  begin: (name: string) => void = () => undefined,
+): Promise<string[]> {
   const ran: string[] = [];
+  const begun = new Set<string>();
+  // One that waits for a table is tried again and again.
+  const beginOnce = (name: string) => {
+    if (begun.has(name)) return;
+    begun.add(name);
+    begin(name);
+  };
   for (let prepared: Migration | undefined; ; ) {
     const { names, next } = await database.exclusively(session =>
-      runMissing(database, session, prepared, now),
+      runMissing(database, session, { prepared, ran, now, begin: beginOnce }),
     );
     ran.push(...names);
     if (next === undefined) return ran;
@@ -40,19 +52,28 @@ export function describeRest(
   return `${list}: what replicas of the release before write from now on is indexed in their form; when the last has stopped, run catalog check, and catalog check --repair if it reports the search index`;
 }
 
+interface Run {
+  readonly prepared: Migration | undefined;
+  /** Before this transaction: those of a new database are all of this process. */
+  readonly ran: readonly string[];
+  now(): number;
+  begin(name: string): void;
+}
+
 /** @returns what ran, and the first migration that is to be prepared before it runs with those after it */
 async function runMissing(
   database: Database,
   session: Transaction,
-  prepared: Migration | undefined,
-  now: () => number,
+  { prepared, ran, now, begin }: Run,
 ): Promise<{ readonly names: readonly string[]; readonly next: Migration | undefined }> {
   const { build } = database;
   await session.run(buildMigrationsTable(database.dialect).compile(build));
   const done = await readApplied(session, database);
   refuseNewer(done);
   const names: string[] = [];
+  const isNew = done.length === ran.length;
   for (const migration of migrations.filter(({ name }) => !done.includes(name))) {
+    if (!isNew) begin(migration.name);
     if (migration.prepare !== undefined && migration !== prepared) return { names, next: migration };
     await migration.up(session, database);
     const row = { name: migration.name, applied_at: now() };
