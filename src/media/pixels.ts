@@ -86,6 +86,19 @@ export function cutOut(pixels: Pixels, width: number, height: number): Pixels {
   return { ...pixels, width, height, rgba };
 }
 
+/** A larger picture, transparent but for these pixels. */
+export function placeWithin(
+  pixels: Pixels,
+  { width, height }: { readonly width: number; readonly height: number },
+  { left, top }: { readonly left: number; readonly top: number },
+): Pixels {
+  const rgba = new Uint8Array(width * height * channels);
+  const row = pixels.width * channels;
+  for (let y = 0; y < pixels.height; y++)
+    rgba.set(pixels.rgba.subarray(y * row, (y + 1) * row), ((top + y) * width + left) * channels);
+  return { ...pixels, width, height, rgba };
+}
+
 /** The same on white: for formats without transparency. */
 export async function onWhite(pixels: Pixels): Promise<Pixels> {
   const rgba = pixels.rgba.slice();

@@ -38,10 +38,10 @@ export async function prepareImage(
 ): Promise<PreparedImage> {
   const readable = sniff(sent) === 'image/avif' ? await convertAvif(sent, limits, limiter) : sent;
   const upright = await turnUpright(await inspectImage(readable, limits), limits, limiter);
-  const { type, width, height, still, pieces } = upright;
+  const { type, width, height, first, pieces } = upright;
   const bytes = Buffer.concat(pieces);
   const colour = await limiter.run(width * height, async () => {
-    const image = new Bun.Image(still ?? bytes, { maxPixels: limits.pixels });
+    const image = new Bun.Image(first?.file ?? bytes, { maxPixels: limits.pixels });
     return computeMeanColour(await decodePixels(image.resize(sample, sample, { filter: 'box' })));
   });
   return { hash: hashBytes(bytes), bytes, type, width, height, colour };

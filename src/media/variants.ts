@@ -1,8 +1,16 @@
 /** Smaller pictures and other formats of an image: which there may be, and how one is made. */
-import { checkSize, type KeptType, type Limits } from './inspect/image.ts';
+import { checkSize, type FirstPicture, type KeptType, type Limits } from './inspect/image.ts';
 import { inspectImage, type Sniffed, sniff } from './inspect/index.ts';
 import type { Limiter } from './limiter.ts';
-import { cutOut, decodePixels, encodePng, onWhite, type Pixels, requireDecoded } from './pixels.ts';
+import {
+  cutOut,
+  decodePixels,
+  encodePng,
+  onWhite,
+  type Pixels,
+  placeWithin,
+  requireDecoded,
+} from './pixels.ts';
 
 /** Widths and heights that can be requested: few enough that what is made is requested again. */
 export const sizes = [
@@ -26,7 +34,7 @@ export interface VariantRequest {
 }
 
 /** Changes when the same request is to give another picture: what was made before is then made again. */
-const edition = 1;
+const edition = 2;
 const jpegQuality = 82;
 const webpQuality = 80;
 /** The largest size of a variant that names none: that of the largest that can be named. */
@@ -84,31 +92,48 @@ export async function makeVariant(
   limits: Limits,
   limiter: Limiter,
 ): Promise<Uint8Array> {
-  const { type, width, height, still } = await measure(bytes, limits);
+  const { type, width, height, first } = await measure(bytes, limits);
   const { cut, ...whole } = computeGeometry(width, height, request);
+  const part = first && computePart(first, { width, height }, whole);
   return limiter.run(width * height, async () => {
-    const source = new Bun.Image(still ?? bytes, { maxPixels: limits.pixels });
-    const resized = source.resize(whole.width, whole.height);
+    const source = new Bun.Image(first?.file ?? bytes, { maxPixels: limits.pixels });
+    const resized = source.resize(part?.width ?? whole.width, part?.height ?? whole.height);
     const isOpaque = type === 'image/jpeg' || request.format !== 'jpeg';
-    if (cut === undefined && isOpaque) return encode(resized, request.format);
-    const pixels = await decodePixels(resized);
+    if (cut === undefined && part === undefined && isOpaque) return encode(resized, request.format);
+    const decoded = await decodePixels(resized);
+    const pixels = part === undefined ? decoded : placeWithin(decoded, whole, part);
     const shown = cut === undefined ? pixels : cutOut(pixels, cut.width, cut.height);
     const final: Pixels = isOpaque ? shown : await onWhite(shown);
     return encode(new Bun.Image(await encodePng(final)), request.format);
   });
 }
 
-interface Known {
-  readonly type: Sniffed;
+interface Area {
   readonly width: number;
   readonly height: number;
-  readonly still?: Uint8Array;
 }
 
-/** What was kept has been inspected; only the first picture of an animated WebP has to be looked for. */
+/** Where the first picture stands in the whole after that is resized; undefined when it fills it. */
+function computePart(first: FirstPicture, { width, height }: Area, whole: Area): FirstPicture | undefined {
+  if (first.width === width && first.height === height) return undefined;
+  const computeStretch = (start: number, length: number, factor: number, end: number) => {
+    const from = Math.min(end - 1, Math.round(start * factor));
+    return [from, Math.max(1, Math.round((start + length) * factor) - from)] as const;
+  };
+  const [left, across] = computeStretch(first.left, first.width, whole.width / width, whole.width);
+  const [top, down] = computeStretch(first.top, first.height, whole.height / height, whole.height);
+  return { left, top, width: across, height: down };
+}
+
+interface Known extends Area {
+  readonly type: Sniffed;
+  readonly first?: FirstPicture;
+}
+
+/** What was kept has been inspected; only the first picture of a GIF or an animated WebP has to be looked for. */
 async function measure(bytes: Uint8Array, limits: Limits): Promise<Known> {
   const type = sniff(bytes);
-  if (type === 'image/webp') return inspectImage(bytes, limits);
+  if (type === 'image/webp' || type === 'image/gif') return inspectImage(bytes, limits);
   const { width, height } = await requireDecoded(new Bun.Image(bytes).metadata());
   checkSize(width, height, limits);
   return { type, width, height };

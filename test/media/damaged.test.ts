@@ -109,7 +109,7 @@ test.each([
   const cached = join(folder, 'media-cache', hash.slice(0, 2), `${hash}-`);
   mkdirSync(dirname(cached), { recursive: true });
   writeFileSync(`${cached}original`, noise(601, 500));
-  writeFileSync(`${cached}64x-1.png`, blue);
+  writeFileSync(`${cached}64x-2.png`, blue);
   await using replica = await service.replica();
   expect(hashOf(await fetchBytes(replica, url))).toBe(hash);
   expect(await fetchBytes(replica, `${url}?w=64`)).toEqual(small);

@@ -5,6 +5,7 @@ import {
   checkWhole,
   createInvalidImageError,
   createTruncatedImageError,
+  type FirstPicture,
   type Inspected,
   type Limits,
 } from './image.ts';
@@ -27,6 +28,7 @@ export async function inspectGif(bytes: Uint8Array, limits: Limits): Promise<Ins
   checkWhole(width, height, limits);
   let at = 13 + computePaletteLength(bytes[10] ?? 0);
   const pieces: Uint8Array[] = [bytes.subarray(0, at)];
+  let first: FirstPicture | undefined;
   let frames = 0;
   /** How the next picture is shown: of several the last. */
   let control: Uint8Array | undefined;
@@ -43,6 +45,7 @@ export async function inspectGif(bytes: Uint8Array, limits: Limits): Promise<Ins
       frames += 1;
       checkFrames(frames, { width, height }, limits);
       at = await findBlocksEnd(bytes, findDescriptorEnd(bytes, start, width, height));
+      first ??= parsePlace(bytes, start);
       if (control !== undefined) pieces.push(control);
       control = undefined;
       pieces.push(bytes.subarray(start, at));
@@ -50,9 +53,9 @@ export async function inspectGif(bytes: Uint8Array, limits: Limits): Promise<Ins
     const pause = takeTurn();
     if (pause !== undefined) await pause;
   }
-  if (frames === 0) throw createInvalidImageError('is a GIF without a picture');
+  if (first === undefined) throw createInvalidImageError('is a GIF without a picture');
   pieces.push(Uint8Array.of(trailer));
-  return { type: 'image/gif', width, height, orientation: 1, animated: frames > 1, pieces };
+  return { type: 'image/gif', width, height, orientation: 1, animated: frames > 1, pieces, first };
 }
 
 function isLoop(bytes: Uint8Array, start: number): boolean {
@@ -60,13 +63,23 @@ function isLoop(bytes: Uint8Array, start: number): boolean {
   return loops.includes(String.fromCharCode(...bytes.subarray(start + 3, start + 14)));
 }
 
+function parsePlace(bytes: Uint8Array, descriptor: number): FirstPicture {
+  return {
+    left: readUint16(bytes, descriptor + 1),
+    top: readUint16(bytes, descriptor + 3),
+    width: readUint16(bytes, descriptor + 5),
+    height: readUint16(bytes, descriptor + 7),
+  };
+}
+
 /** @returns where the blocks of a picture begin */
 function findDescriptorEnd(bytes: Uint8Array, start: number, width: number, height: number): number {
   if (start + 10 > bytes.length) throw createTruncatedImageError(format);
-  const [x, y, across, down] = [1, 3, 5, 7].map(offset => readUint16(bytes, start + offset));
-  const isWithin = (x ?? 0) + (across ?? 0) <= width && (y ?? 0) + (down ?? 0) <= height;
+  const place = parsePlace(bytes, start);
+  const isWithin = place.left + place.width <= width && place.top + place.height <= height;
   if (!isWithin) throw createInvalidImageError('is a GIF with a picture larger than the whole');
-  if (across === 0 || down === 0) throw createInvalidImageError('is a GIF with an empty picture');
+  if (place.width === 0 || place.height === 0)
+    throw createInvalidImageError('is a GIF with an empty picture');
   const at = start + 10 + computePaletteLength(bytes[start + 9] ?? 0);
   const codeSize = bytes[at];
   if (codeSize === undefined) throw createTruncatedImageError(format);

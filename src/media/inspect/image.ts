@@ -13,8 +13,18 @@ export interface Inspected {
   readonly animated: boolean;
   /** The file without what is not picture, in pieces: text, places, thumbnails, what follows its end. */
   readonly pieces: readonly Uint8Array[];
-  /** The first picture of an animation as a file of its own, where the decoder needs one. */
-  readonly still?: Uint8Array;
+  /** Of a GIF or an animation. */
+  readonly first?: FirstPicture;
+}
+
+/** The first picture, which need not fill the whole: what is around it is transparent. */
+export interface FirstPicture {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+  /** As a file of its own, where the decoder needs one. */
+  readonly file?: Uint8Array;
 }
 
 export interface Limits {

@@ -6,6 +6,7 @@ import {
   checkWhole,
   createInvalidImageError,
   createTruncatedImageError,
+  type FirstPicture,
   type Inspected,
   type Limits,
 } from './image.ts';
@@ -14,7 +15,7 @@ import { readUint16, readUint24, readUint32 } from './integers.ts';
 const format = 'WebP';
 const mostChunks = 10_000;
 /** Flags of VP8X. */
-const [hasExif, hasXmp, hasAnimation] = [0x08, 0x04, 0x02];
+const [hasProfile, hasAlpha, hasExif, hasXmp, hasAnimation] = [0x20, 0x10, 0x08, 0x04, 0x02];
 const keptChunks: ReadonlySet<string> = new Set(['VP8X', 'ICCP', 'ANIM', 'ANMF', 'ALPH', 'VP8 ', 'VP8L']);
 const pictureChunks: ReadonlySet<string> = new Set(['ALPH', 'VP8 ', 'VP8L']);
 
@@ -36,7 +37,8 @@ export async function inspectWebp(bytes: Uint8Array, limits: Limits): Promise<In
   const kept: Uint8Array[] = [];
   let canvas: Size | undefined;
   let picture: Size | undefined;
-  let still: Uint8Array | undefined;
+  let profile: Uint8Array | undefined;
+  let first: FirstPicture | undefined;
   let orientation = 1;
   let [frames, isAnimated] = [0, false];
   for (const chunk of readChunks(bytes.subarray(0, end), 12)) {
@@ -50,9 +52,9 @@ export async function inspectWebp(bytes: Uint8Array, limits: Limits): Promise<In
       kept.push(clearFlags(chunk.whole));
     } else if (type === 'ANMF') {
       frames += 1;
-      const frame = parseFrame(content, canvas);
+      const frame = parseFrame(content, canvas, profile);
       if (canvas !== undefined) checkFrames(frames, canvas, limits);
-      still ??= frame.still;
+      first ??= frame.picture;
       kept.push(frame.whole);
     } else {
       if (type === 'VP8 ' || type === 'VP8L') {
@@ -60,6 +62,7 @@ export async function inspectWebp(bytes: Uint8Array, limits: Limits): Promise<In
         picture = parsePictureSize(chunk);
         checkWhole(picture.width, picture.height, limits);
       }
+      if (type === 'ICCP') profile = chunk.whole;
       kept.push(chunk.whole);
     }
     await takeTurn();
@@ -74,7 +77,7 @@ export async function inspectWebp(bytes: Uint8Array, limits: Limits): Promise<In
     orientation,
     animated: isAnimated,
     pieces: buildRiff(kept),
-    ...(isAnimated && still !== undefined ? { still } : {}),
+    ...(isAnimated && first !== undefined ? { first } : {}),
   };
 }
 
@@ -123,13 +126,20 @@ function parsePictureSize({ type, content }: Chunk): Size {
   return { width: readUint16(content, 6) & 0x3fff, height: readUint16(content, 8) & 0x3fff };
 }
 
-/** One picture of an animation, without what is not picture; and the same as a file of its own. */
-function parseFrame(content: Uint8Array, canvas: Size | undefined): { whole: Uint8Array; still: Uint8Array } {
+/**
+ * One picture of an animation, without what is not picture; and the same as a file of its own.
+ * @param profile the chunk with the colour profile of the whole
+ */
+function parseFrame(
+  content: Uint8Array,
+  canvas: Size | undefined,
+  profile: Uint8Array | undefined,
+): { whole: Uint8Array; picture: FirstPicture } {
   if (canvas === undefined || content.length < 16)
     throw createInvalidImageError('is an animation whose pictures are broken');
-  const [x, y] = [readUint24(content, 0) * 2, readUint24(content, 3) * 2];
+  const [left, top] = [readUint24(content, 0) * 2, readUint24(content, 3) * 2];
   const [width, height] = [readUint24(content, 6) + 1, readUint24(content, 9) + 1];
-  if (x + width > canvas.width || y + height > canvas.height)
+  if (left + width > canvas.width || top + height > canvas.height)
     throw createInvalidImageError('is an animation with a picture larger than the whole');
   const parts = [...readChunks(content, 16)].filter(({ type }) => pictureChunks.has(type));
   const picture = parts.find(({ type }) => type !== 'ALPH');
@@ -138,17 +148,20 @@ function parseFrame(content: Uint8Array, canvas: Size | undefined): { whole: Uin
     throw createInvalidImageError('is an animation whose pictures are broken');
   const wholes = parts.map(({ whole }) => whole);
   const body = [content.subarray(0, 16), ...wholes];
-  const hasAlpha = parts.some(({ type }) => type === 'ALPH');
+  const isExtended = profile !== undefined || parts.some(({ type }) => type === 'ALPH');
+  const head = profile === undefined ? [] : [profile];
+  const flags = profile === undefined ? hasAlpha : hasAlpha | hasProfile;
+  const file = isExtended ? [buildExtendedHeader(size, flags), ...head, ...wholes] : wholes;
   return {
     whole: buildChunk('ANMF', body),
-    still: Buffer.concat(buildRiff(hasAlpha ? [buildExtendedHeader(size), ...wholes] : wholes)),
+    picture: { left, top, width, height, file: Buffer.concat(buildRiff(file)) },
   };
 }
 
-/** VP8X of a still picture with transparency. */
-function buildExtendedHeader({ width, height }: Size): Uint8Array {
+/** VP8X of a still picture. */
+function buildExtendedHeader({ width, height }: Size, flags: number): Uint8Array {
   const content = new Uint8Array(10);
-  content[0] = 0x10;
+  content[0] = flags;
   new DataView(content.buffer).setUint32(4, width - 1, true);
   for (const [index, shift] of [0, 8, 16].entries()) content[7 + index] = ((height - 1) >> shift) & 0xff;
   return buildChunk('VP8X', [content]);
