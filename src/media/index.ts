@@ -54,10 +54,13 @@ export interface Media {
 
 /** Bytes from which on a file is not held in memory to be sent. */
 const largeFile = 1024 * 1024;
+/** Files that are held in memory at once, to be checked or to have another size made of them: they may be large. */
+const mostHeld = 4;
 
 export function createMedia(config: Config, clock: Clock, log: Log): Media {
   const limits: Limits = { pixels: config.MEDIA_PIXEL_LIMIT };
   const limiter = createLimiter(computeWholeLimit(limits));
+  const held = createLimiter(mostHeld, mostHeld);
   const store = openStore(config, clock);
   const cache = createFileCache(join(config.DATA_DIR, 'media-cache'), config.MEDIA_CACHE_LIMIT, log);
   const counts = countNothing();
@@ -72,6 +75,13 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
     counts.madeBytes += made.length;
     await cache.put(hash, toVariantName(request), made);
     return made;
+  }
+
+  /** A large file that is known to be what its name says, as it lies on this machine. */
+  async function locateLarge(hash: string): Promise<MediaFile | undefined> {
+    const path = await originals.locate(hash);
+    const file = path === undefined ? undefined : Bun.file(path);
+    return file !== undefined && file.size >= largeFile ? { content: file, size: file.size } : undefined;
   }
 
   return {
@@ -106,17 +116,20 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
     },
     typeOf: originals.typeOf,
     async original(hash) {
-      const path = await originals.locate(hash);
-      const file = path === undefined ? undefined : Bun.file(path);
-      if (file !== undefined && file.size >= largeFile) return { content: file, size: file.size };
-      return toMediaFile(await originals.read(hash));
+      const known = await locateLarge(hash);
+      if (known !== undefined) return known;
+      const bytes = await held.run(1, () => originals.read(hash));
+      // What has been checked now need not be held while it is sent.
+      return (await locateLarge(hash)) ?? toMediaFile(bytes);
     },
     hasVariant: (hash, request) => cache.has(hash, toVariantName(request)),
     async variant(hash, request) {
       const name = toVariantName(request);
       const kept = await cache.get(hash, name);
       if (kept !== undefined) counts.hits += 1;
-      return toMediaFile(kept ?? (await shareRun(`${hash}-${name}`, () => make(hash, request))));
+      return toMediaFile(
+        kept ?? (await shareRun(`${hash}-${name}`, () => held.run(1, () => make(hash, request)))),
+      );
     },
   };
 }

@@ -18,10 +18,11 @@ interface Job {
   begin(): void;
 }
 
-/** @param budget pixels at once; one job alone may have more */
-export function createLimiter(budget: number): Limiter {
-  // The event loop keeps a processor.
-  const mostJobs = Math.max(1, availableParallelism() - 1);
+// The event loop keeps a processor.
+const processors = Math.max(1, availableParallelism() - 1);
+
+/** @param budget pixels at once; one job alone may have more; @param mostJobs at once, whatever they hold */
+export function createLimiter(budget: number, mostJobs = processors): Limiter {
   const waiting: Job[] = [];
   let [jobs, held] = [0, 0];
 
