@@ -97,7 +97,7 @@ export async function makeVariant(
   const part = first && computePart(first, { width, height }, whole);
   return limiter.run(width * height, async () => {
     const source = new Bun.Image(first?.file ?? bytes, { maxPixels: limits.pixels });
-    const resized = source.resize(part?.width ?? whole.width, part?.height ?? whole.height);
+    const resized = await makeResized(source, first ?? { width, height }, part ?? whole);
     const isOpaque = type === 'image/jpeg' || request.format !== 'jpeg';
     if (cut === undefined && part === undefined && isOpaque) return encode(resized, request.format);
     const decoded = await decodePixels(resized);
@@ -106,6 +106,13 @@ export async function makeVariant(
     const final: Pixels = isOpaque ? shown : await onWhite(shown);
     return encode(new Bun.Image(await encodePng(final)), request.format);
   });
+}
+
+/** Wider, but less high: lower first, since rows are resized before columns, and all of them would be held meanwhile. */
+async function makeResized(source: Bun.Image, from: Area, to: Area): Promise<Bun.Image> {
+  if (to.width <= from.width || to.height >= from.height) return source.resize(to.width, to.height);
+  const lower = source.resize(from.width, to.height).png({ compressionLevel: 0 });
+  return new Bun.Image(await requireDecoded(lower.bytes())).resize(to.width, to.height);
 }
 
 interface Area {
