@@ -99,7 +99,8 @@ function findHeaderProblem(columns: readonly string[], repeated?: RegExp): strin
   if (columns.length === 1 && only.includes('|')) return otherDelimiter;
   if (columns.some(name => name.includes('\r'))) return loneReturns;
   const named = columns.filter(name => name !== '');
-  const twice = named.find((name, index) => named.indexOf(name) !== index && repeated?.test(name) !== true);
+  const seen = new Set<string>();
+  const twice = named.find(name => repeated?.test(name) !== true && seen.size === seen.add(name).size);
   if (named.length === 0) return 'is the header and names no column';
   return twice === undefined
     ? undefined
@@ -247,8 +248,10 @@ function toRowValue(
 }
 
 /** Those without a name are all different. */
-const omitRepeated = (columns: readonly string[]): string[] =>
-  columns.filter((name, index) => name === '' || columns.indexOf(name) === index);
+function omitRepeated(columns: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return columns.filter(name => name === '' || seen.size < seen.add(name).size);
+}
 
 const joinCells = (before: string, text: string): string => (text === '' ? before : `${before},${text}`);
 
