@@ -59,6 +59,7 @@ function checkArguments(args: string[], options: Options, positionals: boolean):
     ...{ args, options, strict: false, tokens: true },
     ...{ allowNegative: true, allowPositionals: true },
   });
+  const given = new Map<string, string>();
   for (const token of tokens) {
     if (token.kind === 'positional' && !positionals) refuseExtraArguments([token.value]);
     if (token.kind !== 'option') continue;
@@ -67,7 +68,14 @@ function checkArguments(args: string[], options: Options, positionals: boolean):
     if (type === undefined || (rawName === `--no-${name}` && type !== 'boolean'))
       throw new UsageError(`unknown option '${rawName}'`);
     if (type === 'boolean' && value !== undefined) throw new UsageError(`${rawName} takes no value`);
+    const before = given.get(name);
+    given.set(name, rawName);
+    // The last would count, and what the first says be lost without a word.
+    if (before !== undefined && before !== rawName)
+      throw new UsageError(`${before} and ${rawName} contradict each other`);
     if (type === 'boolean') continue;
+    if (before !== undefined && options[name]?.multiple !== true)
+      throw new UsageError(`${rawName} is given twice: it takes one value`);
     // Empty is what a shell makes of a variable that is not set.
     if (value === undefined || value === '') throw new UsageError(`${rawName} needs a value`);
     if (!inlineValue && value.startsWith('--'))

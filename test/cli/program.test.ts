@@ -64,6 +64,18 @@ describe('the command line', () => {
       2,
       /^catalog import: --dry-run takes no value; see .*\n$/,
     ],
+    [
+      'an option given twice',
+      ['export', '--format', 'json', '--format=csv'],
+      2,
+      /^catalog export: --format is given twice: it takes one value; see .*\n$/,
+    ],
+    [
+      'an option that takes back another',
+      ['import', 'a', '--dry-run', '--no-dry-run'],
+      2,
+      /^catalog import: --dry-run and --no-dry-run contradict each other; see .*\n$/,
+    ],
     ['no --no-', ['import', 'a', '--no-skip'], 2, /^catalog import: unknown option '--no-skip'; see .*\n$/],
     [
       'an argument of a command without any',
