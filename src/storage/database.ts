@@ -189,6 +189,8 @@ export interface Dialect {
   };
   /** Gives a row where there is a table of this name. */
   readonly table: (name: string) => RawBuilder<unknown>;
+  /** In which encoding texts are stored; undefined where it is always one that has all characters. */
+  readonly encoding?: RawBuilder<{ encoding: string }>;
   /** Which of a counter's rows this connection adds to, so that concurrent writers do not wait for one row. */
   readonly slot: RawBuilder<number>;
   /** What a migration does so that new events are found by storage/changes/. */

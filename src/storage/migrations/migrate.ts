@@ -70,6 +70,7 @@ async function runMissing(
   await session.run(buildMigrationsTable(database.dialect).compile(build));
   const done = await readApplied(session, database);
   refuseNewer(done);
+  if (done.length === 0) await requireUnicode(session, database);
   const names: string[] = [];
   const isNew = done.length === ran.length;
   for (const migration of migrations.filter(({ name }) => !done.includes(name))) {
@@ -81,6 +82,16 @@ async function runMissing(
     names.push(migration.name);
   }
   return { names, next: undefined };
+}
+
+/** @throws Error for a new database whose encoding lacks characters: later the first text that has one would fail. */
+async function requireUnicode(session: Session, { build, dialect }: Database): Promise<void> {
+  if (dialect.encoding === undefined) return;
+  const found = await session.first(dialect.encoding.compile(build));
+  if (found === undefined || found.encoding === 'UTF8') return;
+  throw new Error(
+    `The encoding of the database is ${found.encoding}, and texts of a catalog need UTF8: name one made with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.`,
+  );
 }
 
 /** @param names of the migrations that a database has had @throws Error when it is newer than this program */

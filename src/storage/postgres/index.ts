@@ -61,6 +61,7 @@ const dialect: Dialect = {
     moment: sql`double precision`,
   },
   table: name => sql`select 1 as found where to_regclass(${name}) is not null`,
+  encoding: sql`select current_setting('server_encoding') as encoding`,
   slot: sql<number>`(pg_backend_pid() % ${sql.lit(slots)})`,
   changes: { prepare: eventsByTransaction },
   followed: { prepare: buildFollowedTable, last: buildLastSettled },

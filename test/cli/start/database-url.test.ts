@@ -1,5 +1,6 @@
 /** What is said of a DATABASE_URL that cannot be used: the setting, the rule, and nothing of the password. */
 import { expect, test } from 'bun:test';
+import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
 import { createPlace } from '../program.ts';
 
 const encoded = 'needs % in user and password written as %25, @ as %40, / as %2F, ? as %3F, # as %23\n';
@@ -77,3 +78,23 @@ test.each([
   expect(err).toStartWith(`catalog users: PostgreSQL at 127.0.0.1:1 (database ${database}): `);
   place.remove();
 });
+
+test.skipIf(!hasPostgres).each(['LATIN1', 'SQL_ASCII'])(
+  'a new database whose encoding is %s is refused before anything is in it',
+  async encoding => {
+    const DATABASE_URL = await createDatabase(
+      ` encoding '${encoding}' lc_collate 'C' lc_ctype 'C' template template0`,
+    );
+    const place = await createPlace('sqlite', { DATABASE_URL });
+    const file = place.file('p.csv', 'sku,name,price\nA-1,漢,1\n');
+    const { status, err } = await place.runHere(['import', file]);
+    expect({ status, err }).toEqual({
+      status: 1,
+      err: expect.stringContaining(
+        `The encoding of the database is ${encoding}, and texts of a catalog need UTF8`,
+      ),
+    });
+    expect((await place.runHere(['export'])).err).toContain('it has no table of migrations');
+    place.remove();
+  },
+);

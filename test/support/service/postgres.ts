@@ -10,9 +10,9 @@ export const hasPostgres = (process.env.TEST_DATABASE_URL ?? '') !== '';
 /** Of the databases to be dropped after the tests of a file. */
 const names = new Set<string>();
 
-/** @returns the URL of a new, empty database */
-export function createDatabase(): Promise<string> {
-  return create('');
+/** @param options in the words of CREATE DATABASE @returns the URL of a new, empty database */
+export function createDatabase(options = ''): Promise<string> {
+  return create(options);
 }
 
 /** @returns the URL of a new copy of a database without connections */
