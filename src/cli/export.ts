@@ -36,9 +36,9 @@ sku nor externalId, nor a variant with a sku: those are created again each time,
 on standard error. id, createdAt, updatedAt, rating and what the service makes of the rest are for other readers:
 import leaves them out, and takes the apostrophes back. NDJSON and JSON have each product as the service shows it,
 with its variants in variants, and in basePrice the price of its own, for variants without one. CSV has a column for
-each attribute (attributes.colour) and JSON in the cells of options, variants, and images with a text. In CSV an
-empty cell stands for no value, so an empty description comes back as none, and a product without currency gets the
-default one.
+each attribute (attributes.colour) and JSON in the cells of options, variants, and images with a text. Its columns of
+attributes are ordered by key, and so are the attributes of products that an import makes of them. In CSV an empty cell
+stands for no value, so an empty description comes back as none, and a product without currency gets the default one.
 
 Exit status: 0 done; 1 the export failed, and no file was written; 2 the command line is wrong. A signal that ends
 the export (SIGTERM, SIGINT, SIGHUP) leaves no file either.`;
