@@ -134,6 +134,72 @@ describeOnDatabases('what is deleted with something on %s', kind => {
     expect(wrong.filter(line => !line.startsWith('product '))).toEqual([]);
   });
 
+  test('hundreds of reviews with their author: their events, and those of the products, in blocks of 200', async () => {
+    const { id: userId } = await addUser();
+    const [start, many] = [await lastEvent(), 450];
+    const { id: _, ...members } = await addProduct(service, { name: 'Rated' });
+    const document = JSON.stringify({ ...members, rating: { average: 4, count: 2 } }).slice(1);
+    await run(sql`insert into products (name, price, status, created_at, updated_at, document, rating_sum, rating_count)
+      with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(many)})
+      select 'Rated', 1, 'active', 1, 1, ${sql.lit(document)}, 8, 2 from numbers`);
+    // The later the product, the earlier its review.
+    await run(sql`insert into reviews (product_id, user_id, author_name, rating, body, created_at, updated_at)
+      select id, ${sql.lit(userId)}, 'Ada Leaving', 3, name, 1, 1 from products
+      where rating_sum = 8 order by id desc`);
+    const reviews = await service.database.read.all(
+      sql<{ id: number; product_id: number }>`select id, product_id from reviews
+        where user_id = ${userId} order by product_id`.compile(service.database.build),
+    );
+    await remove(`/v1/users/${userId}`);
+    const expected: [string, number][] = [];
+    for (let from = 0; from < many; from += 200) {
+      const block = reviews.slice(from, from + 200);
+      for (const id of block.map(review => review.id).sort((a, b) => a - b))
+        expected.push(['review.deleted', id]);
+      for (const review of block) expected.push(['product.updated', review.product_id]);
+    }
+    const written = sql<{ type: string; resource_id: number }>`select type, resource_id from events
+      where id > ${start} and type in ('review.deleted', 'product.updated') order by id`;
+    const events = await service.database.read.all(written.compile(service.database.build));
+    expect(events.map(event => [event.type, event.resource_id])).toEqual(expected);
+    for (const { type, before, after } of await since(start)) {
+      if (type === 'review.deleted') expect([before?.rating, after]).toEqual([3, null]);
+      if (type !== 'product.updated') continue;
+      expect([before?.rating, after?.rating]).toEqual([
+        { average: 4, count: 2 },
+        { average: 5, count: 1 },
+      ]);
+    }
+    const { body } = await call(service, { path: `/v1/products/${reviews[0]?.product_id}`, as: 'user' });
+    expect(body.rating).toEqual({ average: 5, count: 1 });
+  });
+
+  test('an account that much refers to: posts stay without it, todos go, and those of others stay', async () => {
+    const [{ id }, other] = [await addUser(), await addUser()];
+    const many = 1200;
+    const numbers = sql`with recursive numbers (n) as (
+      select 1 union all select n + 1 from numbers where n < ${sql.lit(many)})`;
+    const add = async (user: number) => {
+      await run(sql`insert into posts (title, body, author_id, author_name, user_id, created_at, updated_at)
+        ${numbers} select 'Kept', 'b', ${sql.lit(user)}, 'Ada Leaving', ${sql.lit(user)}, 1, 1 from numbers`);
+      await run(sql`insert into todos (user_id, title, done, created_at, updated_at)
+        ${numbers} select ${sql.lit(user)}, 't', 0, 1, 1 from numbers`);
+    };
+    await add(id);
+    await add(other.id);
+    await remove(`/v1/users/${id}`);
+    const number = sql`select cast(count(*) as integer) as n from`;
+    const counts = async (user: number) => [
+      await count(sql`${number} posts where author_id = ${user} and user_id is null`),
+      await count(sql`${number} posts where user_id = ${user}`),
+      await count(sql`${number} todos where user_id = ${user}`),
+    ];
+    expect(await counts(id)).toEqual([many, 0, 0]);
+    expect(await counts(other.id)).toEqual([0, many, many]);
+    // Another test compares what can be found with what is there.
+    await run(sql`delete from posts where title = 'Kept'`);
+  });
+
   test('thousands of them, in one transaction that lets others have their turn', async () => {
     const many = 5000;
     const article = await post('/v1/posts', { title: 't', body: 'b' });

@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely';
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
+import { mostAtOnce, prepareByKeys } from '../../storage/batched-lookups.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { createLister, type Lister } from '../../storage/list/index.ts';
 import type { ListOptions } from '../../storage/list/request.ts';
@@ -11,6 +12,7 @@ import { computeChangeMoment } from '../../storage/moments.ts';
 import { type Arguments, prepareByShape, prepareQuery } from '../../storage/prepared.ts';
 import { createSearchIndex, type SearchText, type SearchType } from '../../storage/search/index.ts';
 import { createTableRows } from '../../storage/table-rows.ts';
+import { mapInSlices } from '../../turns/slices.ts';
 
 /** The author of something: the id, and the name at that time. */
 export interface Author {
@@ -42,11 +44,6 @@ interface AuthoredTable<Row> {
   representationOf(row: Row): object;
 }
 
-interface Selected<Row> {
-  readonly column: keyof Row & string;
-  readonly value: number;
-}
-
 export interface AuthoredStore<Row extends Written> {
   readonly list: Lister<Row>;
   find(session: Session, id: number): Promise<Row | undefined>;
@@ -62,20 +59,23 @@ export interface AuthoredStore<Row extends Written> {
   update(session: Transaction, before: Row, changes: Partial<Row>, cause: Cause): Promise<Row>;
   remove(session: Transaction, before: Row, cause: Cause): Promise<void>;
   /**
-   * Deletes the next rows with this value, in the order of a column, each with its event: for those that go with what
-   * they belong to, before the database's cascade would delete them without one.
-   * @returns those that were deleted; none when there are no more
+   * Deletes rows by their ids, each with its event: for those that go with what they belong to,
+   * before the database's cascade would delete them without one.
+   * @returns those that were still there, in order of id
    */
-  removeSome(
+  removeSome(session: Transaction, ids: readonly number[], cause: Cause): Promise<Row[]>;
+  /**
+   * Deletes all rows with this value, in order of id. What they belong to is locked, and about to be deleted itself: there
+   * will be no more of them.
+   */
+  removeAll(
     session: Transaction,
-    of: Selected<Row> & { readonly by?: keyof Row & string },
+    of: { readonly column: keyof Row & string; readonly value: number },
     cause: Cause,
-  ): Promise<Row[]>;
-  /** Deletes all of them, in order of id. What they belong to is locked, and about to be deleted itself. */
-  removeAll(session: Transaction, of: Selected<Row>, cause: Cause): Promise<void>;
+  ): Promise<void>;
 }
 
-/** Rows deleted with what they belong to, per statement. */
+/** Rows deleted with what they belong to, whose events are written together. */
 export const removedAtOnce = 200;
 
 export function createAuthoredStore<Row extends Arguments & Written>(
@@ -91,25 +91,26 @@ export function createAuthoredStore<Row extends Arguments & Written>(
   const table = sql.table(spec.table);
   const names = sql.join(columns.map(name => sql.ref(name)));
 
-  const removeSome = prepareByShape<{ value: number }, Row>(build, (shape, { value }) => {
-    const [column = '', by = ''] = shape.split(' ');
-    return sql<Row>`delete from ${table} where id in (
-        select id from ${table} where ${sql.ref(column)} = ${value}
-        order by ${sql.ref(by)} limit ${sql.lit(removedAtOnce)} ${dialect.forUpdate})
-      returning id, ${names}`;
-  });
+  const idsOf = prepareByShape<{ value: number }, { id: number }>(
+    build,
+    (column, { value }) => sql`select id from ${table} where ${sql.ref(column)} = ${value} order by id`,
+  );
+  // Locked in the order of their ids: who deletes others meanwhile makes no deadlock.
+  const removeByIds = prepareByKeys<Row>(size =>
+    sql<Row>`delete from ${table} where id in (
+        select id from ${table} where id in (${sql.join(new Array(size).fill(null))}) order by id ${dialect.forUpdate})
+      returning id, ${names}`.compile(build),
+  );
 
-  const removeNext: AuthoredStore<Row>['removeSome'] = async (
-    session,
-    { column, value, by = 'id' },
-    cause,
-  ) => {
-    const rows = await session.all(removeSome(`${column} ${by}`, { value }));
+  async function removeSome(session: Transaction, ids: readonly number[], cause: Cause): Promise<Row[]> {
+    const rows: Row[] = [];
+    for (let start = 0; start < ids.length; start += mostAtOnce)
+      rows.push(...(await session.all(removeByIds(ids.slice(start, start + mostAtOnce)))));
     rows.sort((a, b) => a.id - b.id);
-    const changes = rows.map(row => changeOf('deleted', row, undefined));
+    const changes = await mapInSlices(rows, row => changeOf('deleted', row, undefined));
     await outbox.recordAll(session, changes, cause);
     return rows;
-  };
+  }
 
   const changeOf = createChangeBuilder<Row>(spec.resource, row => JSON.stringify(spec.representationOf(row)));
 
@@ -158,9 +159,12 @@ export function createAuthoredStore<Row extends Arguments & Written>(
       await outbox.record(session, changeOf('deleted', before, undefined), cause);
     },
 
-    removeSome: removeNext,
-    async removeAll(session, of, cause) {
-      while ((await removeNext(session, of, cause)).length > 0);
+    removeSome,
+    // Their ids are read once: PostgreSQL would pass by all that are gone already each time that it looks for the next.
+    async removeAll(session, { column, value }, cause) {
+      const ids = (await session.all(idsOf(column, { value }))).map(({ id }) => id);
+      for (let start = 0; start < ids.length; start += removedAtOnce)
+        await removeSome(session, ids.slice(start, start + removedAtOnce), cause);
     },
   };
 }

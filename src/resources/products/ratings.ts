@@ -3,9 +3,10 @@
  * from the sum and the number so far, so that no review is read again (docs/decisions/0013).
  */
 import type { Cause, Outbox } from '../../events/outbox.ts';
+import { type ColumnTypes, createPartialUpdate } from '../../storage/bulk.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { computeChangeMoment } from '../../storage/moments.ts';
-import { prepareQuery } from '../../storage/prepared.ts';
+import { mapInSlices } from '../../turns/slices.ts';
 import { createProductLocks, type ProductLocks } from './locks.ts';
 import {
   buildProductChange,
@@ -22,8 +23,13 @@ export interface ProductRatings extends ProductLocks {
    * @param change what is to be added to the sum of all ratings, and to their number
    */
   add(session: Transaction, before: LockedProduct, change: RatingChange, cause: Cause): Promise<void>;
-  /** Locks products and adds to their ratings. @param changes by product */
-  addMany(session: Transaction, changes: ReadonlyMap<number, RatingChange>, cause: Cause): Promise<void>;
+  /** The same for many. @param changes by product: of those that have none, the rating stays */
+  addMany(
+    session: Transaction,
+    locked: readonly LockedProduct[],
+    changes: ReadonlyMap<number, RatingChange>,
+    cause: Cause,
+  ): Promise<void>;
 }
 
 export interface RatingChange {
@@ -36,24 +42,20 @@ export function computeAverage(sum: number, count: number): number | null {
   return count === 0 ? null : Math.round((sum * 100) / count) / 100;
 }
 
-export function createProductRatings(database: Database, outbox: Outbox): ProductRatings {
-  const { build } = database;
-  const locks = createProductLocks(database);
-  type Written = Omit<LockedProduct, 'base_price' | 'category_id'>;
-  const update = prepareQuery<{ [Column in keyof Written]: Written[Column] }, unknown>(build, argument =>
-    build
-      .updateTable('products')
-      .set({
-        document: argument.document,
-        updated_at: argument.updated_at,
-        rating_sum: argument.rating_sum,
-        rating_count: argument.rating_count,
-      })
-      .where('id', '=', argument.id),
-  );
+/** What is written of a product with its rating. */
+const columns = {
+  document: 'text',
+  updated_at: 'double precision',
+  rating_sum: 'integer',
+  rating_count: 'integer',
+} as const satisfies ColumnTypes;
 
-  /** Writes the new rating of a product; gives what its event says. */
-  async function write(session: Transaction, before: LockedProduct, change: RatingChange, at: number) {
+export function createProductRatings(database: Database, outbox: Outbox): ProductRatings {
+  const locks = createProductLocks(database);
+  const write = createPartialUpdate(database, 'products', columns, []);
+
+  /** The row that a product has with its new rating, and what the event of that says. */
+  function rate(before: LockedProduct, change: RatingChange, at: number) {
     const sum = before.rating_sum + change.sum;
     const count = before.rating_count + change.count;
     const old = productOf(before);
@@ -63,41 +65,34 @@ export function createProductRatings(database: Database, outbox: Outbox): Produc
       ...toKeptProduct(old),
       rating,
     });
-    await session.run(update({ id, document, updated_at: at, rating_sum: sum, rating_count: count }));
-    return buildProductChange('updated', before, { id, document });
+    const after = { document, updated_at: at, rating_sum: sum, rating_count: count };
+    return { id, before: {}, after, event: buildProductChange('updated', before, { id, document }) };
   }
 
-  async function addAll(
-    session: Transaction,
-    products: readonly LockedProduct[],
-    changeOf: (id: number) => RatingChange | undefined,
-    cause: Cause,
-  ): Promise<void> {
-    // All at once: PostgreSQL gets them in one go instead of one round trip each.
-    const written = await Promise.all(
-      products.map(product =>
-        write(
-          session,
-          product,
-          changeOf(product.id) ?? { sum: 0, count: 0 },
-          computeChangeMoment(cause.at, product.updated_at),
-        ),
-      ),
+  const addMany: ProductRatings['addMany'] = async (session, locked, changes, cause) => {
+    const rated = await mapInSlices(
+      locked.flatMap(product => {
+        const change = changes.get(product.id);
+        return change === undefined ? [] : [{ product, change }];
+      }),
+      ({ product, change }) => rate(product, change, computeChangeMoment(cause.at, product.updated_at)),
     );
-    await outbox.recordAll(session, written, cause);
-  }
+    await write(session, rated);
+    await outbox.recordAll(
+      session,
+      rated.map(({ event }) => event),
+      cause,
+    );
+  };
 
   return {
     ...locks,
 
     async add(session, before, change, cause) {
       if (change.sum === 0 && change.count === 0) return;
-      await addAll(session, [before], () => change, cause);
+      await addMany(session, [before], new Map([[before.id, change]]), cause);
     },
 
-    async addMany(session, changes, cause) {
-      const products = await locks.lockMany(session, [...changes.keys()]);
-      await addAll(session, products, id => changes.get(id), cause);
-    },
+    addMany,
   };
 }

@@ -74,10 +74,10 @@ export function createReviewStore(database: Database, outbox: Outbox): ReviewSto
     argument => sql`select id from reviews
         where product_id = ${argument.productId} and user_id = ${argument.userId}`,
   );
-  const nextProducts = prepareQuery<{ userId: number }, { product_id: number }>(
+  const allOfUser = prepareQuery<{ userId: number }, { id: number; product_id: number }>(
     build,
-    argument => sql`select product_id from reviews
-        where user_id = ${argument.userId} order by product_id limit ${sql.lit(removedAtOnce)}`,
+    argument =>
+      sql`select id, product_id from reviews where user_id = ${argument.userId} order by product_id`,
   );
 
   async function rate(session: Transaction, productId: number, change: RatingChange, cause: Cause) {
@@ -117,20 +117,23 @@ export function createReviewStore(database: Database, outbox: Outbox): ReviewSto
     },
 
     async removeAllOf(session, userId, cause) {
-      for (;;) {
+      const all = await session.all(allOfUser({ userId }));
+      for (let start = 0; start < all.length; start += removedAtOnce) {
+        const some = all.slice(start, start + removedAtOnce);
         // Products first, in order of id, as every transaction locks them.
-        const products = await session.all(nextProducts({ userId }));
-        await ratings.lockMany(
+        const products = await ratings.lockMany(
           session,
-          products.map(({ product_id }) => product_id),
+          some.map(({ product_id }) => product_id),
         );
-        const of = { column: 'user_id', value: userId, by: 'product_id' } as const;
-        const removed = await rows.removeSome(session, of, cause);
-        if (removed.length === 0) return;
+        const removed = await rows.removeSome(
+          session,
+          some.map(({ id }) => id),
+          cause,
+        );
         const changes = removed.map(
           ({ product_id, rating }) => [product_id, { sum: -rating, count: -1 }] as const,
         );
-        await ratings.addMany(session, new Map(changes), cause);
+        await ratings.addMany(session, products, new Map(changes), cause);
       }
     },
 
