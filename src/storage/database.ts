@@ -138,6 +138,13 @@ export interface Reference {
   readonly target: string;
 }
 
+/** A column that the database itself deletes or empties with the row that it refers to. */
+export interface Dependent {
+  readonly child: string;
+  readonly column: string;
+  readonly action: 'CASCADE' | 'SET NULL';
+}
+
 /** What a check of a database queries in the words of its dialect. */
 export interface DialectChecks {
   /** What a session does first whose statements may take long. */
@@ -202,6 +209,8 @@ export interface Dialect {
     /** Of such a table: the last id up to which no row will be added any more. Rows are to be read after this. */
     last(table: string): RawBuilder<{ id: number }>;
   };
+  /** All that refers to the rows of a table and goes with them; undefined where that holds up no event loop. */
+  readonly dependents?: (parent: string) => RawBuilder<Dependent>;
   /** The last ids that have been given, so that none is given twice; undefined where nothing is copied from. */
   readonly lastIds?: RawBuilder<{ table: string; last: number }>;
   /** Has the ids of a table go on after this one; undefined where nothing is copied to. */

@@ -3,6 +3,7 @@ import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbo
 import type { Role } from '../../http/access.ts';
 import { parseStored } from '../../storage/damage.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
+import { createDependentsRemover } from '../../storage/dependents.ts';
 import { createLister, type Lister } from '../../storage/list/index.ts';
 import { computeChangeMoment, toDates, toIsoDate } from '../../storage/moments.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
@@ -109,6 +110,7 @@ export function createUserStore(
 ): UserStore {
   const { build, dialect } = database;
   const search = createSearchIndex(database);
+  const removeDependents = createDependentsRemover(database, 'users');
   const rows = createTableRows<StoredUser>(database, 'users', [
     ...columns,
     'email_key',
@@ -191,6 +193,7 @@ export function createUserStore(
       change(session, before, { password_hash, pending_email: null }, 'password_changed', cause),
     verify: (session, before, cause) => change(session, before, { verified_at: cause.at }, 'verified', cause),
     async remove(session, before, cause) {
+      await removeDependents(session, before.id);
       await rows.remove(session, before.id);
       await ended.end(session, before.id, before.session_generation + 1, cause.at);
       await search.remove(session, 'user', { id: before.id, ...toUserText(before) });

@@ -41,6 +41,9 @@ const dialect: Dialect = {
   table: name => sql`select 1 as found from sqlite_schema where type = 'table' and name = ${name}`,
   slot: sql<number>`0`,
   changes: { prepare: [] },
+  dependents: parent => sql`select m.name as child, f."from" as "column", f.on_delete as action
+    from sqlite_schema as m join pragma_foreign_key_list(m.name) as f
+    where m.type = 'table' and f."table" = ${parent} and f.on_delete in ('CASCADE', 'SET NULL')`,
   lastIds: sql`select name as "table", seq as last from sqlite_sequence`,
   lock: undefined,
   json: text => sql`json_quote(${text})`,
