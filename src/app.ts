@@ -37,6 +37,9 @@ import type { Database, Transaction } from './storage/database.ts';
 import { createTurnQueue } from './turns/index.ts';
 import type { PublishedVersion } from './versions.ts';
 
+/** Seconds without a byte after which a connection is closed: what ends half-open and stalled requests. */
+export const idleTimeout = 30;
+
 export interface AppOptions {
   readonly config: Config;
   readonly clock: Clock;
@@ -246,6 +249,7 @@ export function createApp(options: AppOptions): App {
       isLocal: request => isLocal(server.requestIP(request)?.address, request.headers),
       localBase: `http://localhost:${server.port}`,
       now: options.clock.now,
+      keepOpen: request => server.timeout(request, idleTimeout),
       write,
     };
     return serverContext;

@@ -1,10 +1,7 @@
 /** The server on its address and port. */
-import type { App } from './app.ts';
+import { type App, idleTimeout } from './app.ts';
 import { type Config, ConfigError } from './config.ts';
 import { getErrorCode, getErrorMessage } from './error-text.ts';
-
-/** Seconds without a byte after which a connection is closed: what ends half-open and stalled requests. */
-const idleTimeout = 30;
 
 /** @throws ConfigError when the address cannot be listened on */
 export function listen(app: App, config: Config) {

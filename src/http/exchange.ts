@@ -20,6 +20,8 @@ export interface ServerContext {
   isLocal(request: Request): boolean;
   /** Epoch milliseconds. */
   now(): number;
+  /** Has its connection count as one on which something has just come. */
+  keepOpen(request: Request): void;
   /** Runs the request's transaction. */
   write(
     exchange: Exchange,
@@ -122,6 +124,10 @@ export class Exchange implements HandlerContext<unknown, unknown, unknown> {
       requestId: this.requestId,
       at: this.serverContext.now(),
     });
+  }
+
+  keepOpen(): void {
+    this.serverContext.keepOpen(this.request);
   }
 
   get write(): HandlerContext<unknown, unknown, unknown>['write'] {

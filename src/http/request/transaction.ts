@@ -19,6 +19,9 @@ interface WriteOptions {
   readonly committed: (session: Transaction) => void;
 }
 
+/** How often the connection of a long transaction is kept open: well below what the server allows. */
+const keptOpenMs = 10_000;
+
 export function createRequestWrite({
   database,
   authenticator,
@@ -36,7 +39,14 @@ export function createRequestWrite({
       }
       return done;
     };
-    const reply = await runTransaction(exchange, runChecked, touches);
+    // Nothing comes from the client while its work is done: the server would take the connection for a stalled one.
+    const timer = setInterval(() => exchange.keepOpen(), keptOpenMs);
+    let reply: Reply;
+    try {
+      reply = await runTransaction(exchange, runChecked, touches);
+    } finally {
+      clearInterval(timer);
+    }
     if (used !== undefined) committed(used);
     return reply;
   }
