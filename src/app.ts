@@ -72,8 +72,7 @@ export interface App {
 
 export function createApp(options: AppOptions): App {
   const { config, clock, stopping, quota, observer, database, versions } = options;
-  const negotiate = createNegotiate();
-  const parseQuery = requests.createQueryParser();
+  const [negotiate, parseQuery] = [createNegotiate(), requests.createQueryParser()];
   const refuseUnknownMembers = createMemberCheck();
   const cors = createCors(config.CORS_ORIGINS);
   const enter = createRequestQueue();

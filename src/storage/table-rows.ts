@@ -96,3 +96,32 @@ export function createTableRows<Row extends Arguments & { readonly id: number }>
     },
   };
 }
+
+/** Rows per statement that go with another. */
+const dependentsAtOnce = 250;
+
+/**
+ * What goes with a row that is deleted, or forgets it, without events: some rows at a time, where the database would
+ * otherwise do all of that within one statement on the event loop.
+ * @returns a function that does this for the row of an id, which is locked and deleted after it
+ */
+export function createDependentsRemover(
+  { build, dialect }: Pick<Database, 'build' | 'dialect'>,
+  table: string,
+): (session: Session, id: number) => Promise<void> {
+  // As the schema has them.
+  const dependents = dialect.dependents?.(table).compile(build);
+
+  return async (session, id) => {
+    for (const { child, column, action } of dependents === undefined ? [] : await session.all(dependents)) {
+      const [rows, reference] = [sql.table(child), sql.ref(column)];
+      const change =
+        action === 'CASCADE' ? sql`delete from ${rows}` : sql`update ${rows} set ${reference} = null`;
+      const some = sql`${change} where rowid in (
+        select rowid from ${rows} where ${reference} = ${id} limit ${sql.lit(dependentsAtOnce)})`.compile(
+        build,
+      );
+      while ((await session.run(some)) === dependentsAtOnce) await takeTurn();
+    }
+  };
+}

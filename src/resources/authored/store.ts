@@ -95,7 +95,7 @@ export function createAuthoredStore<Row extends Arguments & Written>(
     build,
     (column, { value }) => sql`select id from ${table} where ${sql.ref(column)} = ${value} order by id`,
   );
-  // Locked in the order of their ids: who deletes others meanwhile makes no deadlock.
+  // Locked in the order of their ids: another transaction that deletes some of them makes no deadlock.
   const removeByIds = prepareByKeys<Row>(size =>
     sql<Row>`delete from ${table} where id in (
         select id from ${table} where id in (${sql.join(new Array(size).fill(null))}) order by id ${dialect.forUpdate})

@@ -3,12 +3,11 @@ import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbo
 import type { Role } from '../../http/access.ts';
 import { parseStored } from '../../storage/damage.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
-import { createDependentsRemover } from '../../storage/dependents.ts';
 import { createLister, type Lister } from '../../storage/list/index.ts';
 import { computeChangeMoment, toDates, toIsoDate } from '../../storage/moments.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { createSearchIndex } from '../../storage/search/index.ts';
-import { createTableRows } from '../../storage/table-rows.ts';
+import { createDependentsRemover, createTableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
 import { createEndedSessions, type EndedSessions } from '../auth/ended-sessions.ts';
 import { toUserText } from '../search/texts.ts';
