@@ -139,7 +139,7 @@ export interface Reference {
 }
 
 /** A column that the database itself deletes or empties with the row that it refers to. */
-export interface Dependent {
+interface Dependent {
   readonly child: string;
   readonly column: string;
   readonly action: 'CASCADE' | 'SET NULL';
