@@ -2,7 +2,6 @@
  * Reads the search index; common words of products are read from memory (words.ts), words of few products from the index.
  * Documents of other types are found by the index alone.
  */
-import { createCachedWords } from '../cached.ts';
 import { type DocumentType, getDocumentType, searchTypes } from '../index.ts';
 import { estimate, reachLimit, type SearchSession, toSpan } from '../reading/frequency.ts';
 import { mostDocuments, type SearchReader } from '../reading/index.ts';
@@ -13,22 +12,15 @@ import type { WordSets } from './words.ts';
 
 /** Words of more products are kept in memory. */
 const fewDocuments = 200;
-/** The most beginnings of words whose number of documents is kept. */
-const mostBeginnings = 5000;
 
 /** @param few words of more products are kept in memory */
 export function createMemoryReader(reader: SearchReader, words: WordSets, few = fewDocuments): SearchReader {
   const { fetch, read, hold, group: groupOf, match } = createFinder(reader, words, few);
-  const keepBeginning = createCachedWords<number | undefined>(mostBeginnings);
-
-  /** As the index says: how many documents have words that begin so, where they are few. */
-  const countBeginning = (session: SearchSession, word: string, most?: number): Promise<number | undefined> =>
-    keepBeginning(session.seen, `${word} ${most ?? ''}`, () => reader.beginning(session, word, most));
 
   /** Whether no word begins with the letters and the digit that a code begins with: then none begins with the code. */
   async function isNoCode(session: SearchSession, word: string): Promise<boolean> {
     const start = /^\D+\d/.exec(word)?.[0];
-    return start !== undefined && (await countBeginning(session, start, 1)) === 0;
+    return start !== undefined && (await reader.beginning(session, start, 1)) === 0;
   }
 
   const omitProducts = (types: readonly DocumentType[]): readonly DocumentType[] =>
@@ -44,7 +36,7 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
       await fetch(session, [term]);
       const known = await read(session, term);
       if (known !== undefined) return countDocuments(known.set) + known.others.length;
-      const total = (await isNoCode(session, word)) ? 0 : await countBeginning(session, word);
+      const total = (await isNoCode(session, word)) ? 0 : await reader.beginning(session, word);
       if (total === undefined) return undefined;
       const page = { limit: mostDocuments, smallest: total };
       const found = total === 0 ? [] : await reader.page(session, [[[term]]], searchTypes, page);

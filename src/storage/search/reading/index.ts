@@ -5,6 +5,7 @@
 import type { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../../database.ts';
+import { createCachedWords } from '../cached.ts';
 import { type Expression, isOneWord, type Range, type Term } from '../expression.ts';
 import { type DocumentType, documentTypes, getDialectWords, searchTypes } from '../index.ts';
 import {
@@ -86,6 +87,8 @@ export interface SearchReader extends FrequencyReader {
 }
 
 const cachedCounts = 5000;
+/** Beginnings of words whose number of documents is kept. */
+const cachedBeginnings = 5000;
 /** Longer words than these are searched for as a prefix. */
 const fewLonger = 16;
 /** Documents that may be put together by a session that fails on long reads. */
@@ -105,6 +108,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
   });
   const documentsQueries = new Map<string, CompiledQuery<{ total: number }>>();
   const statements = createReadStatements(build, words);
+  const keepInstances = createCachedWords<number>(cachedBeginnings);
 
   const isRare = createRarityTest(words, build, statements);
   const frequencies = createFrequencyReader(database, { isRare, refuseIfLong });
@@ -156,14 +160,20 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
     if (((await session.first(query))?.total ?? 0) > shortReads) throw new LongRead();
   }
 
+  /** How many times words that begin so are in documents, as far as the limit. */
+  const countInstances = (session: SearchSession, word: string, limit: number): Promise<number> =>
+    keepInstances(
+      session.seen,
+      `${word} ${limit}`,
+      async () => (await session.first(statements.instancesQuery({ word, limit })))?.total ?? 0,
+    );
+
   /** Whether an expression of one group begins words of few documents only, so that putting them together takes no time. */
   async function hasFew(session: SearchSession, [group = [], ...others]: Expression): Promise<boolean> {
     if (others.length > 0 || group.some(choice => choice.length > 1)) return false;
     for (const { word, mark = '', prefix, longer } of group.flat()) {
       if (prefix !== true || longer !== undefined) continue;
-      const wanted = { word: mark + word, limit: fewInstances };
-      if (((await session.first(statements.instancesQuery(wanted)))?.total ?? 0) >= fewInstances)
-        return false;
+      if ((await countInstances(session, mark + word, fewInstances)) >= fewInstances) return false;
     }
     return true;
   }
@@ -238,7 +248,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
 
     async beginning(session, word, most = fewInstances) {
       if (words.instances === undefined) return undefined;
-      const total = (await session.first(statements.instancesQuery({ word, limit: most })))?.total ?? 0;
+      const total = await countInstances(session, word, most);
       return total < most ? total : undefined;
     },
 
