@@ -187,7 +187,6 @@ const closures: Readonly<Record<string, number>> = {
   'src/storage/columns/column.ts createColumn': 155,
   'src/storage/columns/index.ts createColumns': 161,
   'src/storage/search/memory/finder.ts createFinder': 172,
-  'src/storage/search/reading/index.ts createSearchReader': 155,
 };
 
 const functions = files.flatMap(file =>

@@ -1,5 +1,6 @@
 /** What a document is scored by: its words field by field, as texts in which a word is found quickly. */
 
+import { splitPath } from '../../../storage/categories/names.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { collectWords, splitRuns } from '../../../storage/search/text/split.ts';
 import { collectCode, type SearchText } from '../../../storage/search/text/words.ts';
@@ -18,18 +19,28 @@ export interface Field {
   readonly words: string;
 }
 
+/** One of the things that a category's name lists. */
+export interface Kind extends Field {
+  /** The word that says what it is. */
+  readonly head: string;
+}
+
 export interface Features {
   readonly title: Field;
   /** How many words the title has. */
   readonly titleLength: number;
   /** The word of the title that says what it is: `gown` of `Silk Evening Gown in Black, Size 8`. */
   readonly head: string | undefined;
+  /** What its categories say that it is: `laptops` of `Computers > Laptops`, though its title may be a name only. */
+  readonly kinds: readonly Kind[];
   readonly brand: Field | undefined;
   /** Those that have words, the title first. */
   readonly fields: readonly Field[];
 }
 
 const weights = {
+  /** Names of categories are plurals of what is searched for: as a form of it they count as the word itself in a title. */
+  kind: 1.1,
   title: 1,
   code: 1,
   brand: 0.9,
@@ -62,6 +73,7 @@ export async function toFeatures(
   const add = async (weight: number, texts: readonly string[]) => {
     if (texts.length > 0) all.push(await toField(weight, texts));
   };
+  const kinds = await findKinds(fields?.categories ?? [], isFiller);
   const named = fields?.brand ?? null;
   const brand = named === null ? undefined : await toField(weights.brand, [named]);
   if (fields !== undefined) {
@@ -75,7 +87,7 @@ export async function toFeatures(
   }
   if (body !== '') await add(weights.body, [body.slice(0, longestText)]);
   const { head, count } = findHead(title, isFiller);
-  return { title: titleField, titleLength: Math.max(1, count), head, brand, fields: all };
+  return { title: titleField, titleLength: Math.max(1, count), head, kinds, brand, fields: all };
 }
 
 /** The same of a product that is also found by these codes, each one word. */
@@ -83,6 +95,22 @@ export const addCodes = (features: Features, codes: Iterable<string>): Features 
   ...features,
   fields: [...features.fields, { weight: weights.code, words: ` ${[...codes].join(' ')} ` }],
 });
+
+/** What is listed in the name of a category: `Desks & Tables`. */
+const listed = /[&,/+]|\s(?:and|und)\s/i;
+
+/** What the last names of paths list. */
+async function findKinds(
+  paths: readonly string[],
+  isFiller: (word: string) => boolean,
+): Promise<readonly Kind[]> {
+  const kinds: Kind[] = [];
+  for (const name of paths.flatMap(path => (splitPath(path).at(-1) ?? '').split(listed))) {
+    const { head } = findHead(name, isFiller);
+    if (head !== undefined) kinds.push({ ...(await toField(weights.kind, [name])), head });
+  }
+  return kinds;
+}
 
 /**
  * The last word, without numbers and their units, before what is only added: behind a comma, a bracket or a word like

@@ -32,7 +32,7 @@ const readAtOnce = 32;
 const knownBytes = 600;
 
 const computeSize = ({ features }: Scorable): number =>
-  features.fields.reduce((sum, { words }) => sum + countBytes(words), knownBytes);
+  [...features.fields, ...features.kinds].reduce((sum, { words }) => sum + countBytes(words), knownBytes);
 
 /**
  * Those of products are as new as the last check for changes: to ask of each whether it has changed took longer

@@ -1,7 +1,7 @@
 /** How good a hit is: how much of the query it has, in which fields and how exactly, and how rare those words are. */
 import type { Term } from '../../../storage/search/expression.ts';
 import { negligible, type QueryWord } from '../query/word.ts';
-import type { Features, Field } from './features.ts';
+import type { Features, Field, Kind } from './features.ts';
 
 /** What else is known of a document. */
 export interface Facts {
@@ -19,7 +19,7 @@ export interface Score {
 
 /**
  * Parts of the whole: the words, how much of the title they are, whether they stand together there, whether the query's
- * last word is the head of the title, and the rest.
+ * last word is the head of the title or of a category's name, and the rest.
  */
 const shares = {
   words: 0.78,
@@ -99,9 +99,11 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
   const inTitle: boolean[] = [];
   const missing: string[] = [];
   const named = words.filter(({ isFiller }) => !isFiller);
+  const last = words.at(-1);
+  const kind = features.kinds.length === 0 ? undefined : findKind(features, last);
   for (const { text, weight, ways: all, isFiller } of words) {
     const ways = removeNames(all, features);
-    const { value, titled } = computeBest(features, ways);
+    const { value, titled } = computeBest(features, kind, ways);
     if (value === 0 || isGuessed(features, ways)) {
       // Unless there are only such words.
       if (!isFiller || named.length === 0) missing.push(text);
@@ -116,12 +118,21 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
   const value =
     (shares.words * sum) / most +
     shares.title * Math.min(1, titled / features.titleLength) +
-    shares.together * measureNeighbours(features.title, words) +
-    (isHead(features, words.at(-1)) ? shares.head : 0) +
+    shares.together * Math.max(measureNeighbours(features.title, words), measureNeighbours(kind, words)) +
+    (kind !== undefined || isHead(features, last) ? shares.head : 0) +
     shares.rating * facts.rating +
     (facts.available ? shares.available : 0);
   const tier = lacking <= most * negligibleWeight ? allWords : 0;
   return { value: Math.round((tier + Math.min(1, value) * (1 - allWords)) * 10_000) / 10_000, missing };
+}
+
+/** What a document is that the word asks for, in the form that comes closest to it. */
+function findKind({ kinds }: Features, word: Weighed | undefined): Kind | undefined {
+  for (const form of word?.forms ?? []) {
+    const kind = kinds.find(({ head }) => head === form);
+    if (kind !== undefined) return kind;
+  }
+  return undefined;
 }
 
 /** Without what only ends as a word does where it is the brand. */
@@ -133,8 +144,13 @@ function removeNames(ways: readonly Way[], { brand }: Features): readonly Way[] 
 }
 
 /** What a word is worth, field by field in the best of its ways, and whether it is in the title. */
-function computeBest(features: Features, ways: readonly Way[]): { value: number; titled: boolean } {
-  let [best, sum] = [0, 0];
+function computeBest(
+  features: Features,
+  kind: Kind | undefined,
+  ways: readonly Way[],
+): { value: number; titled: boolean } {
+  let best = kind === undefined ? 0 : kind.weight * computeFactor(kind, ways);
+  let sum = best;
   let titled = false;
   for (const field of features.fields) {
     const value = field.weight * computeFactor(field, ways);
@@ -174,13 +190,13 @@ function computeFactor({ words }: Field, ways: readonly Way[]): number {
 const isHead = ({ head }: Features, word: Weighed | undefined): boolean =>
   head !== undefined && word?.forms.includes(head) === true;
 
-/** Of the neighbours in the query, how many are neighbours in the title: a form of a word is as good as the word. */
-function measureNeighbours({ words }: Field, wanted: readonly Weighed[]): number {
-  if (wanted.length < 2) return 0;
+/** Of the neighbours in the query, how many are neighbours in the title or kind: a form of a word is as good as the word. */
+function measureNeighbours(field: Field | undefined, wanted: readonly Weighed[]): number {
+  if (field === undefined || wanted.length < 2) return 0;
   let pairs = 0;
   for (const [index, { forms }] of wanted.entries()) {
     const before = wanted[index - 1]?.forms ?? [];
-    if (before.some(one => forms.some(other => words.includes(` ${one} ${other} `)))) pairs++;
+    if (before.some(one => forms.some(other => field.words.includes(` ${one} ${other} `)))) pairs++;
   }
   return pairs / (wanted.length - 1);
 }

@@ -108,7 +108,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
   });
   const documentsQueries = new Map<string, CompiledQuery<{ total: number }>>();
   const statements = createReadStatements(build, words);
-  const keepInstances = createCachedWords<number>(cachedBeginnings);
+  const countInstances = createInstanceCounter(statements);
 
   const isRare = createRarityTest(words, build, statements);
   const frequencies = createFrequencyReader(database, { isRare, refuseIfLong });
@@ -154,28 +154,10 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
     expression?: Expression,
   ): Promise<void> {
     if (session.failOnLongRead !== true || words.documents === undefined) return;
-    if (expression !== undefined && (await hasFew(session, expression))) return;
+    if (expression !== undefined && (await hasFew(session, expression, countInstances))) return;
     const query = documentsQueries.get(types.join()) ?? words.documents(types).compile(build);
     documentsQueries.set(types.join(), query);
     if (((await session.first(query))?.total ?? 0) > shortReads) throw new LongRead();
-  }
-
-  /** How many times words that begin so are in documents, as far as the limit. */
-  const countInstances = (session: SearchSession, word: string, limit: number): Promise<number> =>
-    keepInstances(
-      session.seen,
-      `${word} ${limit}`,
-      async () => (await session.first(statements.instancesQuery({ word, limit })))?.total ?? 0,
-    );
-
-  /** Whether an expression of one group begins words of few documents only, so that putting them together takes no time. */
-  async function hasFew(session: SearchSession, [group = [], ...others]: Expression): Promise<boolean> {
-    if (others.length > 0 || group.some(choice => choice.length > 1)) return false;
-    for (const { word, mark = '', prefix, longer } of group.flat()) {
-      if (prefix !== true || longer !== undefined) continue;
-      if ((await countInstances(session, mark + word, fewInstances)) >= fewInstances) return false;
-    }
-    return true;
   }
 
   const reader: SearchReader = {
@@ -261,6 +243,36 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
     },
   };
   return reader;
+}
+
+/** How many times words that begin so are in documents, as far as a limit. */
+type InstanceCounter = (session: SearchSession, word: string, limit: number) => Promise<number>;
+
+/** Counts again only when documents may have other words. */
+function createInstanceCounter({
+  instancesQuery,
+}: Pick<ReturnType<typeof createReadStatements>, 'instancesQuery'>): InstanceCounter {
+  const keep = createCachedWords<number>(cachedBeginnings);
+  return (session, word, limit) =>
+    keep(
+      session.seen,
+      `${word} ${limit}`,
+      async () => (await session.first(instancesQuery({ word, limit })))?.total ?? 0,
+    );
+}
+
+/** Whether an expression of one group begins words of few documents only, so that putting them together takes no time. */
+async function hasFew(
+  session: SearchSession,
+  [group = [], ...others]: Expression,
+  countInstances: InstanceCounter,
+): Promise<boolean> {
+  if (others.length > 0 || group.some(choice => choice.length > 1)) return false;
+  for (const { word, mark = '', prefix, longer } of group.flat()) {
+    if (prefix !== true || longer !== undefined) continue;
+    if ((await countInstances(session, mark + word, fewInstances)) >= fewInstances) return false;
+  }
+  return true;
 }
 
 /** Whether looking for all of several words takes no longer than for the rarest of them. */
