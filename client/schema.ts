@@ -2119,7 +2119,7 @@ export interface paths {
         };
         /**
          * List what has been changed, by whom
-         * @description Every change, written down by the transaction that made it. With page the total is counted; of a long trail, limit and cursor read the page alone. With since or until the default sort is createdAt. To follow the trail, sort by id, also with since: an event is listed once none can come before it, so that no cursor passes one by. The order of createdAt is for periods that are over: of changes made at once, the one that is listed later may have the earlier time.
+         * @description Every change, written down by the transaction that made it. With page the total is counted; of a long trail, limit and cursor read the page alone. With since or until the default sort is createdAt. To follow the trail, sort by id, also with since, and continue with the id of the last event as afterId, or with a cursor: an event is listed once none can come before it, so that neither passes one by. The order of createdAt is for periods that are over: of changes made at once, the one that is listed later may have the earlier time.
          *
          *     Access: the roles admin; API keys with the scope `events:read`.
          */
@@ -18927,6 +18927,8 @@ export interface operations {
                 since?: string;
                 /** @description Only events of this moment or earlier. */
                 until?: string;
+                /** @description Only events with a higher id: what came after the last one that a follower has read; 0 for all. */
+                afterId?: number;
                 /** @description What to sort by; ties are broken by id. Default: id. */
                 sort?: "id" | "createdAt" | "created_at";
                 /** @description Direction of the sort; default asc. */

@@ -24,8 +24,8 @@ export function createEventEndpoints({ database, paginator }: Dependencies, stor
       description:
         'Every change, written down by the transaction that made it. With page the total is counted; of a long ' +
         'trail, limit and cursor read the page alone. With since or until the default sort is createdAt. To follow the ' +
-        'trail, sort by id, also with since: an event is listed once none can come before it, so that no cursor passes ' +
-        'one by. The order of createdAt is for periods that are over: of changes made at once, the one that is ' +
+        'trail, sort by id, also with since, and continue with the id of the last event as afterId, or with a cursor: an ' +
+        'event is listed once none can come before it, so that neither passes one by. The order of createdAt is for periods that are over: of changes made at once, the one that is ' +
         'listed later may have the earlier time.',
       tag,
       access,
@@ -61,7 +61,7 @@ export function createEventEndpoints({ database, paginator }: Dependencies, stor
 }
 
 function buildConditions(query: z.output<typeof schema.listEvents>): Condition[] {
-  const { type, resource, resourceId, actor, since, until } = query;
+  const { type, resource, resourceId, actor, since, until, afterId } = query;
   // Ids are given out per kind of resource: one alone names nothing.
   if (resourceId !== undefined && resource === undefined)
     throw createFieldError('resource', 'required', 'is required together with resourceId');
@@ -70,5 +70,6 @@ function buildConditions(query: z.output<typeof schema.listEvents>): Condition[]
     conditions.push({ column: 'created_at', operator: '>=', value: Date.parse(since) });
   if (until !== undefined)
     conditions.push({ column: 'created_at', operator: '<=', value: Date.parse(until) });
+  if (afterId !== undefined) conditions.push({ column: 'id', operator: '>', value: afterId });
   return conditions;
 }

@@ -1,7 +1,8 @@
 /** THE schema of events: the audit trail, which is written by outbox.record and never changed. */
 import { z } from 'zod';
 import { buildCollectionSchema, commonSorts, listParameters } from '../../http/paginate.ts';
-import { identifier, idFilter, text, timestamp } from '../../http/schema.ts';
+import { identifier, idFilter, integerParameter, text, timestamp } from '../../http/schema.ts';
+import { largestId } from '../../storage/database.ts';
 
 const type = text(100).meta({ examples: ['product.updated'] });
 const resource = text(50).meta({ examples: ['product'] });
@@ -40,5 +41,10 @@ export const listEvents = z.object({
   actor: actor.optional().describe('Only what this actor did.'),
   since: moment.optional().describe('Only events of this moment or later.'),
   until: moment.optional().describe('Only events of this moment or earlier.'),
+  afterId: integerParameter(0, largestId, { examples: [245] })
+    .optional()
+    .describe(
+      'Only events with a higher id: what came after the last one that a follower has read; 0 for all.',
+    ),
   ...listParameters(sortColumns),
 });

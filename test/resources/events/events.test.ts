@@ -73,6 +73,24 @@ describeOnDatabases('events on %s', kind => {
     });
   });
 
+  test('a follower continues after the id of the last event that it has read, also from the end', async () => {
+    const end = (await list('order=desc&limit=1')).data[0].id;
+    expect(await list(`afterId=${end}&limit=100`)).toMatchObject({ data: [], meta: { nextCursor: null } });
+    const product = await addProduct(service);
+    await call(service, { method: 'PATCH', path: pathOf(product), as: 'editor', body: { price: 3 } });
+    const { data } = await list(`afterId=${end}&limit=100`);
+    expect(data.map(({ type }: { type: string }) => type)).toEqual(['product.created', 'product.updated']);
+    expect(data.map(({ resourceId }: { resourceId: number }) => resourceId)).toEqual([product.id, product.id]);
+    const [first, second] = idsOf({ data });
+    expect(idsOf(await list(`afterId=${first}&limit=1`))).toEqual([second]);
+    expect(await list(`afterId=${end}&resource=product&type=product.updated`)).toMatchObject({
+      data: [{ id: second }],
+      meta: { total: 1 },
+    });
+    expect(idsOf(await list('afterId=0&limit=1'))).toEqual(idsOf(await list('limit=1')));
+    expect(await list('afterId=-1')).toMatchObject({ details: [{ field: 'afterId', code: 'minimum' }] });
+  });
+
   test('a refused change leaves no event', async () => {
     const product = await addProduct(service);
     await writesNothing(service, () =>
