@@ -10980,10 +10980,10 @@ export interface components {
         QuerySort: "id" | "createdAt" | "total" | "created_at";
         /** @description Only products of the category with this path, and of all below it. May be repeated: those of any of them. */
         QueryCategory: string | string[];
-        /** @description Only products of this brand. */
-        QueryBrand: string;
-        /** @description Only products that have exactly this tag among theirs. */
-        QueryTag: string;
+        /** @description Only products of this brand. May be repeated: those of any of them. */
+        QueryBrand: string | string[];
+        /** @description Only products that have exactly this tag among theirs. May be repeated: those with any of them. */
+        QueryTag: string | string[];
         /** @description Only products that are called exactly so. */
         QueryName: string;
         /** @description Only the product that has exactly this sku, or of which a variant has it. */
@@ -12552,9 +12552,9 @@ export interface operations {
                 name?: components["parameters"]["QueryName"];
                 /** @description Only the product that has exactly this sku, or of which a variant has it. */
                 sku?: components["parameters"]["QuerySku"];
-                /** @description Only products that have exactly this tag among theirs. */
+                /** @description Only products that have exactly this tag among theirs. May be repeated: those with any of them. */
                 tag?: components["parameters"]["QueryTag"];
-                /** @description Only products of this brand. */
+                /** @description Only products of this brand. May be repeated: those of any of them. */
                 brand?: components["parameters"]["QueryBrand"];
                 /** @description Only products that have this GTIN, or of which a variant has it; leading zeros do not count. */
                 gtin?: components["parameters"]["QueryGtin"];
@@ -17929,9 +17929,9 @@ export interface operations {
                 type?: "product" | "article" | "post" | "order" | "user";
                 /** @description Only products of the category with this path, and of all below it. May be repeated: those of any of them. */
                 category?: components["parameters"]["QueryCategory"];
-                /** @description Only products of this brand. */
+                /** @description Only products of this brand. May be repeated: those of any of them. */
                 brand?: components["parameters"]["QueryBrand"];
-                /** @description Only products that have exactly this tag among theirs. */
+                /** @description Only products that have exactly this tag among theirs. May be repeated: those with any of them. */
                 tag?: components["parameters"]["QueryTag"];
                 /** @description Only products that are called exactly so. */
                 name?: components["parameters"]["QueryName"];

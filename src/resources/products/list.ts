@@ -5,7 +5,7 @@ import type { RequestUrl } from '../../http/endpoint.ts';
 import { isHal } from '../../http/hal/index.ts';
 import { formatEnvelope } from '../../http/paginate.ts';
 import { type Reply, replyOk } from '../../http/response/reply.ts';
-import type { Condition, ListRequest } from '../../storage/list/request.ts';
+import type { Comparison, Condition, ListRequest, Membership } from '../../storage/list/request.ts';
 import { mapInSlices } from '../../turns/slices.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
 import { buildAttributeConditions, requireKnownAttributes } from '../attributes/filters.ts';
@@ -95,13 +95,27 @@ export function createProductLists(
       : respondWithDefinitions(context, query);
 }
 
-/** In one order, each once: cursors belong to the same list however it is requested. */
-function buildCategoryCondition(paths: readonly string[]): Condition {
-  const [first = '', ...others] = [...new Set(paths)].sort();
-  if (others.length === 0) return { column: 'category', operator: '=', value: first };
+/**
+ * That a column has one of these values, whose order does not matter: cursors belong to the same list however it is
+ * requested. @param columns how it is compared with a single value, and where it is
+ */
+function buildAnyOfCondition(
+  column: string,
+  given: readonly string[],
+  {
+    single = {},
+    several = {},
+  }: { single?: Pick<Comparison, 'join'>; several?: Pick<Membership, 'within'> } = {},
+): Condition {
+  const [first = '', ...others] = [...new Set(given)].sort();
+  if (others.length === 0) return { column, operator: '=', value: first, ...single };
   const values = [first, ...others];
-  return { column: 'category', operator: 'in', values, value: JSON.stringify(values) };
+  return { column, operator: 'in', values, value: JSON.stringify(values), ...several };
 }
+
+const brands = { several: { within: { table: 'products', key: 'id' } } } as const;
+const tagged = { table: 'product_tags', key: 'product_id' } as const;
+const tags = { single: { join: tagged }, several: { within: tagged } } as const;
 
 /** A sku or GTIN is that of a product or of one of its variants. */
 const tablesWithCodes = [
@@ -112,20 +126,20 @@ const tablesWithCodes = [
 /** Filters by text, and their columns. */
 const comparedExactly = [
   ['name', 'name'],
-  ['brand', 'brand'],
   ['externalId', 'external_id'],
 ] as const;
 
 /** The conditions of a list that the filters of a query stand for. */
 export function buildConditions(query: Query, definitions: Definitions): Condition[] {
-  const { category, status, sku, tag, minPrice, maxPrice, gtin, available, id } = query;
+  const { category, status, sku, tag, brand, minPrice, maxPrice, gtin, available, id } = query;
   const conditions: Condition[] = [];
-  if (category !== undefined) conditions.push(buildCategoryCondition(category));
+  if (category !== undefined) conditions.push(buildAnyOfCondition('category', category));
   if (status !== undefined)
     conditions.push({ column: 'status', operator: '=', value: status, literal: true });
   if (id !== undefined) conditions.push({ column: 'id', operator: '=', value: id });
   else if (sku !== undefined)
     conditions.push({ column: 'sku', operator: '=', value: sku, anyOf: tablesWithCodes });
+  if (brand !== undefined) conditions.push(buildAnyOfCondition('brand', brand, brands));
   for (const [filter, column] of comparedExactly) {
     const value = query[filter];
     if (value !== undefined) conditions.push({ column, operator: '=', value });
@@ -138,10 +152,7 @@ export function buildConditions(query: Query, definitions: Definitions): Conditi
     const value = available === 'true' ? 1 : 0;
     conditions.push({ column: 'available', operator: '=', value, literal: true });
   }
-  if (tag !== undefined) {
-    const join = { table: 'product_tags', key: 'product_id' } as const;
-    conditions.push({ column: 'tag', operator: '=', value: tag, join });
-  }
+  if (tag !== undefined) conditions.push(buildAnyOfCondition('tag', tag, tags));
   if (minPrice !== undefined) conditions.push({ column: 'price', operator: '>=', value: minPrice });
   if (maxPrice !== undefined) conditions.push({ column: 'price', operator: '<=', value: maxPrice });
   return [...conditions, ...buildAttributeConditions(query.attributes, definitions)];

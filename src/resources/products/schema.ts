@@ -210,28 +210,31 @@ export const sortColumns = {
   createdAt: 'created_at',
 } as const;
 
-const pathParameter = { type: 'string', minLength: 1, maxLength: longestPath, pattern: notBlank };
+/** A parameter that may be repeated: a product has to match any of its values. */
+function buildRepeatedParameter(
+  value: z.ZodType<string, string>,
+  { longest, example }: { longest: number; example: string },
+) {
+  const one = { type: 'string', minLength: 1, maxLength: longest, pattern: notBlank };
+  const override = { anyOf: [one, { type: 'array', items: one, maxItems: 50 }], examples: [example] };
+  return z.array(value).max(50).optional().meta({ override });
+}
 
 export const listProducts = z.object({
   status: status.optional().describe('Only products of this status.'),
-  category: z
-    .array(categoryPath)
-    .max(50)
-    .optional()
-    .meta({
-      description:
-        'Only products of the category with this path, and of all below it. May be repeated: those of any of them.',
-      override: {
-        anyOf: [pathParameter, { type: 'array', items: pathParameter, maxItems: 50 }],
-        examples: ['lighting'],
-      },
-    }),
+  category: buildRepeatedParameter(categoryPath, { longest: longestPath, example: 'lighting' }).describe(
+    'Only products of the category with this path, and of all below it. May be repeated: those of any of them.',
+  ),
   name: text(200).optional().describe('Only products that are called exactly so.'),
   sku: text(longestSku)
     .optional()
     .describe('Only the product that has exactly this sku, or of which a variant has it.'),
-  tag: text(50).optional().describe('Only products that have exactly this tag among theirs.'),
-  brand: text(100).optional().describe('Only products of this brand.'),
+  tag: buildRepeatedParameter(text(50), { longest: 50, example: 'desk' }).describe(
+    'Only products that have exactly this tag among theirs. May be repeated: those with any of them.',
+  ),
+  brand: buildRepeatedParameter(text(100), { longest: 100, example: 'Nordlicht' }).describe(
+    'Only products of this brand. May be repeated: those of any of them.',
+  ),
   gtin: gtinParameter
     .optional()
     .describe('Only products that have this GTIN, or of which a variant has it; leading zeros do not count.'),

@@ -34,7 +34,7 @@ export function createAttributeCondition(key: string, test: AttributeTest): Attr
 
 /** Statements are prepared for these numbers of texts; shorter lists are filled up. */
 const sizes = [0, 1, 2, 4, 8, 16, 32, 64, 128] as const;
-const chooseSize = (count: number): number => sizes.find(size => size >= count) ?? count;
+export const chooseSize = (count: number): number => sizes.find(size => size >= count) ?? count;
 
 /** What of a condition its statement's text depends on: neither key nor values. */
 export function toAttributeShape({ test }: AttributeCondition): string {

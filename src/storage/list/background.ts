@@ -5,7 +5,7 @@
  */
 import type { Database } from '../database.ts';
 import type { ListQueries } from './queries.ts';
-import { type Condition, hasAttributeCondition, type ListOptions, type ListRequest } from './request.ts';
+import { type Condition, hasSetCondition, type ListOptions, type ListRequest } from './request.ts';
 
 /** So many rows are read, one by one in another order than theirs, within some milliseconds. */
 export const shortlyRead = 5000;
@@ -37,7 +37,7 @@ export function createBackgroundRule<Row>(
   }
   return request => {
     const { conditions, order, page } = request;
-    if (hasAttributeCondition(request)) return isLarge();
+    if (hasSetCondition(request)) return isLarge();
     // Where totals are kept, only ranges and some columns are counted; lists of categories have a plan
     // (category-plan.ts).
     if (rangeColumn !== undefined) {

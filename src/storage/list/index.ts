@@ -22,7 +22,7 @@ import {
 } from './positions.ts';
 import { createListQueries } from './queries.ts';
 import {
-  hasAttributeCondition,
+  hasSetCondition,
   isFollowed,
   isLocatedAt,
   type ListedAt,
@@ -158,7 +158,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
   const inMemory = createMemoryLister(database, options, queries);
   return (request, session) => {
     if (session !== undefined) return plan(request).then(planned => readInSession(session, planned));
-    const found = hasAttributeCondition(request) ? inMemory?.(request) : sorted?.page(request);
+    const found = hasSetCondition(request) ? inMemory?.(request) : sorted?.page(request);
     return found === undefined
       ? readFromDatabase(request)
       : found.then(page => page ?? readFromDatabase(request));

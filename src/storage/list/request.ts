@@ -41,13 +41,15 @@ interface Absence {
 }
 
 /** The row has one of several values. */
-interface Membership {
+export interface Membership {
   readonly column: string;
   readonly operator: 'in';
   readonly values: readonly string[];
   /** All of them, as JSON. */
   readonly value: string;
   readonly literal?: false;
+  /** Where the column is; a condition without it is on a part of a tree. */
+  readonly within?: TableKey;
 }
 
 /** A condition on a column of the list's own table, or of another that names its rows. */
@@ -98,9 +100,9 @@ export interface ListRequest {
   readonly locatedAt?: number;
 }
 
-/** Whether some filter is by an attribute. */
-export const hasAttributeCondition = ({ conditions }: Pick<ListRequest, 'conditions'>): boolean =>
-  conditions.some(({ operator }) => operator === 'attribute');
+/** Whether some filter is by an attribute, or by any of several values: no index has its rows in an order. */
+export const hasSetCondition = ({ conditions }: Pick<ListRequest, 'conditions'>): boolean =>
+  conditions.some(condition => condition.operator === 'attribute' || 'within' in condition);
 
 /** Whether the changes of the list's collection say all that decides which rows it has. */
 export const isFollowed = ({ conditions }: Pick<ListRequest, 'conditions'>): boolean =>

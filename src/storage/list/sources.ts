@@ -1,6 +1,11 @@
 /** Where the rows of a list come from, and what they have to match, as SQL. */
 import { type RawBuilder, sql } from 'kysely';
-import { buildAttributeArguments, buildAttributeSql, toAttributeShape } from '../attributes/condition.ts';
+import {
+  buildAttributeArguments,
+  buildAttributeSql,
+  chooseSize,
+  toAttributeShape,
+} from '../attributes/condition.ts';
 import {
   buildCategoryIds,
   buildIdsInFurtherCategories,
@@ -29,6 +34,9 @@ export function buildConditionArguments(conditions: readonly Condition[]): Recor
         values[`c${index}low${number}`] = low;
         values[`c${index}high${number}`] = high;
       }
+    } else if (condition.operator === 'in') {
+      for (let at = 0; at < chooseSize(condition.values.length); at++)
+        values[`c${index}v${at}`] = condition.values[at] ?? condition.values[0];
     } else if (condition.literal !== true) values[`c${index}`] = condition.value;
   });
   return values;
@@ -38,6 +46,7 @@ export function buildConditionArguments(conditions: readonly Condition[]): Recor
 export function toConditionShape(condition: Condition): string {
   if (condition.operator === 'attribute') return toAttributeShape(condition);
   if (condition.column === categoryColumn) return `${categoryColumn} ${getPaths(condition).length}`;
+  if (condition.operator === 'in') return `${condition.column} in ${chooseSize(condition.values.length)}`;
   const { column, operator, literal, value } = condition;
   const tables = 'anyOf' in condition ? condition.anyOf?.map(({ table }) => table).join() : '';
   return `${column}${operator}${literal === true ? value : '?'}${tables}`;
@@ -174,8 +183,12 @@ export function buildComparedSql(
 function buildConditionSql(condition: Condition, index: number, argument: Argument): RawBuilder<unknown> {
   if (condition.operator === 'attribute') return buildAttributeSql(condition, index, argument);
   if (condition.operator === 'is null') return sql`${sql.ref(condition.column)} is null`;
-  if (condition.operator === 'in') throw new Error(`${condition.column} is compared with one value only`);
-  return buildComparisonSql(condition, index, argument);
+  if (condition.operator !== 'in') return buildComparisonSql(condition, index, argument);
+  const { column, values, within } = condition;
+  if (within === undefined) throw new Error(`nothing says where ${column} is`);
+  const list = Array.from({ length: chooseSize(values.length) }, (_, at) => argument[`c${index}v${at}`]);
+  return sql`id in (select ${sql.ref(within.key)} from ${sql.table(within.table)}
+    where ${sql.ref(column)} in (${sql.join(list)}))`;
 }
 
 export function buildWhere(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {

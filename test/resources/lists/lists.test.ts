@@ -34,7 +34,7 @@ const refused: [query: string, field: string, rule: string][] = [
   ['category=a%00b', 'category', 'characters'],
   ['sku=', 'sku', 'blank'],
   ['tag=%20', 'tag', 'blank'],
-  ['tag=a&tag=b', 'tag', 'repeated'],
+  ['name=a&name=b', 'name', 'repeated'],
   ['tag=a%00b', 'tag', 'characters'],
   ['minPrice=cheap', 'minPrice', 'pattern'],
   ['minPrice=NaN', 'minPrice', 'pattern'],

@@ -46,6 +46,57 @@ describeOnDatabases('filters of products on %s', kind => {
     ]);
   });
 
+  test('any of several brands or tags will do, in every order, with facets, in searches, and after every change', async () => {
+    const red = await addProduct(service, {
+      name: 'Anyof red',
+      category: 'Anyof > A',
+      brand: 'Anyof A',
+      tags: ['x1', 'y1'],
+      price: 3,
+    });
+    const blue = await addProduct(service, {
+      name: 'Anyof blue',
+      category: 'Anyof',
+      brand: 'Anyof B',
+      tags: ['x1'],
+      price: 1,
+    });
+    const other = await addProduct(service, {
+      name: 'Anyof other',
+      brand: 'Anyof C',
+      tags: ['z1'],
+      price: 2,
+    });
+    const brands = 'brand=Anyof%20B&brand=Anyof%20A';
+    expect(await idsOf(brands)).toEqual([red.id, blue.id]);
+    expect(await idsOf(`${brands}&brand=Anyof%20A&sort=price`)).toEqual([blue.id, red.id]);
+    expect(await idsOf(`${brands}&sort=name&order=desc`)).toEqual([red.id, blue.id]);
+    expect(await idsOf(`${brands}&tag=x1`)).toEqual([red.id, blue.id]);
+    expect(await idsOf(`${brands}&tag=y1&tag=z1`)).toEqual([red.id]);
+    expect(await idsOf('tag=x1&tag=y1&tag=z1')).toEqual([red.id, blue.id, other.id]);
+    expect(await idsOf('tag=x1&tag=y1&minPrice=2')).toEqual([red.id]);
+    expect(await idsOf(`${brands}&category=Anyof&tag=x1&tag=q&sort=price`)).toEqual([blue.id, red.id]);
+    const read = async (path: string) => (await call(service, { path, as: 'user' })).body;
+    const { meta } = await read(`/v1/products?${brands}&facets=brand,tag`);
+    const count = (value: string, count: number) => ({ value, count });
+    expect(meta.facets.brand).toContainEqual(count('Anyof C', 1));
+    expect(meta.facets.tag).toEqual([count('x1', 2), count('y1', 1)]);
+    const found = await read(`/v1/search?q=anyof&${brands}&sort=price`);
+    expect(found.data.map(({ id }: { id: number }) => id)).toEqual([blue.id, red.id]);
+    const cut = await read(`/v1/products?${brands}&sort=price&limit=1`);
+    const reordered = 'brand=Anyof%20A&brand=Anyof%20B&sort=price&limit=1';
+    const next = await read(`/v1/products?${reordered}&cursor=${cut.meta.nextCursor}`);
+    expect([cut.data[0].id, next.data[0].id]).toEqual([blue.id, red.id]);
+    await send('PATCH', pathOf(other), { brand: 'Anyof B', tags: ['y1'] });
+    await send('PATCH', pathOf(red), { brand: null });
+    expect(await idsOf(brands)).toEqual([blue.id, other.id]);
+    expect(await idsOf('tag=y1&tag=z1')).toEqual([red.id, other.id]);
+    const tooMany = await read(
+      `/v1/products?${Array.from({ length: 51 }, (_, n) => `brand=${n}`).join('&')}`,
+    );
+    expect(tooMany.details[0]).toMatchObject({ field: 'brand', code: 'maxItems' });
+  });
+
   test('lists are filtered by brand, GTIN and availability, alone and together, and are right after every change', async () => {
     const brand = 'Filtered & Co';
     const query = `brand=${encodeURIComponent(brand)}`;
