@@ -32,6 +32,9 @@ function ensureSecret(folder: string): string {
   }
   const secret = readFileSync(file, 'utf8').trim();
   if (secret.length < 32)
-    throw new ConfigError(`DATA_DIR: ${file} holds no usable secret; remove it to have one made`);
+    throw new ConfigError(
+      `DATA_DIR: ${file} holds no usable secret: put back the one of the backup. Without it a new one is made ` +
+        'when the file is removed, everyone signs in again, and mail that waits is lost',
+    );
   return secret;
 }

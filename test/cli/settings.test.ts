@@ -1,5 +1,8 @@
 /** What is said of a setting that cannot be used: its name, the rule, the value unless it may be secret, the default. */
 import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { settings } from '../../src/settings/index.ts';
 import { call } from '../support/http/http.ts';
 import { startTestService } from '../support/service/service.ts';
@@ -82,6 +85,20 @@ test.each(['sk_live_x', 'rk_test_x'])('STRIPE_SECRET_KEY=%s is taken', async val
   const settled = { STRIPE_SECRET_KEY: value, STRIPE_WEBHOOK_SECRET: 'whsec_x', DATA_DIR: '/nowhere' };
   expect(await complain(settled)).toStartWith('catalog keys: there is no database in /nowhere ');
 });
+
+test.each(['', 'short\n'])(
+  'a secret that was cut off (%j) is not replaced: the start says what to put back',
+  async text => {
+    const folder = mkdtempSync(join(tmpdir(), 'catalog-secret-'));
+    const file = join(folder, 'jwt-secret');
+    writeFileSync(file, text, { mode: 0o600 });
+    const { status, out, err } = await runHere(['serve', '--port', '0'], { DATA_DIR: folder });
+    rmSync(folder, { recursive: true });
+    expect([status, out]).toEqual([1, '']);
+    const said = `catalog: setting DATA_DIR: ${file} holds no usable secret: put back the one of the backup. Without it `;
+    expect(err).toContain(said);
+  },
+);
 
 test('every default is one that could be set, and the help names it', async () => {
   const { out } = await runHere(['--help'], {});
