@@ -33,6 +33,7 @@ import { loadSecrets, type Secrets } from './secrets/index.ts';
 import { createSeal } from './secrets/seal.ts';
 import type { Database } from './storage/database.ts';
 import { openSqlite } from './storage/sqlite/index.ts';
+import { removeInParts } from './storage/table-rows.ts';
 import { runOnce } from './turns/slices.ts';
 import {
   addEntries,
@@ -118,7 +119,7 @@ export function startService(options: ServiceOptions): Service {
   const mailer = createMailer(config);
   const consumers = [...resources.consumers, createMailConsumer(mailer, seal, resources.mailSent)];
   const dispatcher = createDispatcher({ database, clock, log, consumers });
-  const events = createRetention(database, clock, config.EVENTS_RETENTION_DAYS);
+  const retention = createRetention(database, clock, config.EVENTS_RETENTION_DAYS);
   const stopping = createStopControl();
   const loop = createLoopDelay();
   const published = (options.versions ?? buildPublishedVersions)(config, resources.endpoints);
@@ -165,18 +166,19 @@ export function startService(options: ServiceOptions): Service {
    * windows and, if so set, events. What fails keeps no other from it.
    */
   async function sweep(): Promise<void> {
-    const steps: Readonly<Record<string, () => Promise<unknown>>> = {
+    const steps: Readonly<Record<string, () => Promise<number>>> = {
       ...resources.sweeps,
       attempts: () => delays.sweep(),
       recipients: () => database.write(session => limits.sweep(session, clock.now())),
       responses: () => idempotency.sweep(),
       counters: () => quota.sweep(),
-      events: () => events.sweep(stopping.hasBegun),
+      events: () => retention.events(stopping.hasBegun),
+      deliveries: () => retention.deliveries(stopping.hasBegun),
     };
     const swept: Record<string, unknown> = {};
     for (const [what, step] of Object.entries(steps)) {
       try {
-        swept[what] = await step();
+        swept[what] = await removeInParts(step, stopping.hasBegun);
       } catch (error) {
         log.warn('removing expired rows failed', { what, ...describeError(error) });
       }

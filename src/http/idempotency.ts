@@ -3,11 +3,13 @@
  * and given again to every repetition. A crash leaves both or neither.
  */
 import { hkdfSync } from 'node:crypto';
+import { sql } from 'kysely';
 import { type Clock, dayMs } from '../ports/clock.ts';
 import type { Secrets } from '../secrets/index.ts';
 import { createSeal } from '../secrets/seal.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../storage/database.ts';
 import { prepareQuery } from '../storage/prepared.ts';
+import { prepareRemoval } from '../storage/table-rows.ts';
 import { HttpError } from './errors.ts';
 import type { Reply } from './response/reply.ts';
 
@@ -47,7 +49,7 @@ export interface Idempotency {
     confirm: (session: Transaction) => Promise<void>,
     work: (session: Transaction) => Promise<Reply>,
   ): Promise<Outcome>;
-  /** Forgets responses older than 24 hours; gives how many there were. */
+  /** Forgets some responses older than 24 hours; gives how many: see `removeInParts`. */
   sweep(): Promise<number>;
 }
 
@@ -75,6 +77,12 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
       .select(['request_hash', 'answer', 'created_at'])
       .where('caller', '=', argument.caller)
       .where('key', '=', argument.key),
+  );
+
+  const expired = prepareRemoval<{ before: number }>(
+    database,
+    { table: 'idempotency_keys', key: ['caller', 'key'], locking: 'skipLocked' },
+    ({ before }) => sql`created_at <= ${before}`,
   );
 
   function openStored(answer: string): string {
@@ -140,15 +148,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
         throw new HttpError('IDEMPOTENCY_KEY_IN_USE', { headers: { 'Retry-After': '1' } });
       }
     },
-    sweep: () =>
-      database.write(session =>
-        session.run(
-          build
-            .deleteFrom('idempotency_keys')
-            .where('created_at', '<=', clock.now() - dayMs)
-            .compile(),
-        ),
-      ),
+    sweep: () => database.write(session => session.run(expired({ before: clock.now() - dayMs }))),
   };
 }
 

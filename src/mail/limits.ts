@@ -2,10 +2,12 @@
  * How much mail one recipient gets, whatever makes the service write it: counted where all mail passes, in the
  * database and by the transaction that queues the mail, so it holds across replicas and restarts.
  */
+import { sql } from 'kysely';
 import type { Config } from '../config.ts';
 import type { HttpError } from '../http/errors.ts';
 import { buildQuotaHeaders, createRateLimitError } from '../http/quota/index.ts';
 import type { Database, Session } from '../storage/database.ts';
+import { prepareRemoval } from '../storage/table-rows.ts';
 
 const hour = 3600;
 const day = 24 * hour;
@@ -35,7 +37,7 @@ export interface MailLimits {
    * @returns why it is not to be sent, if so
    */
   count(session: Session, mail: CountedMail, now: number): Promise<MailRefusal | undefined>;
-  /** Forgets mails that count no more; gives how many counters there were. */
+  /** Forgets some mails that count no more; gives how many counters: see `removeInParts`. */
   sweep(session: Session, now: number): Promise<number>;
 }
 
@@ -56,9 +58,16 @@ interface Limit extends Pick<MailRefusal, 'of' | 'limit' | 'window'> {
 const toSecond = (now: number): number => Math.ceil(now / 1000);
 
 export function createMailLimits(
-  { build, dialect }: Pick<Database, 'build' | 'dialect'>,
+  database: Pick<Database, 'build' | 'dialect'>,
   { MAIL_LIMIT, MAIL_LIMIT_UNCONFIRMED }: Pick<Config, 'MAIL_LIMIT' | 'MAIL_LIMIT_UNCONFIRMED'>,
 ): MailLimits {
+  const { build, dialect } = database;
+  const expired = prepareRemoval<{ before: number }>(
+    database,
+    { table: 'quotas', key: ['subject', 'window_start'], locking: 'skipLocked' },
+    ({ before }) => sql`subject like 'mail %' and window_start < ${before}`,
+  );
+
   function listLimits({ address, isConfirmed, causer }: CountedMail): Limit[] {
     const mailbox = new Bun.CryptoHasher('sha256').update(toMailbox(address)).digest('hex');
     const limits: Limit[] = [];
@@ -122,14 +131,7 @@ export function createMailLimits(
       await session.run(count.compile());
       return undefined;
     },
-    sweep: (session, now) =>
-      session.run(
-        build
-          .deleteFrom('quotas')
-          .where('subject', 'like', 'mail %')
-          .where('window_start', '<', Math.floor(now / 1000) - 2 * day)
-          .compile(),
-      ),
+    sweep: (session, now) => session.run(expired({ before: Math.floor(now / 1000) - 2 * day })),
   };
 }
 

@@ -46,7 +46,7 @@ export interface Resources {
   readonly consumers: readonly Consumer[];
   /** Takes note that a mail about a resource has gone out. */
   mailSent(session: Transaction, about: Subject): Promise<void>;
-  /** Each forgets what has expired of its kind, and gives how much there was. */
+  /** Each forgets what has expired of its kind, all or some of it, and gives how much: see `removeInParts`. */
   readonly sweeps: Readonly<Record<string, () => Promise<number>>>;
   /** Resolves when what requests have left to be written, without waiting for it, has been. */
   written(): Promise<void>;

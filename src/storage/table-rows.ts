@@ -1,5 +1,8 @@
-/** Rows of a table, read and written one at a time by their ids; each statement is compiled once. */
-import { type RawBuilder, sql } from 'kysely';
+/**
+ * Rows of a table, read and written one at a time by their ids, each statement being compiled once; and very many of them,
+ * deleted some at a time.
+ */
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { takeTurn } from '../turns/index.ts';
 import type { Database, Session, Transaction } from './database.ts';
 import { type Arguments, type Placeholders, prepareByShape, prepareQuery } from './prepared.ts';
@@ -97,8 +100,53 @@ export function createTableRows<Row extends Arguments & { readonly id: number }>
   };
 }
 
-/** Rows per statement that go with another. */
-const dependentsAtOnce = 250;
+/** Rows that one statement deletes or empties where there may be very many: it holds up no event loop, and locks no others. */
+const removedAtOnce = 250;
+
+/**
+ * @param key the columns of the table's primary key
+ * @param locking `forUpdate` of the dialect to delete all in the end, `skipLocked` to leave what others are changing
+ * @returns the statement that deletes some of the rows with a condition: see `removeInParts`
+ */
+export function prepareRemoval<A extends Arguments>(
+  { build, dialect }: Pick<Database, 'build' | 'dialect'>,
+  { table, key, locking }: Removal,
+  condition: (argument: Placeholders<A>) => RawBuilder<unknown>,
+): (values: A) => CompiledQuery<unknown> {
+  const [rows, columns] = [sql.table(table), sql.join(key.map(column => sql.ref(column)))];
+  // Locked by a part of its own, which PostgreSQL runs once: within the condition it might lock so many for each row.
+  return prepareQuery(
+    build,
+    argument => sql`with removed as materialized (
+        select ${columns} from ${rows} where ${condition(argument)}
+        limit ${sql.lit(removedAtOnce)} ${dialect[locking]})
+      delete from ${rows} where (${columns}) in (select ${columns} from removed)`,
+  );
+}
+
+interface Removal {
+  readonly table: keyof Tables & string;
+  readonly key: readonly string[];
+  readonly locking: 'forUpdate' | 'skipLocked';
+}
+
+/**
+ * @param removeSome runs a statement of `prepareRemoval`, in a transaction of its own or all in one
+ * @param isStopping looked at between two of them
+ * @returns how many rows there were
+ */
+export async function removeInParts(
+  removeSome: () => Promise<number>,
+  isStopping = () => false,
+): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    const some = await removeSome();
+    removed += some;
+    if (some < removedAtOnce || isStopping()) return removed;
+    await takeTurn();
+  }
+}
 
 /**
  * What goes with a row that is deleted, or forgets it, without events: some rows at a time, where the database would
@@ -118,10 +166,8 @@ export function createDependentsRemover(
       const change =
         action === 'CASCADE' ? sql`delete from ${rows}` : sql`update ${rows} set ${reference} = null`;
       const some = sql`${change} where rowid in (
-        select rowid from ${rows} where ${reference} = ${id} limit ${sql.lit(dependentsAtOnce)})`.compile(
-        build,
-      );
-      while ((await session.run(some)) === dependentsAtOnce) await takeTurn();
+        select rowid from ${rows} where ${reference} = ${id} limit ${sql.lit(removedAtOnce)})`.compile(build);
+      await removeInParts(() => session.run(some));
     }
   };
 }

@@ -1,22 +1,118 @@
 /** What has expired is removed at intervals: each kind by itself, whatever becomes of the others. */
 import { expect, spyOn, test } from 'bun:test';
 import { sql } from 'kysely';
+import { createSessionStore } from '../../src/resources/auth/store.ts';
+import type { Transaction } from '../../src/storage/database.ts';
 import { readOrder } from '../support/data/orders.ts';
+import { userIdOf } from '../support/data/people.ts';
 import { addStocked, ordered } from '../support/data/stock.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
-import { startTestService } from '../support/service/service.ts';
+import { type DatabaseKind, startTestService, type TestService } from '../support/service/service.ts';
 
 const interval = 10 * 60 * 1000;
 const seconds = 20;
 
+/** Starts a service. @returns it, and what its timer does */
+async function startSwept(kind: DatabaseKind, settings: Record<string, string>) {
+  const timers = spyOn(globalThis, 'setInterval');
+  const service = await startTestService(kind, { ...settings, LOG_LEVEL: 'debug' });
+  // The last: the people of the tests may have been signed in by a service of their own.
+  const sweep = timers.mock.calls.findLast(([, milliseconds]) => milliseconds === interval)?.[0];
+  timers.mockRestore();
+  const linesOf = (message: string) => service.log().filter(line => line.message === message);
+  const waitForSweep = async () => {
+    if (typeof sweep !== 'function') throw new Error('nothing is swept at intervals');
+    const before = linesOf('swept').length;
+    sweep();
+    while (linesOf('swept').length === before) await new Promise(resolve => setImmediate(resolve));
+    return linesOf('swept').at(-1);
+  };
+  return { service, linesOf, waitForSweep };
+}
+
+/** More than one statement deletes. */
+const many = 700;
+
+/** Rows that have expired long ago, so many in each table; those of the first two are of this user. */
+async function addExpired({ database }: TestService, userId: number): Promise<void> {
+  const [user, count] = [sql.lit(userId), sql.lit(many)];
+  const rows = [
+    sql`sessions (id, user_id, token_hash, created_at, last_used_at, expires_at)
+      select 'old ' || n, ${user}, 'old ' || n, 1, 1, n from numbers`,
+    sql`known_addresses (hash, user_id, last_used_at) select 'old ' || n, ${user}, n from numbers`,
+    sql`ended_sessions (user_id, generation, ended_at) select 100000 + n, 1, n from numbers`,
+    sql`user_tokens (token_hash, user_id, purpose, created_at, expires_at)
+      select 'old ' || n, ${user}, 'password', 1, n from numbers`,
+    sql`address_tokens (token_hash, user_id, purpose, email, user_version, created_at, expires_at)
+      select 'old ' || n, ${user}, 'confirmation', 'old@shop.example', 1, 1, n from numbers`,
+    sql`quotas (subject, window_start, used) select 'mail ' || n, n, 1 from numbers`,
+    sql`idempotency_keys (caller, key, request_hash, answer, created_at)
+      select 'user:1', 'old ' || n, '', '', n from numbers`,
+    sql`failed_attempts (hash, failures, failed_at, failed_before) select 'old ' || n, 1, n, 1 from numbers`,
+  ];
+  await database.write(async session => {
+    for (const into of rows) {
+      const query = sql`with recursive numbers (n) as (
+        select 1 union all select n + 1 from numbers where n < ${count}) insert into ${into}`;
+      await session.run(query.compile(database.build));
+    }
+  });
+}
+
+/** How often a session is given a DELETE, and what the most is that one of them deletes. */
+function countDeletions(session: Transaction) {
+  const deleted: number[] = [];
+  const counting: Transaction = {
+    ...session,
+    async run(query) {
+      const rows = await session.run(query);
+      if (query.sql.includes('delete from')) deleted.push(rows);
+      return rows;
+    },
+  };
+  return { counting, deleted };
+}
+
 describeOnDatabases('sweeps on %s', kind => {
+  test('forget however much has expired, little of it with one statement', async () => {
+    const { service, waitForSweep } = await startSwept(kind, {});
+    await using _ = service;
+    const user = await userIdOf(service, 'user');
+    await addExpired(service, user);
+    const { database } = service;
+    const swept = await database.write(session => createSessionStore(database).sweep(session, many));
+    expect(swept).toBeLessThan(many / 2);
+    expect(await waitForSweep()).toMatchObject({
+      sessions: many - swept,
+      places: many,
+      ended: many,
+      tokens: many,
+      addresses: many,
+      recipients: many,
+      responses: many,
+    });
+    expect(await waitForSweep()).toMatchObject({ sessions: 0, places: 0, attempts: 0, responses: 0 });
+  });
+
+  test('all sessions of a user end in one transaction, little of it with one statement', async () => {
+    await using service = await startTestService(kind);
+    const { build, read, write } = service.database;
+    const user = await userIdOf(service, 'user');
+    await addExpired(service, user);
+    const all = build.selectFrom('sessions').select('id').where('user_id', '=', user).compile();
+    const before = (await read.all(all)).length;
+    const deletions = await write(async session => {
+      const { counting, deleted } = countDeletions(session);
+      await createSessionStore(service.database).removeAllOf(counting, user, service.clock.now());
+      return deleted;
+    });
+    expect([await read.all(all), deletions.reduce((sum, rows) => sum + rows, 0)]).toEqual([[], before]);
+    expect(Math.max(...deletions)).toBeLessThan(many / 2);
+  });
+
   test('one that fails keeps no other from its work', async () => {
-    const timers = spyOn(globalThis, 'setInterval');
-    const settings = { ORDER_TIMEOUT: String(seconds), LOG_LEVEL: 'debug' };
-    await using service = await startTestService(kind, settings);
-    // The last: the people of the tests may have been signed in by a service of their own.
-    const sweep = timers.mock.calls.findLast(([, milliseconds]) => milliseconds === interval)?.[0];
-    timers.mockRestore();
+    const { service, linesOf, waitForSweep } = await startSwept(kind, { ORDER_TIMEOUT: String(seconds) });
+    await using _ = service;
     const { database, clock } = service;
     const order = await ordered(service, [await addStocked(service, 9), 1]);
     await database.write(async session => {
@@ -25,12 +121,9 @@ describeOnDatabases('sweeps on %s', kind => {
       await session.run(sql`alter table sessions rename to elsewhere`.compile(database.build));
     });
     clock.advance(seconds * 1000);
-    if (typeof sweep !== 'function') throw new Error('nothing is swept at intervals');
-    sweep();
-    const linesOf = (message: string) => service.log().filter(line => line.message === message);
-    while (linesOf('swept').length === 0) await new Promise(resolve => setImmediate(resolve));
+    const swept = await waitForSweep();
     expect(linesOf('removing expired rows failed').map(({ what }) => what)).toEqual(['sessions']);
-    expect(linesOf('swept')).toMatchObject([{ ended: 0, orders: 1, images: 0, responses: 0 }]);
+    expect(swept).toMatchObject({ ended: 0, orders: 1, images: 0, responses: 0 });
     await service.settle();
     expect((await readOrder(service, order)).body.status).toBe('CANCELLED');
   });

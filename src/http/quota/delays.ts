@@ -32,7 +32,7 @@ export interface Delays {
   charge(charges: readonly Charge[]): Promise<Charged>;
   /** Takes the failure back. */
   refund(charges: readonly Charge[]): Promise<Charged>;
-  /** Forgets what has been forgiven long ago; gives how many counters there were. */
+  /** Forgets some of what has been forgiven long ago; gives how many counters: see `removeInParts`. */
   sweep(): Promise<number>;
 }
 

@@ -1,7 +1,9 @@
 /** Where failed attempts are counted: one process counts in memory, replicas count together in their database. */
 
+import { sql } from 'kysely';
 import { createBoundedMap } from '../../bounded-map.ts';
 import type { Database, Session } from '../../storage/database.ts';
+import { prepareRemoval } from '../../storage/table-rows.ts';
 import type { Counter, Counters } from './delays.ts';
 import { subjectLimit } from './window.ts';
 
@@ -27,7 +29,13 @@ export function createMemoryCounters(): Counters {
   };
 }
 
-export function createSharedCounters({ build, dialect, read, write }: Database): Counters {
+export function createSharedCounters(database: Database): Counters {
+  const { build, dialect, read, write } = database;
+  const forgiven = prepareRemoval<{ before: number }>(
+    database,
+    { table: 'failed_attempts', key: ['hash'], locking: 'skipLocked' },
+    ({ before }) => sql`failed_at <= ${before}`,
+  );
   const buildRows = (hashes: readonly string[]) =>
     // In one order, so that no two transactions wait for each other.
     build.selectFrom('failed_attempts').selectAll().where('hash', 'in', hashes).orderBy('hash');
@@ -67,9 +75,6 @@ export function createSharedCounters({ build, dialect, read, write }: Database):
         },
         { reservedConnection: true },
       ),
-    sweep: before =>
-      write(session =>
-        session.run(build.deleteFrom('failed_attempts').where('failed_at', '<=', before).compile()),
-      ),
+    sweep: before => write(session => session.run(forgiven({ before }))),
   };
 }

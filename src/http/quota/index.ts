@@ -31,7 +31,7 @@ export interface Quota {
   uncounted?(): number;
   /** Callers counted in this window. */
   subjects(): number;
-  /** Forgets windows that are long over; gives how many counters there were. */
+  /** Forgets some windows that are long over; gives how many counters: see `removeInParts`. */
   sweep(): Promise<number>;
 }
 

@@ -9,6 +9,7 @@ import { sql } from 'kysely';
 import { type Clock, dayMs } from '../../ports/clock.ts';
 import { type Database, StorageError } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
+import { prepareRemoval } from '../../storage/table-rows.ts';
 import type { Quota, QuotaState } from './index.ts';
 import { createWindow } from './window.ts';
 
@@ -54,6 +55,12 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
         values (${argument.subject}, ${argument.window}, ${argument.block})
         on conflict (subject, window_start) do update set used = quotas.used + excluded.used
         returning used`,
+  );
+
+  const over = prepareRemoval<{ before: number }>(
+    database,
+    { table: 'quotas', key: ['subject', 'window_start'], locking: 'skipLocked' },
+    ({ before }) => sql`window_start < ${before}`,
   );
 
   const createAccount = (): Account => ({
@@ -147,10 +154,7 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
     subjects: () => accounts.size(),
     sweep: () => {
       accounts.turn();
-      const query = database.build
-        .deleteFrom('quotas')
-        .where('window_start', '<', accounts.start() - dayMs / 1000)
-        .compile();
+      const query = over({ before: accounts.start() - dayMs / 1000 });
       return database.write(session => session.run(query));
     },
   };

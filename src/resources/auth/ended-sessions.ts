@@ -5,8 +5,10 @@
  * transaction that ends the sessions writes down whose they were, for as long as access tokens live. The process that
  * commits it knows at once; others read these few rows again when what they know is half a minute old.
  */
+import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
+import { prepareRemoval } from '../../storage/table-rows.ts';
 import { accessLifetime } from './lifetimes.ts';
 
 /** Milliseconds that a process goes without polling for what others have ended. */
@@ -23,11 +25,12 @@ export interface EndedSessions {
   has(userId: number, generation: number): boolean;
   /** Resolves when what other processes have ended is known; undefined when it is already. Never rejects. */
   known(now: number): Promise<void> | undefined;
-  /** Forgets those whose access tokens have expired; gives how many there were. */
+  /** Forgets some of those whose access tokens have expired; gives how many: see `removeInParts`. */
   sweep(session: Session, now: number): Promise<number>;
 }
 
-export function createEndedSessions({ build, read }: Pick<Database, 'build' | 'read'>): EndedSessions {
+export function createEndedSessions(database: Pick<Database, 'build' | 'dialect' | 'read'>): EndedSessions {
+  const { build, read } = database;
   const ended = new Map<number, { readonly generation: number; readonly at: number }>();
   /** When to poll again, by the clock of the requests. */
   let due = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
@@ -35,6 +38,12 @@ export function createEndedSessions({ build, read }: Pick<Database, 'build' | 'r
   const since = prepareQuery<{ at: number }, { user_id: number; generation: number; ended_at: number }>(
     build,
     argument => build.selectFrom('ended_sessions').selectAll().where('ended_at', '>', argument.at),
+  );
+
+  const expired = prepareRemoval<{ before: number }>(
+    database,
+    { table: 'ended_sessions', key: ['user_id'], locking: 'skipLocked' },
+    ({ before }) => sql`ended_at <= ${before}`,
   );
 
   function keep(userId: number, generation: number, at: number): void {
@@ -77,12 +86,6 @@ export function createEndedSessions({ build, read }: Pick<Database, 'build' | 'r
       polling ??= poll(now);
       return polling;
     },
-    sweep: (session, now) =>
-      session.run(
-        build
-          .deleteFrom('ended_sessions')
-          .where('ended_at', '<=', now - keptForMs)
-          .compile(),
-      ),
+    sweep: (session, now) => session.run(expired({ before: now - keptForMs })),
   };
 }

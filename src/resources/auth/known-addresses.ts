@@ -1,6 +1,8 @@
 /** From which addresses users have signed in, each kept as a hash of the account and the address together. */
+import { sql } from 'kysely';
 import { dayMs } from '../../ports/clock.ts';
 import type { Database, Session } from '../../storage/database.ts';
+import { prepareRemoval, removeInParts } from '../../storage/table-rows.ts';
 
 /** How long an address stays known without a sign-in: 90 days, in milliseconds. */
 const lifetime = 90 * dayMs;
@@ -11,14 +13,26 @@ export interface KnownAddresses {
   keep(session: Session, userId: number, account: string, address: string, now: number): Promise<void>;
   /** Those of a user whose password others may have known. */
   forget(session: Session, userId: number): Promise<void>;
-  /** Forgets those without a sign-in for long; gives how many there were. */
+  /** Forgets some of those without a sign-in for long; gives how many: see `removeInParts`. */
   sweep(session: Session, now: number): Promise<number>;
 }
 
 const hashAddress = (account: string, address: string) =>
   new Bun.CryptoHasher('sha256').update(`${account} ${address}`).digest('hex');
 
-export function createKnownAddresses({ build }: Pick<Database, 'build'>): KnownAddresses {
+export function createKnownAddresses(database: Pick<Database, 'build' | 'dialect'>): KnownAddresses {
+  const { build } = database;
+  const rows = { table: 'known_addresses', key: ['hash'] } as const;
+  const allOf = prepareRemoval<{ userId: number }>(
+    database,
+    { ...rows, locking: 'forUpdate' },
+    ({ userId }) => sql`user_id = ${userId}`,
+  );
+  const expired = prepareRemoval<{ before: number }>(
+    database,
+    { ...rows, locking: 'skipLocked' },
+    ({ before }) => sql`last_used_at <= ${before}`,
+  );
   return {
     async isKnown(session, account, address) {
       const query = build
@@ -36,14 +50,8 @@ export function createKnownAddresses({ build }: Pick<Database, 'build'>): KnownA
       await session.run(query.compile());
     },
     async forget(session, userId) {
-      await session.run(build.deleteFrom('known_addresses').where('user_id', '=', userId).compile());
+      await removeInParts(() => session.run(allOf({ userId })));
     },
-    sweep: (session, now) =>
-      session.run(
-        build
-          .deleteFrom('known_addresses')
-          .where('last_used_at', '<=', now - lifetime)
-          .compile(),
-      ),
+    sweep: (session, now) => session.run(expired({ before: now - lifetime })),
   };
 }

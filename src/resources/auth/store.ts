@@ -1,5 +1,7 @@
 /** The queries of sessions. A session is kept under the hash of its refresh token, never the token. */
+import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
+import { prepareRemoval, removeInParts } from '../../storage/table-rows.ts';
 import type { SessionsTable } from '../../storage/tables/credentials.ts';
 import { createEndedSessions, type EndedSessions } from './ended-sessions.ts';
 
@@ -11,16 +13,27 @@ export interface SessionStore {
   removeByToken(session: Session, tokenHash: string): Promise<void>;
   /** Ends all sessions of a user who is locked, and the access tokens that were made in them. */
   removeAllOf(session: Transaction, userId: number, at: number): Promise<void>;
-  /** Forgets sessions that have ended; gives how many there were. */
+  /** Forgets some sessions that have ended; gives how many: see `removeInParts`. */
   sweep(session: Session, now: number): Promise<number>;
 }
 
 /** @param ended what this process verifies access tokens with, where it verifies any */
 export function createSessionStore(
-  database: Pick<Database, 'build' | 'read'>,
+  database: Pick<Database, 'build' | 'dialect' | 'read'>,
   ended: Pick<EndedSessions, 'end'> = createEndedSessions(database),
 ): SessionStore {
   const { build } = database;
+  const rows = { table: 'sessions', key: ['id'] } as const;
+  const allOf = prepareRemoval<{ userId: number }>(
+    database,
+    { ...rows, locking: 'forUpdate' },
+    ({ userId }) => sql`user_id = ${userId}`,
+  );
+  const expired = prepareRemoval<{ now: number }>(
+    database,
+    { ...rows, locking: 'skipLocked' },
+    ({ now }) => sql`expires_at <= ${now}`,
+  );
   return {
     async insert(session, row) {
       await session.run(build.insertInto('sessions').values(row).compile());
@@ -35,14 +48,13 @@ export function createSessionStore(
       await session.run(build.deleteFrom('sessions').where('token_hash', '=', hash).compile());
     },
     async removeAllOf(session, userId, at) {
-      await session.run(build.deleteFrom('sessions').where('user_id', '=', userId).compile());
+      await removeInParts(() => session.run(allOf({ userId })));
       const user = build.selectFrom('users').select('session_generation').where('id', '=', userId);
       const generation = ((await session.first(user.compile()))?.session_generation ?? 0) + 1;
       const set = build.updateTable('users').set({ session_generation: generation }).where('id', '=', userId);
       await session.run(set.compile());
       await ended.end(session, userId, generation, at);
     },
-    sweep: (session, now) =>
-      session.run(build.deleteFrom('sessions').where('expires_at', '<=', now).compile()),
+    sweep: (session, now) => session.run(expired({ now })),
   };
 }

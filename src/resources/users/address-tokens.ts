@@ -2,8 +2,11 @@
  * The queries of the tokens for one address of one user: to confirm a requested one, or to restore one that
  * was given up. Made and kept like those of mail-tokens.ts; each names the address it was sent to.
  */
+
+import { sql } from 'kysely';
 import { createRandomSecret, hashSecret } from '../../secrets/random.ts';
 import type { Database, Session } from '../../storage/database.ts';
+import { prepareRemoval } from '../../storage/table-rows.ts';
 import type { AddressTokensTable } from '../../storage/tables/credentials.ts';
 
 type AddressPurpose = AddressTokensTable['purpose'];
@@ -38,11 +41,17 @@ export interface AddressTokens {
   use(session: Session, token: string): Promise<boolean>;
   /** Withdraws the user's tokens that were made after this version: all when it is 0. */
   withdraw(session: Session, userId: number, afterVersion: number): Promise<void>;
-  /** Deletes tokens that have expired. @returns how many there were */
+  /** Deletes some tokens that have expired. @returns how many: see `removeInParts` */
   sweep(session: Session, now: number): Promise<number>;
 }
 
-export function createAddressTokens({ build }: Pick<Database, 'build'>): AddressTokens {
+export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'>): AddressTokens {
+  const { build } = database;
+  const expired = prepareRemoval<{ now: number }>(
+    database,
+    { table: 'address_tokens', key: ['token_hash'], locking: 'skipLocked' },
+    ({ now }) => sql`expires_at <= ${now}`,
+  );
   return {
     async issue(session, purpose, { user_id, email, user_version }, now, lifetime) {
       const token = createRandomSecret();
@@ -71,7 +80,6 @@ export function createAddressTokens({ build }: Pick<Database, 'build'>): Address
         .where('user_version', '>', afterVersion);
       await session.run(query.compile());
     },
-    sweep: (session, now) =>
-      session.run(build.deleteFrom('address_tokens').where('expires_at', '<=', now).compile()),
+    sweep: (session, now) => session.run(expired({ now })),
   };
 }

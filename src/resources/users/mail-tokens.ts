@@ -2,8 +2,11 @@
  * The queries of the tokens that are sent by mail. A token is 256 random bits, used once, and kept as its
  * hash; so many bits need no slow hash.
  */
+
+import { sql } from 'kysely';
 import { createRandomSecret, hashSecret } from '../../secrets/random.ts';
 import type { Database, Session } from '../../storage/database.ts';
+import { prepareRemoval } from '../../storage/table-rows.ts';
 import type { UserTokensTable } from '../../storage/tables/credentials.ts';
 
 export type Purpose = UserTokensTable['purpose'];
@@ -33,11 +36,17 @@ export interface MailTokens {
   use(session: Session, token: string): Promise<boolean>;
   /** Withdraws the user's tokens for one purpose, or for all. */
   withdraw(session: Session, userId: number, purpose?: Purpose): Promise<void>;
-  /** Forgets tokens that have expired; gives how many there were. */
+  /** Forgets some tokens that have expired; gives how many: see `removeInParts`. */
   sweep(session: Session, now: number): Promise<number>;
 }
 
-export function createMailTokens({ build }: Pick<Database, 'build'>): MailTokens {
+export function createMailTokens(database: Pick<Database, 'build' | 'dialect'>): MailTokens {
+  const { build } = database;
+  const expired = prepareRemoval<{ now: number }>(
+    database,
+    { table: 'user_tokens', key: ['token_hash'], locking: 'skipLocked' },
+    ({ now }) => sql`expires_at <= ${now}`,
+  );
   async function withdraw(session: Session, userId: number, purpose?: Purpose): Promise<void> {
     const all = build.deleteFrom('user_tokens').where('user_id', '=', userId);
     await session.run((purpose === undefined ? all : all.where('purpose', '=', purpose)).compile());
@@ -73,7 +82,6 @@ export function createMailTokens({ build }: Pick<Database, 'build'>): MailTokens
       return (await session.run(query.compile())) > 0;
     },
     withdraw,
-    sweep: (session, now) =>
-      session.run(build.deleteFrom('user_tokens').where('expires_at', '<=', now).compile()),
+    sweep: (session, now) => session.run(expired({ now })),
   };
 }
