@@ -258,11 +258,18 @@ export class StorageError extends Error {
   readonly kind: StorageErrorKind;
   /** For `unique`: the column whose value is taken. */
   readonly column: string | undefined;
+  /** For `unavailable`: the database is there, but another has held a lock for longer than is waited. */
+  readonly isLocked: boolean;
 
-  constructor(kind: StorageErrorKind, message: string, options: { column?: string; cause?: unknown } = {}) {
+  constructor(
+    kind: StorageErrorKind,
+    message: string,
+    options: { column?: string; isLocked?: boolean; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
     this.name = 'StorageError';
     this.kind = kind;
     this.column = options.column;
+    this.isLocked = options.isLocked ?? false;
   }
 }

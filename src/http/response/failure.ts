@@ -50,6 +50,10 @@ const ofStorage: Readonly<Partial<Record<StorageError['kind'], readonly [ErrorCo
     moved: ['DATABASE_MOVED', '5'],
   };
 
+/** What those learn whose request has waited for others: the database itself can be reached. */
+const locked =
+  'Something else holds a lock on what this request needs, and nothing was changed; retry after the time in Retry-After.';
+
 /** Columns are written external_id, members externalId. */
 export function toMemberName(column: string): string {
   return column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -68,5 +72,6 @@ function toHttpError(thrown: unknown): HttpError {
   }
   const [code, retryAfter] = ofStorage[thrown.kind] ?? ['INTERNAL_ERROR'];
   const headers = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
-  return new HttpError(code, { headers, cause: thrown });
+  const message = thrown.isLocked ? { message: locked } : {};
+  return new HttpError(code, { ...message, headers, cause: thrown });
 }

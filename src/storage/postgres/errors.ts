@@ -64,7 +64,7 @@ export function translate(error: unknown, server: string): unknown {
   if (!(error instanceof SQL.PostgresError)) return error;
   const state = readState(error) ?? '';
   const createError = (kind: StorageError['kind'], message: string) =>
-    new StorageError(kind, message, { cause: error });
+    new StorageError(kind, message, { isLocked: state === states.lockTimeout, cause: error });
   if (state === states.uniqueViolation) {
     // "Key (sku)=(A-1) already exists."
     const column = /\((\w+)/.exec(error.detail ?? '')?.[1] ?? 'id';

@@ -185,9 +185,7 @@ async function runWhenFree(writer: Writer, statement: 'BEGIN IMMEDIATE' | 'COMMI
         throw new StorageError(
           'unavailable',
           `Another process has been writing to the database for ${busyLimitMs / 1000} s.`,
-          {
-            cause: error,
-          },
+          { isLocked: true, cause: error },
         );
       }
       await Bun.sleep(busyRetryMs);

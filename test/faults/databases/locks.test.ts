@@ -44,8 +44,13 @@ describe.skipIf(!hasPostgres)('a row that somebody else has locked', () => {
         expect(performance.now() - start).toBeLessThan(unharmed);
       }
     }
-    const refused = (await writes).map(({ status, headers }) => [status, headers.get('Retry-After')]);
-    expect(refused).toEqual(refused.map(() => [503, '2']));
+    const refused = (await writes).map(({ status, headers, body }) => [
+      status,
+      headers.get('Retry-After'),
+      body.error,
+      /lock/.test(body.message) && !/cannot be reached/.test(body.message),
+    ]);
+    expect(refused).toEqual(refused.map(() => [503, '2', 'DATABASE_UNAVAILABLE', true]));
     await holder.unsafe('rollback');
     holder.release();
     expect((await change()).status).toBe(200);
