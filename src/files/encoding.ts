@@ -15,6 +15,30 @@ export function detectEncoding(firstBytes: Uint8Array): 'utf-16le' | 'utf-16be' 
   return undefined;
 }
 
+/** @throws RangeError for a name that stands for no encoding */
+const createDecoder = (encoding: string): TextDecoder =>
+  // Boundary: a name from a file, which the constructor checks.
+  new TextDecoder(encoding as ConstructorParameters<typeof TextDecoder>[0], { fatal: true });
+
+/** What is detected from the bytes: declarations of UTF-8 are often wrong, and of Latin-1 for one of its supersets. */
+const detected = new Set(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252']);
+
+/**
+ * The encoding that XML declares; undefined when it declares none, or one that is detected from the bytes.
+ * @throws Error when it is not known
+ */
+export function readDeclaredEncoding(firstBytes: Uint8Array, name: string): string | undefined {
+  const beginning = new TextDecoder('latin1').decode(firstBytes.subarray(0, 200));
+  const [, declared] = /^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']*)["']/.exec(beginning) ?? [];
+  if (declared === undefined) return undefined;
+  try {
+    const { encoding } = createDecoder(declared);
+    return detected.has(encoding) ? undefined : encoding;
+  } catch {
+    throw new Error(`${name} is XML in the encoding "${declared}", which is not known: save it as UTF-8`);
+  }
+}
+
 /**
  * The same text in UTF-8.
  * @param encoding undefined when the bytes decide: UTF-8, unless those that are not ASCII speak for Windows-1252
@@ -24,7 +48,7 @@ export function detectEncoding(firstBytes: Uint8Array): 'utf-16le' | 'utf-16be' 
  */
 export function toUtf8(
   source: AsyncIterable<Uint8Array>,
-  encoding: Encoding | undefined,
+  encoding: string | undefined,
   onWindows1252: () => void,
   name: string,
 ): AsyncIterable<Uint8Array> {
@@ -36,10 +60,10 @@ export function toUtf8(
 
 async function* transcodeText(
   source: AsyncIterable<Uint8Array>,
-  encoding: Encoding,
+  encoding: string,
   name: string,
 ): AsyncGenerator<Uint8Array> {
-  const decoder = new TextDecoder(encoding, { fatal: true });
+  const decoder = createDecoder(encoding);
   const decode = (chunk?: Uint8Array): Uint8Array => {
     try {
       return Buffer.from(chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true }));

@@ -26,7 +26,13 @@ const mostColumns = 1000;
 /** Text that is kept of an open tag; the parser refuses names and values of attributes that are longer. */
 const longestTag = 256 * 1024;
 
+/** Elements within one another, and attributes of one: the parser keeps those of all open tags, however many. */
+const [deepest, mostAttributes] = [1000, 1000];
+
 const noItems = 'is XML without an <item> or <entry>, which feeds for Google and catalogs of Meta have';
+/** What the parser says of text that it would have to hold as a whole. */
+const tooLongMessage = 'Max buffer length exceeded';
+const tooLongMarkup = 'has a comment, a tag or other markup that is too long';
 const tooManyColumns = `has more than ${mostColumns} different elements in its items`;
 
 interface Element {
@@ -35,15 +41,19 @@ interface Element {
   readonly isPrefixed: boolean;
   readonly parts: string[];
   text: string;
-  /** Whether elements stand in it: their texts are joined as a table has them, `US:CA:Ground:7.00 USD`. */
-  isStructured: boolean;
+  hasElements: boolean;
+  /** Whether it has text beside the elements in it. */
+  hasText: boolean;
 }
+
+/** Whose elements are HTML. In others they are values, joined as a table has them: `US:CA:Ground:7.00 USD`. */
+const prose = /^(?:description|content|summary|title|subtitle|short_title|encoded)$/;
 
 interface Item {
   readonly line: number;
   /** Where it begins in the text, from the beginning of the file. */
   readonly start: number;
-  readonly elements: Map<string, { readonly isPrefixed: boolean; text: string }>;
+  readonly elements: Map<string, { readonly isPrefixed: boolean; readonly texts: string[] }>;
   /** Its beginning, once it is longer than a record may be: nothing more of it is kept. */
   beginning?: string;
 }
@@ -73,6 +83,8 @@ function createFeedParser(repeated: RegExp | undefined) {
   let element: Element | undefined;
   /** Of the open element below its item. */
   let depth = 0;
+  /** Elements that are open, and attributes of the last. */
+  let [open, tagAttributes] = [0, 0];
   /** The text that the item may be cut from, and where it begins. */
   let [held, heldFrom] = ['', 0];
   let isDamaged = false;
@@ -85,7 +97,7 @@ function createFeedParser(repeated: RegExp | undefined) {
     if (beginning !== undefined) return createUnreadableRecord(line, tooLong, beginning);
     const raw = held.slice(Math.max(0, start - heldFrom), parser.position - heldFrom);
     if (holdsDamage(isDamaged, raw)) return createUnreadableRecord(line, notUtf8, raw);
-    const value = Object.fromEntries([...elements].map(([name, { text }]) => [name, text]));
+    const value = Object.fromEntries([...elements].map(([name, { texts }]) => [name, joinList(texts)]));
     const added = Object.keys(value).filter(name => !known.has(name));
     for (const name of added) known.add(name);
     if (added.length > 0) columns = [...columns, ...added];
@@ -93,18 +105,30 @@ function createFeedParser(repeated: RegExp | undefined) {
   }
   function endItem(ended: Item): void {
     if (isStopped) return;
-    records.push(toRecord(ended));
+    // As a blank line of a table.
+    if (ended.elements.size > 0 || ended.beginning !== undefined) records.push(toRecord(ended));
     if (known.size > mostColumns) refuseFile(tooManyColumns);
   }
-  function endElement({ elements }: Item, { name, isPrefixed, parts, text, isStructured }: Element): void {
-    const whole = [...parts, text].map(part => part.trim()).filter(part => part !== '');
-    const own = whole.join(isStructured ? ':' : ' ');
+  function endElement({ elements }: Item, { name, isPrefixed, parts, hasElements, hasText }: Element): void {
+    const isStructured = hasElements && !hasText && !prose.test(name);
+    const own = parts.join(isStructured ? ':' : ' ');
     const had = elements.get(name);
     if (own === '') return;
-    if (had === undefined || (isPrefixed && !had.isPrefixed)) elements.set(name, { isPrefixed, text: own });
-    else if (had.isPrefixed === isPrefixed && repeated?.test(name) === true) had.text += `,${own}`;
+    if (had === undefined || (isPrefixed && !had.isPrefixed))
+      elements.set(name, { isPrefixed, texts: [own] });
+    else if (had.isPrefixed === isPrefixed && repeated?.test(name) === true) had.texts.push(own);
   }
 
+  parser.onopentagstart = () => {
+    tagAttributes = 0;
+    open += 1;
+    if (open > deepest) refuseFile(`has elements more than ${deepest} deep in one another`);
+  };
+  parser.onattribute = () => {
+    tagAttributes += 1;
+    if (tagAttributes > mostAttributes)
+      refuseFile(`has an element with more than ${mostAttributes} attributes`);
+  };
   parser.onopentag = ({ name, attributes }) => {
     const at = name.indexOf(':');
     const local = name.slice(at + 1);
@@ -118,17 +142,18 @@ function createFeedParser(repeated: RegExp | undefined) {
     if (item.beginning !== undefined) return;
     if (element === undefined) {
       const text = typeof attributes.href === 'string' ? attributes.href : '';
-      element = { name: local, isPrefixed: at >= 0, parts: [], text, isStructured: false };
+      element = { name: local, isPrefixed: at >= 0, parts: [], text, hasElements: false, hasText: false };
       return;
     }
-    if (at >= 0) element.isStructured = true;
-    splitText(element);
+    splitText(element, depth === 2);
+    element.hasElements = true;
   };
   parser.ontext = text => {
     if (element !== undefined) element.text += text;
   };
   parser.oncdata = parser.ontext;
   parser.onclosetag = () => {
+    open -= 1;
     if (item === undefined) return;
     if (depth === 0) {
       endItem(item);
@@ -137,11 +162,15 @@ function createFeedParser(repeated: RegExp | undefined) {
     }
     depth -= 1;
     if (element === undefined) return;
-    if (depth > 0) return splitText(element);
+    splitText(element, depth === 0);
+    if (depth > 0) return;
     endElement(item, element);
     element = undefined;
   };
-  parser.onerror = ({ message }) => refuseFile(`is not well-formed XML: ${message.split('\n')[0]}`);
+  parser.onerror = ({ message }) => {
+    const [first = ''] = message.split('\n');
+    refuseFile(first.startsWith(tooLongMessage) ? tooLongMarkup : `is not well-formed XML: ${first}`);
+  };
 
   /**
    * Where the text begins that is needed for `raw`: with the item, or with a tag that may come to be its first. The parser does
@@ -179,8 +208,20 @@ function createFeedParser(repeated: RegExp | undefined) {
   };
 }
 
-/** What stands before and after an element within another is not one text. */
-function splitText(element: Element): void {
-  if (element.text.trim() !== '') element.parts.push(element.text);
+/**
+ * What stands before and after an element within another is not one text.
+ * @param isOwn whether it stands in the element itself, and not in one within it
+ */
+function splitText(element: Element, isOwn: boolean): void {
+  const text = element.text.trim();
+  if (text !== '') element.parts.push(text);
+  if (text !== '' && isOwn) element.hasText = true;
   element.text = '';
+}
+
+/** As a table lists what it has several of: a comma within one stands in quotes, but in addresses, which do without. */
+function joinList(texts: readonly string[]): string {
+  const [only = ''] = texts;
+  if (texts.length === 1) return only;
+  return texts.map(text => (text.includes(',') && !/"|:\/\//.test(text) ? `"${text}"` : text)).join(',');
 }

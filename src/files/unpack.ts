@@ -43,6 +43,12 @@ function isUtf32([a, b, c, d]: Uint8Array): boolean {
   return b === 0 && c === 0 && d !== undefined && (a === 0) !== (d === 0);
 }
 
+/** Whether the bytes are the beginning of XML, which may be a feed: a page of HTML is none. */
+export function isXml(firstBytes: Uint8Array): boolean {
+  const text = new TextDecoder().decode(firstBytes.subarray(0, 1024)).trimStart();
+  return isXmlFeed(firstBytes) || /^(?:<\?xml\s|<!--|<!doctype\s+(?!html\b))/i.test(text);
+}
+
 /** Whether the bytes are the beginning of a feed as XML: RSS or Atom. */
 export function isXmlFeed(firstBytes: Uint8Array): boolean {
   const text = new TextDecoder().decode(firstBytes.subarray(0, 16 * 1024)).trimStart();

@@ -24,6 +24,22 @@ test.each([
   ],
   ['text around elements', '<item><d>a <b>bold</b> word</d></item>', [[1, { d: 'a bold word' }]]],
   [
+    'elements of values, also of the default namespace',
+    '<item><tax><country>US</country><rate>5</rate></tax></item>',
+    [[1, { tax: 'US:5' }]],
+  ],
+  [
+    'HTML is text',
+    '<item><description><div><p>a</p> <p>b</p></div></description></item>',
+    [[1, { description: 'a b' }]],
+  ],
+  [
+    'a comma within one of several',
+    '<item><tax>a, b</tax><tax>c</tax><tax>https://x/w_1,h_2.jpg</tax></item>',
+    [[1, { tax: '"a, b",c,https://x/w_1,h_2.jpg' }]],
+  ],
+  ['items without anything are none', '<item/><item> <a/></item><item><a>1</a></item>', [[1, { a: '1' }]]],
+  [
     'entities and CDATA',
     '<item><d>&lt;p&gt;&eacute;&#x41;<![CDATA[<b>]]></d></item>',
     [[1, { d: '<p>éA<b>' }]],
@@ -73,4 +89,19 @@ test('a file with elements without end of different names is refused as a whole'
     fatal: true,
     error: 'has more than 1000 different elements in its items',
   });
+});
+
+const inside = (name: string, times: number): string =>
+  `<${name}>`.repeat(times) + `</${name}>`.repeat(times);
+
+test.each([
+  ['elements within one another', inside('a', 1000), 'has elements more than 1000 deep in one another'],
+  [
+    'attributes',
+    `<a ${Array.from({ length: 1001 }, (_, index) => `b${index}=""`).join(' ')}/>`,
+    'has an element with more than 1000 attributes',
+  ],
+  ['comments', `<!--${'x'.repeat(1024 * 1024)}-->`, 'has a comment, a tag or other markup that is too long'],
+])('a file with %s without end is refused as a whole', async (_, inner, error) => {
+  expect((await readAll(feed(`<item>${inner}</item>`), 'xml')).at(-1)).toMatchObject({ fatal: true, error });
 });

@@ -4,7 +4,7 @@ import { fstatSync, mkdirSync, rmSync, type Stats, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { detectEncoding, type Encoding, toUtf8 } from '../../files/encoding.ts';
+import { detectEncoding, type Encoding, readDeclaredEncoding, toUtf8 } from '../../files/encoding.ts';
 import {
   detectFormat,
   type FileFormat,
@@ -14,7 +14,7 @@ import {
   readRecords,
   type SourceRecord,
 } from '../../files/read.ts';
-import { findUnreadableKind, isGzip, isXmlFeed, unpackGzip } from '../../files/unpack.ts';
+import { findUnreadableKind, isGzip, isXml, unpackGzip } from '../../files/unpack.ts';
 import { isObject } from '../../json-object.ts';
 
 export interface ImportSource {
@@ -48,7 +48,7 @@ export async function openSource(
 ): Promise<ImportSource> {
   const { fileName, feeds } = options;
   const detectFeed = (bytes: Uint8Array): FileFormat | undefined =>
-    format ?? (feeds === true && isXmlFeed(bytes) ? 'xml' : undefined);
+    format ?? (feeds === true && isXml(bytes) ? 'xml' : undefined);
   const stats = requireSource(file);
   let bytes = 0;
   async function* countBytes(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -68,7 +68,10 @@ export async function openSource(
   };
   refuse(findUnreadableKind(firstBytes, detectFeed(firstBytes)));
   let said: string[] = [];
-  const encoding = options.encoding ?? detectEncoding(firstBytes);
+  const encoding =
+    options.encoding ??
+    detectEncoding(firstBytes) ??
+    (detectFeed(firstBytes) === 'xml' ? readDeclaredEncoding(firstBytes, fileName) : undefined);
   const noteWindows1252 = () =>
     said.push(
       `${fileName} is not UTF-8 and is read as Windows-1252; --encoding utf-8 would refuse its lines that are not`,

@@ -48,6 +48,7 @@ const zip = new Uint8Array([0x50, 0x4b, 0x03, 0x04, 0x14, 0, 6, 0]);
 
 test.each(shops)('%s: what is no table of text is refused, and writes nothing', async (shop, content) => {
   const place = await createCatalog('sqlite');
+  const isFeed = shop === 'google' || shop === 'meta';
   const cases = [
     [
       'p.xlsx',
@@ -58,11 +59,12 @@ test.each(shops)('%s: what is no table of text is refused, and writes nothing', 
     ['p.csv.gz', gzipSync(zip), 'is a spreadsheet (.xlsx, .ods) or a ZIP archive'],
     [
       ...['p.xml', '<?xml version="1.0"?><rss></rss>'],
-      shop === 'google' || shop === 'meta'
-        ? 'is XML without an <item>'
-        : 'is a feed as XML: --preset google and',
+      isFeed ? 'is XML without an <item>' : 'is a feed as XML: --preset google and',
     ],
-    ['p.csv', '<?xml version="1.0"?><products/>', 'is XML or HTML: export the data as CSV'],
+    [
+      ...['p.csv', '<?xml version="1.0"?><products/>'],
+      isFeed ? 'is XML without an <item>' : 'is XML or HTML: export the data as CSV',
+    ],
     ['p.csv', content.replace(/\r?\n/g, '\r'), 'carriage return'],
     ['p.csv.gz', gzipSync(content).subarray(0, 200), 'is a gzip file that is damaged or cut off'],
   ] as const;

@@ -204,6 +204,12 @@ test.each([
     'is not a feed for Google Merchant Center: it has no column "title", "price"',
   ],
   ['<rss><channel/></rss>', 'is XML without an <item> or <entry>'],
+  ['<?xml version="1.0"?><products><product/></products>', 'is XML without an <item> or <entry>'],
+  ['<!DOCTYPE html><html><body>Error<br></body></html>', 'is XML or HTML'],
+  [
+    '<?xml version="1.0" encoding="x-shop"?><rss><item/></rss>',
+    'is XML in the encoding "x-shop", which is not known: save it as UTF-8',
+  ],
 ])('a feed as XML that cannot be read is refused as a whole, and writes nothing: %s', (feed, says) =>
   onCatalog(async place => {
     const ended = await place.runHere(['import', place.file('f.xml', feed), '--preset', 'google']);
@@ -212,3 +218,16 @@ test.each([
     expect(await productsOf(place)).toEqual([]);
   }),
 );
+
+test('a feed as XML in the encoding that it declares, behind a long comment, with items of one line that have no id', () =>
+  onCatalog(async place => {
+    const item = (id: string, title: string) =>
+      `<item>${id}<title>${title}</title><price>5 EUR</price></item>`;
+    const items = [item('<id>1</id>', '\xa3\xf3d\xbc'), item('', 'a'), item('', 'b')].join('');
+    const text = `<?xml version="1.0" encoding="ISO-8859-2"?>\n<!--${' '.repeat(20_000)}-->\n<channel>${items}</channel>`;
+    const file = place.file('f.xml', '');
+    await Bun.write(file, Buffer.from(text, 'latin1'));
+    const ended = await place.runHere(['import', file, '--preset', 'google']);
+    expect(ended).toMatchObject({ status: 0, out: expect.stringContaining('3 created') });
+    expect(await productsOf(place)).toMatchObject([{ name: 'Łódź' }, { name: 'a' }, { name: 'b' }]);
+  }));

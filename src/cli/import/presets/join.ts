@@ -134,6 +134,7 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
           leftOut(place.leftOut);
           return undefined;
         }
+        if ('alone' in place) return { rows: [row] };
         if ('product' in place) return hold(absorbed.get(place.product) ?? place.product, record, row);
         const key = findKey('named' in place ? `named:${place.named}` : `of:${place.variantOf}`);
         if (key !== undefined) return hold(key, record, row, 'lacks' in place ? place.lacks : undefined);

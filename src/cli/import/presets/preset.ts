@@ -45,6 +45,8 @@ export type RowPlacement =
   | { readonly variantOf: string; readonly lacks?: string }
   /** A product of its own, unless another row names it as its variant. */
   | { readonly named: string }
+  /** A product of its own, which no other row can name. */
+  | { readonly alone: true }
   /** Not to be imported. */
   | { readonly leftOut: string };
 

@@ -59,7 +59,7 @@ export function getFeedPlacement(row: Row): RowPlacement {
   const [id, group] = [row.text('id'), row.text('group')];
   // Some feeds have a row for the group as a whole, whose id is that of the group.
   if (group !== '') return { product: `group:${group}`, absorbs: `id:${group}` };
-  return { product: id === '' ? `line:${row.line}` : `id:${id}` };
+  return id === '' ? { alone: true } : { product: `id:${id}` };
 }
 
 export function draftFeedProduct(all: readonly Row[], given: Drafting): Draft {

@@ -79,8 +79,8 @@ export const woocommerce: Preset = {
       return { variantOf: parent };
     }
     if (readTypes(row).has('grouped') && row.text('regular') === '') return { leftOut: groupedLeftOut };
-    const [product = `line:${row.line}`, ...also] = names;
-    return { product, also };
+    const [product, ...also] = names;
+    return product === undefined ? { alone: true } : { product, also };
   },
   draft(rows, drafting) {
     const parent = rows.find(row => !isVariation(row));
