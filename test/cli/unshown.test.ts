@@ -49,3 +49,11 @@ test.each(shown.map(args => [args] as const))('%j', async args => {
   expect(status).toBe(1);
   expect(err).toMatch(/^catalog[ a-z]*: ENOSPC: no space left on device, write\n$/);
 });
+
+test('the summary of an import, which is done', async () => {
+  const { status, err } = await runOnFullDisk('import', place.file('p.csv', 'sku,name,price\nA,Lamp,5\n'));
+  expect(status).toBe(1);
+  expect(err).toContain(
+    'catalog import: the summary could not be written (ENOSPC: no space left on device, write): 1 created, 0 updated',
+  );
+});

@@ -17,6 +17,7 @@ import { findEmbeddedSize, reportMigration, requireMigrated } from '../database.
 import { listenForStop } from '../launcher.ts';
 import { refuseInput, refuseKept } from '../output-file.ts';
 import { formatCount, formatQuantity } from '../terminal/count.ts';
+import { printLines } from '../terminal/output.ts';
 import { escapeUnprintable } from '../terminal/printable.ts';
 import type { Command } from '../usage.ts';
 import { help, type ImportArguments, parseArguments } from './options.ts';
@@ -204,6 +205,7 @@ async function importFile(
   const state = createInitialState();
   const { skip, batchSize } = given;
   const say = (line: string) => console.error(`catalog import: ${escapeUnprintable(line)}`);
+  let summary: string | undefined;
   const reporting = { rejects, progress, say, stop };
   try {
     const run = { chunks, skip, batchSize, writer, transactionMs, ...reporting };
@@ -211,19 +213,30 @@ async function importFile(
     progress.end();
     if (complete && state.done < skip) throw new Error(describeShortage(given, state.done));
     for (const line of formatRemarks(state, rejects)) console.error(line);
-    console.log(
-      formatSummary({ ...state, rejected: rejects.count }, performance.now() - started, given.dryRun),
-    );
+    if (!complete)
+      console.error(`catalog import: interrupted; ${formatResumeHint(given, Math.max(state.done, skip))}`);
+    const counts = { ...state, rejected: rejects.count };
+    summary = formatSummary(counts, performance.now() - started, given.dryRun);
+    await printSummary(summary);
     if (complete) return rejects.count > 0 ? 2 : 0;
-    console.error(`catalog import: interrupted; ${formatResumeHint(given, Math.max(state.done, skip))}`);
     return 130;
   } catch (error) {
     progress.end();
-    if (state.done > given.skip)
+    if (state.done > given.skip && summary === undefined)
       console.error(`catalog import: stopped early; ${formatResumeHint(given, state.done)}`);
     throw error;
   } finally {
     rejects.close();
+  }
+}
+
+/** @throws Error with the summary when it cannot be written where it belongs */
+async function printSummary(summary: string): Promise<void> {
+  try {
+    await printLines(summary);
+  } catch (error) {
+    const reason = getErrorMessage(error);
+    throw new Error(`the summary could not be written (${reason}): ${summary}`, { cause: error });
   }
 }
 

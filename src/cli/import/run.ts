@@ -3,7 +3,7 @@ import type { HttpError } from '../../http/errors.ts';
 import type { ImportCounts, ImportPlan } from '../../resources/products/import/plan.ts';
 import { collectMisspeltWords, type PreparedRecord } from '../../resources/products/import/prepared.ts';
 import type { Chunk } from './records.ts';
-import type { ImportState, Progress, Rejects } from './report.ts';
+import type { ImportState, Progress, Reject, Rejects } from './report.ts';
 
 export interface BatchWriter {
   /**
@@ -45,6 +45,16 @@ const smallest = 200;
 const largest = 2000;
 /** The same for long records; a chunk has fewer of them, at most a MiB of text. */
 const mostChunks = 4;
+/** So that little of the machine's time is needed before it is known how many it can take. */
+const firstSize = 400;
+/** Rejects that wait for the batch around them. */
+const mostRejects = 1000;
+
+/** What the records since the last commit come to: a continuation after it reads them once more. */
+const createUncommitted = () => ({
+  rejects: [] as Reject[],
+  ...{ products: 0, variants: 0, images: 0, repeated: 0 },
+});
 
 /**
  * Writes the records of a source, to its end.
@@ -53,15 +63,16 @@ const mostChunks = 4;
  */
 export async function runImport(run: ImportRun, state: ImportState): Promise<boolean> {
   const { chunks, rejects, progress } = run;
-  let size = run.batchSize ?? 1500;
+  let size = run.batchSize ?? firstSize;
   let batch: PreparedRecord[] = [];
   /** The own text of the records of the batch. */
   const raws = new Map<PreparedRecord, string>();
   const words = new Set<string>();
   let bytes = 0;
-  let repeated = 0;
+  let uncommitted = createUncommitted();
 
   async function commit(position: number): Promise<void> {
+    for (const reject of uncommitted.rejects) rejects.add(reject);
     rejects.flush();
     if (batch.length > 0) {
       const started = performance.now();
@@ -69,6 +80,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
       state.lostUploads += lostUploads;
       state.renamed += renamed;
       for (const { record, error } of refused) refuse(record, error);
+      if (refused.length > 0) rejects.flush();
       if (run.batchSize === undefined) {
         const milliseconds = performance.now() - started;
         size = computeNextSize(size, (weight * run.transactionMs()) / Math.max(milliseconds, 1));
@@ -78,8 +90,9 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
       words.clear();
       add(state, counts);
     }
-    state.repeated += repeated;
-    repeated = 0;
+    for (const name of ['products', 'variants', 'images', 'repeated'] as const)
+      state[name] += uncommitted[name];
+    uncommitted = createUncommitted();
     state.done = position;
     progress.update({ records: state.done, handled: Math.max(0, state.done - run.skip), bytes });
   }
@@ -107,12 +120,12 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     // In the order of the file: a reject is written before the records after it are committed.
     const report = (before: number) => {
       for (let [first] = refused; first !== undefined && first.position < before; [first] = refused) {
-        rejects.add(first.reject);
+        uncommitted.rejects.push(first.reject);
         refused.shift();
       }
     };
     bytes = next.value.bytes;
-    repeated += next.value.repeated;
+    uncommitted.repeated += next.value.repeated;
     let first = 0;
     // Only its own words go with a batch: those of records that come later may be in no document yet.
     const addWords = (end: number) => {
@@ -126,9 +139,9 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
       report(position);
       batch.push(record);
       raws.set(record, texts[index] ?? '');
-      state.products += 1;
-      state.variants += record.variantCount;
-      state.images += record.images;
+      uncommitted.products += 1;
+      uncommitted.variants += record.variantCount;
+      uncommitted.images += record.images;
       weight += 1 + record.variantCount;
       if (weight < size || positions[index + 1] === position) continue;
       addWords(index + 1);
@@ -140,7 +153,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     position = end;
     report(position + 1);
     chunksTaken += 1;
-    if (batch.length > 0 && hasRoomFor(records)) continue;
+    if (batch.length > 0 && uncommitted.rejects.length < mostRejects && hasRoomFor(records)) continue;
     await commit(position);
     weight = 0;
     chunksTaken = 0;

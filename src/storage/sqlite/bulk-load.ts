@@ -16,6 +16,8 @@ const [sharedMs, aloneMs] = [80, 500];
 const turnMs = 6;
 /** How often a process that starts meanwhile gets a turn, when no other had the file. */
 const turnEveryMs = 1000;
+/** In seconds: nothing waits for the load itself, and another load may hold the file for long on a slow machine. */
+const patience = 600;
 /** New rows from which on building the indexes again costs less than keeping them, if also a tenth of all. */
 const manyAdded = 5000;
 
@@ -29,7 +31,7 @@ export function loadSqlite(file: string, tables: readonly string[]): BulkLoad {
   // count as others.
   restoreIndexes(file);
   const alone = leaveLog(file);
-  const database = openSqlite(file, { alone });
+  const database = openSqlite(file, { alone, patience });
   let deferred = false;
   let lastEnd = performance.now();
   let lastTurn = lastEnd;

@@ -26,12 +26,13 @@ const groupSize = 256;
 /** Bytes after which a group takes no further transaction: COMMIT writes on the event loop what SQLite has in memory. */
 const mostOfGroup = 2_000_000;
 const busyRetryMs = 5;
-const busyLimitMs = 10_000;
 
 interface GroupCommitOptions {
   readonly connected: Connected;
   /** As an import has it, which merges the search index at its end. */
   readonly alone: boolean;
+  /** How long it waits for other processes that write, in seconds. */
+  readonly patience: number;
   readonly checkpoint: Checkpoints;
   readonly identity: FileIdentity;
   /** Undefined where COMMIT flushes what it has written itself. */
@@ -45,9 +46,14 @@ interface GroupCommitOptions {
  * the next group and share one COMMIT; a failed one is undone alone.
  */
 export function createGroupCommit(options: GroupCommitOptions) {
-  const { connected, alone, checkpoint, identity, flusher, committed } = options;
+  const { connected, alone, patience, checkpoint, identity, flusher, committed } = options;
   const session = wrapInSlices(connected.session);
-  const writer: Writer = { ...connected, session, merging: alone ? undefined : createMerging(session) };
+  const writer: Writer = {
+    ...connected,
+    session,
+    merging: alone ? undefined : createMerging(session),
+    patience,
+  };
 
   /** @returns those that are left for the next group */
   async function commitGroup(group: readonly Job[]): Promise<readonly Job[]> {
@@ -181,10 +187,10 @@ async function runWhenFree(writer: Writer, statement: 'BEGIN IMMEDIATE' | 'COMMI
     } catch (error) {
       const busy = error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY') === true;
       if (!busy) throw error;
-      if (performance.now() - start > busyLimitMs) {
+      if (performance.now() - start > writer.patience * 1000) {
         throw new StorageError(
           'unavailable',
-          `Another process has been writing to the database for ${busyLimitMs / 1000} s.`,
+          `Another process has been writing to the database for ${writer.patience} s.`,
           { isLocked: true, cause: error },
         );
       }

@@ -63,6 +63,8 @@ export interface SqliteOptions {
   readonly onMoved?: InPlaceListener;
   /** How the log is flushed, where not by the system's own means. */
   readonly flush?: Flush;
+  /** How long a transaction waits for other processes that write, in seconds. */
+  readonly patience?: number;
 }
 
 export interface SqliteDatabase extends Database {
@@ -73,7 +75,7 @@ export interface SqliteDatabase extends Database {
 /** @param file path of the database file; it and its folder are created when missing */
 export function openSqlite(
   file: string,
-  { alone = false, onMoved, flush }: SqliteOptions = {},
+  { alone = false, onMoved, flush, patience = 10 }: SqliteOptions = {},
 ): SqliteDatabase {
   mkdirSync(dirname(file), { recursive: true });
   const writer = connect(file, alone);
@@ -88,7 +90,15 @@ export function openSqlite(
   const identity = createFileIdentity(writer, file, !alone, onMoved);
   const flusher = alone ? undefined : createLogFlusher(file, flush);
   const committed = reader.end;
-  const enqueue = createGroupCommit({ connected: writer, alone, checkpoint, identity, flusher, committed });
+  const enqueue = createGroupCommit({
+    connected: writer,
+    alone,
+    patience,
+    checkpoint,
+    identity,
+    flusher,
+    committed,
+  });
   /** Reads the file that the others have open, and no other that may have taken its place. */
   const connectAnotherReader = (): Connected => {
     identity.check();

@@ -11,6 +11,8 @@ import type { Merging } from './merging.ts';
 export interface Writer extends Connected {
   /** Undefined in an import that has the file alone. */
   readonly merging: Merging | undefined;
+  /** How long it waits for other processes that write, in seconds. */
+  readonly patience: number;
 }
 
 /** What a job leaves while it works. */

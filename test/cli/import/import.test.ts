@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { createCatalog, csv, type Place, productsOf, totalsOf } from '../program.ts';
+import { records } from './large-imports.ts';
 
 interface Scenario {
   readonly name: string;
@@ -255,4 +256,11 @@ describeOnDatabases('catalog import on %s', kind => {
     expect(kept).toEqual(counted);
     fresh.remove();
   });
+});
+
+test('the first transaction is short on any machine, as it is not known yet how many records fit into the time', async () => {
+  const place = await createCatalog('sqlite');
+  const { err } = await place.runHere(['import', place.file('p.ndjson', records(1000))]);
+  expect(err).toContain('400 records done');
+  place.remove();
 });
