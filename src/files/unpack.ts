@@ -50,7 +50,7 @@ export function isXml(firstBytes: Uint8Array): boolean {
 }
 
 /** Whether the bytes are the beginning of a feed as XML: RSS or Atom. */
-export function isXmlFeed(firstBytes: Uint8Array): boolean {
+function isXmlFeed(firstBytes: Uint8Array): boolean {
   const text = new TextDecoder().decode(firstBytes.subarray(0, 16 * 1024)).trimStart();
   return text.startsWith('<') && /<(?:rss|feed|rdf:rdf)[\s>]/i.test(text);
 }

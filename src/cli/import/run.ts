@@ -51,8 +51,12 @@ const firstSize = 400;
 const mostRejects = 1000;
 
 /** What the records since the last commit come to: a continuation after it reads them once more. */
-const createUncommitted = () => ({
-  rejects: [] as Reject[],
+interface Uncommitted extends Pick<ImportState, 'products' | 'variants' | 'images' | 'repeated'> {
+  readonly rejects: Reject[];
+}
+
+const createUncommitted = (): Uncommitted => ({
+  rejects: [],
   ...{ products: 0, variants: 0, images: 0, repeated: 0 },
 });
 
