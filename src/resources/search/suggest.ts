@@ -137,9 +137,10 @@ export function createSuggester(
     const types = visible.filter(type => type !== 'order' && type !== 'user');
     const wanted = splitWords(query);
     const last = wanted.at(-1) ?? '';
-    const { text: before, isComplete } = parseBeginning(query, names.spell);
     const session = { ...database.read, seen: reader.seen() };
     const named = visible.includes('product') ? await findByName(query) : [];
+    // Once names have been searched for, as far as they are.
+    const { text: before, isComplete } = parseBeginning(query, names.spell);
     const isWord = last !== '' && !hasDigit(last) && !isComplete;
     // Of all words of documents, which are pieces of codes too, only where no name goes on so.
     const common = isWord && visible.includes('product') ? await names.completions(wanted, mostWords) : [];

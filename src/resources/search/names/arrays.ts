@@ -30,7 +30,7 @@ export interface NameArrays {
   readonly ids: Uint32Array;
   /** By id, plus one; 0 for no product. */
   readonly placesOfIds: Uint32Array;
-  /** By place: where the words of a product begin, those of its name and then of its brand. */
+  /** By place: where the words of a product begin, those of its name, then of its brand, then its spellings. */
   readonly offsets: Uint32Array;
   readonly sequence: Uint32Array;
   /** By place: how many of them are of the name. */
@@ -39,9 +39,8 @@ export interface NameArrays {
   readonly qualities: Uint8Array;
   /** What stands in the arrays above of products that are found no more by it. */
   readonly lost: Lost;
-  /** What has been made of them: which places have common words, a bit for each, and what stands for words of queries. */
+  /** What has been made of them: which places have common words, a bit for each. */
   readonly bits: BoundedMap<string, Uint32Array>;
-  readonly ranges: BoundedMap<string, readonly WordRange[]>;
 }
 
 interface Lost {
@@ -50,24 +49,26 @@ interface Lost {
   readonly words: Map<number, number>;
 }
 
-/** Words that follow each other, and what having one of them counts for. */
-export interface WordRange {
-  readonly low: number;
-  readonly high: number;
-  readonly factor: number;
-}
-
 const keptBits = 64;
-const keptRanges = 5000;
 
 export const mostQuality = 100;
 export const gone = 255;
-/** Names are put in order by their length up to this one. */
-const longestName = 15;
+/** Names are put in order by their length up to this one, and by their ids. */
+export const longestName = 15;
 /** Steps between two readings of the clock. */
 const stepsAtOnce = 20_000;
 /** What a word takes besides its letters: in the list and, while arrays are made, in a map. */
 const wordBytes = 80;
+
+/** Behind all words, so that none is found that begins so: a spelling is counted as words are. */
+export const toSpellingsOf = (word: string): string => `\uffff${word} `;
+
+/** All that is kept of the words of a product. */
+export const listEntries = ({ name, brand, spellings }: Named): readonly string[] => [
+  ...name,
+  ...brand,
+  ...spellings.map(([word, spelling]) => toSpellingsOf(word) + spelling),
+];
 
 /** Numbers one after another, as many as there will be. */
 function createGrowingArray() {
@@ -116,13 +117,12 @@ export function createNameArraysBuilder() {
   }
 
   return {
-    add({ id, name, brand, quality }: Named): void {
-      ids.push(id);
+    add(named: Named): void {
+      ids.push(named.id);
       offsets.push(sequence.count());
-      qualities.push(quality);
-      lengths.push(name.length);
-      put(name);
-      put(brand);
+      qualities.push(named.quality);
+      lengths.push(named.name.length);
+      put(listEntries(named));
     },
 
     /** About what the arrays and what makes them take. */
@@ -152,7 +152,6 @@ export function createNameArraysBuilder() {
         qualities: new Uint8Array(count),
         lost: { products: 0, words: new Map<number, number>() },
         bits: createBoundedMap<string, Uint32Array>(keptBits),
-        ranges: createBoundedMap<string, readonly WordRange[]>(keptRanges),
       };
       let end = 0;
       for (let place = 0; place < count; place++) {

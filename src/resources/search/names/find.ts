@@ -1,9 +1,17 @@
 /** Finds products by the words of their names and brands: those with all words of a query, the best first. */
 import { computeRarity } from '../ranking/score.ts';
-import { findWordsBeginningWith, gone, mostQuality, type NameArrays, type WordRange } from './arrays.ts';
+import { mostQuality, type NameArrays, toSpellingsOf } from './arrays.ts';
+import {
+  countSpan,
+  findSpans,
+  getWord,
+  type Numbers,
+  type Span,
+  selectCommonest,
+  walkPlaces,
+  walkWords,
+} from './merged.ts';
 import { generateTiers, type Layer, type NameGroup, removeForms } from './tiers.ts';
-
-type Span = Pick<WordRange, 'low' | 'high'>;
 
 export interface NameHit {
   readonly id: number;
@@ -19,65 +27,27 @@ const mostLooked = 10_000;
 const rareShare = 200;
 /** Of the words with one beginning, those that most products have. */
 const mostCommon = 8;
-const wordsCompared = 5000;
 /** What a brand counts for beside a name. */
 const ofBrand = 0.9;
 /** As in ranking/score.ts. */
 const shares = { words: 0.78, name: 0.14, together: 0.05, quality: 0.03 } as const;
 
-/** How often products have a word. */
-const countWord = ({ starts, lost }: NameArrays, word: number): number =>
-  (starts[word + 1] ?? 0) - (starts[word] ?? 0) - (lost.words.get(word) ?? 0);
+/** The words of names that begin so: those that most have first, of words as common in their order. */
+export const findCommonestWords = (all: readonly NameArrays[], beginning: string, most: number): string[] =>
+  selectCommonest(all, findSpans(all, beginning), most).map(({ numbers }) => getWord(all, numbers));
 
-/** How often they have one of several words that follow each other. */
-function countSpan({ starts, lost }: NameArrays, { low, high }: Span): number {
-  const all = (starts[high] ?? 0) - (starts[low] ?? 0);
-  if (high - low === 1) return all - (lost.words.get(low) ?? 0);
-  let less = 0;
-  for (const [word, count] of lost.words) if (word >= low && word < high) less += count;
-  return all - less;
-}
-
-/** Those words that are counted most often, the commonest first; of words as common in their order. */
-function selectCommonest({ low, high }: Span, most: number, count: (word: number) => number): number[] {
-  const found: number[] = [];
-  for (let word = low; word < Math.min(high, low + wordsCompared); word++) {
-    const own = count(word);
-    if (own === 0 || (found.length === most && own <= count(found[most - 1] ?? 0))) continue;
-    let at = found.length;
-    while (at > 0 && count(found[at - 1] ?? 0) < own) at--;
-    found.splice(at, 0, word);
-    if (found.length > most) found.pop();
-  }
-  return found;
-}
-
-/** The words of names that begin so, in the same order. @param later of products that are named otherwise than in `main` */
-export function findCommonestWords(
-  [main, later]: readonly NameArrays[],
-  beginning: string,
-  most: number,
-): string[] {
-  if (main === undefined) return [];
-  const more = new Map<string, number>();
-  if (later !== undefined) {
-    const { low, high } = findWordsBeginningWith(later.words, beginning);
-    for (let word = low; word < high; word++) more.set(later.words[word] ?? '', countWord(later, word));
-  }
-  const getWord = (word: number): string => main.words[word] ?? '';
-  const count = (word: number): number =>
-    countWord(main, word) + (more.size === 0 ? 0 : (more.get(getWord(word)) ?? 0));
-  const found = selectCommonest(findWordsBeginningWith(main.words, beginning), most, count);
-  // Those of both that are not found yet are no more common than the last of these.
-  const counts = new Map([...more, ...found.map(word => [getWord(word), count(word)] as const)]);
-  return [...counts]
-    .sort(([one, first], [other, second]) => second - first || (one < other ? -1 : 1))
-    .slice(0, most)
-    .map(([word]) => word);
+/** How most of the names write a word that write it otherwise than it is searched for; undefined where none does. */
+export function findSpelling(all: readonly NameArrays[], word: string): string | undefined {
+  const spellings = toSpellingsOf(word);
+  return findCommonestWords(all, spellings, 1)[0]?.slice(spellings.length);
 }
 
 const countGroup = (arrays: NameArrays, group: NameGroup): number =>
   group.reduce((sum, range) => sum + countSpan(arrays, range), 0);
+
+/** How often products have what may stand for a word of a query. */
+const countIn = (layers: readonly Layer[], index: number): number =>
+  layers.reduce((sum, { arrays, groups }) => sum + countGroup(arrays, groups[index] ?? []), 0);
 
 /**
  * @returns the best products with all words, at most so many: those that have the words themselves before those that have
@@ -98,81 +68,96 @@ export function findNames(layers: readonly Layer[], limit: number): NameHit[] {
 
 function computeWeights(layers: readonly Layer[]): number[] {
   const documents = layers.reduce((sum, { arrays }) => sum + arrays.ids.length - arrays.lost.products, 0);
-  return (layers[0]?.groups ?? []).map((_, index) => {
-    const counts = layers.map(({ arrays, groups }) => countGroup(arrays, groups[index] ?? []));
-    const all = counts.reduce((sum, count) => sum + count, 0);
-    return computeRarity(all, documents);
-  });
+  return (layers[0]?.groups ?? []).map((_, index) => computeRarity(countIn(layers, index), documents));
 }
 
 /** Best first. */
 function findHits(layers: readonly Layer[], weights: readonly number[]): NameHit[] {
-  const hits = layers.flatMap(({ arrays, groups }) =>
-    findMatchingPlaces(arrays, groups).map(place => ({
-      id: arrays.ids[place] ?? 0,
-      score: computeScore(arrays, place, groups, weights),
-    })),
-  );
+  const hits = findMatches(layers).map(({ arrays, groups, place }) => ({
+    id: arrays.ids[place] ?? 0,
+    score: computeScore(arrays, place, groups, weights),
+  }));
   return hits.sort((one, other) => other.score - one.score || one.id - other.id);
 }
 
 /** The words that begin so in names that have all words of a query themselves, as far as these are compared: the commonest first. */
 export function findCompletions(layers: readonly Layer[], beginning: string, most: number): string[] {
   const counts = new Map<string, number>();
-  for (const { arrays, groups } of removeForms(layers)) {
+  for (const { arrays, place } of findMatches(removeForms(layers))) {
     const { words, offsets, sequence } = arrays;
-    for (const place of findMatchingPlaces(arrays, groups)) {
-      const own = sequence.subarray(offsets[place] ?? 0, offsets[place + 1] ?? 0);
-      for (const at of new Set(own)) {
-        const word = words[at] ?? '';
-        if (word.startsWith(beginning)) counts.set(word, (counts.get(word) ?? 0) + 1);
-      }
+    const own = sequence.subarray(offsets[place] ?? 0, offsets[place + 1] ?? 0);
+    for (const at of new Set(own)) {
+      const word = words[at] ?? '';
+      if (word.startsWith(beginning)) counts.set(word, (counts.get(word) ?? 0) + 1);
     }
   }
   const found = [...counts].sort((one, other) => other[1] - one[1] || one[0].length - other[0].length);
   return found.slice(0, most).map(([word]) => word);
 }
 
-/** Some products with all words, those with the shortest names first. */
-function findMatchingPlaces(arrays: NameArrays, groups: readonly NameGroup[]): number[] {
-  const rarest = groups.toSorted((one, other) => countGroup(arrays, one) - countGroup(arrays, other));
-  const [first, ...others] = rarest;
-  if (first === undefined || countGroup(arrays, first) === 0) return [];
+/** A product by its place in one of the layers. */
+interface Match extends Layer {
+  readonly place: number;
+}
+
+/** Which products of a layer have all words but one, as far as that is known before they are looked at. */
+function createTest({ arrays, groups }: Layer, omitted: number): (place: number) => boolean {
   const bits: Uint32Array[] = [];
   const tested: NameGroup[] = [];
-  for (const group of others) {
+  for (const [index, group] of groups.entries()) {
+    if (index === omitted) continue;
     const cached = findBits(arrays, group);
     if (cached === undefined) tested.push(group);
     else bits.push(cached);
   }
-  const { places, qualities, starts } = arrays;
-  const found = new Set<number>();
+  return place => isInAll(bits, place) && matches(arrays, place, tested);
+}
+
+/** Visits all words, and of many the commonest before them: these are visited twice. */
+function walkCommonestFirst(
+  all: readonly NameArrays[],
+  spans: readonly Span[],
+  visit: (numbers: Numbers) => boolean,
+): void {
+  let words = 0;
+  walkWords(all, spans, () => ++words <= mostCommon);
+  const common = words > mostCommon ? selectCommonest(all, spans, mostCommon) : [];
+  if (common.every(({ numbers }) => visit(numbers))) walkWords(all, spans, (_, ...numbers) => visit(numbers));
+}
+
+/** Some products with all words, those with the shortest names first. */
+function findMatches(layers: readonly Layer[]): Match[] {
+  const all = layers.map(({ arrays }) => arrays);
+  const counts = (layers[0]?.groups ?? []).map((_, index) => countIn(layers, index));
+  const fewest = Math.min(...counts);
+  if (counts.length === 0 || fewest === 0) return [];
+  const rarest = counts.indexOf(fewest);
+  const tests = layers.map(layer => createTest(layer, rarest));
+  const found = new Map<number, Match>();
   let looked = 0;
-  const collect = (low: number, high: number): void => {
-    const start = starts[low] ?? 0;
-    const end = Math.min(starts[high] ?? 0, start + mostLooked - looked);
-    let at = start;
-    for (; at < end && found.size < mostCompared; at++) {
-      const place = places[at] ?? 0;
-      if (isInAll(bits, place) && qualities[place] !== gone && matches(arrays, place, tested))
-        found.add(place);
-    }
-    looked += at - start;
+  const isEnough = () => looked >= mostLooked || found.size >= mostCompared;
+  const take = (index: number, place: number): boolean => {
+    const layer = layers[index];
+    looked += 1;
+    if (layer !== undefined && tests[index]?.(place) === true)
+      found.set(layer.arrays.ids[place] ?? 0, { ...layer, place });
+    return !isEnough();
   };
-  for (const range of first) {
-    if (range.high - range.low > mostCommon)
-      for (const word of selectCommonest(range, mostCommon, word => countWord(arrays, word)))
-        collect(word, word + 1);
-    collect(range.low, range.high);
+  for (const at of layers[0]?.groups[rarest]?.keys() ?? []) {
+    const spans = layers.map(({ groups }) => groups[rarest]?.[at] ?? { low: 0, high: 0 });
+    walkCommonestFirst(all, spans, numbers => {
+      if (!isEnough()) walkPlaces(all, numbers, take);
+      return !isEnough();
+    });
   }
-  return [...found];
+  return [...found.values()];
 }
 
 /** For single words that many products have. */
 function findBits(arrays: NameArrays, group: NameGroup): Uint32Array | undefined {
   if (countGroup(arrays, group) * rareShare < arrays.ids.length) return undefined;
   if (group.some(({ low, high }) => high - low > 1)) return undefined;
-  const key = group.map(({ low }) => low).join();
+  const key = group.flatMap(({ low, high }) => (low === high ? [] : [low])).join();
   return arrays.bits.getOrCreate(key, () => collectBits(arrays, group));
 }
 

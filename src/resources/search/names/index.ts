@@ -5,27 +5,25 @@
  * bounded in bytes; a catalog with more names is searched without them (docs/decisions/0036).
  */
 
-import { createBoundedMap } from '../../../bounded-map.ts';
+import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
 import type { Change, Collection } from '../../../storage/changes/change.ts';
 import { createLoads } from '../../../storage/changes/loads.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { Arguments, prepareQuery } from '../../../storage/prepared.ts';
-import { hasDigit } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { takeTurn } from '../../../turns/index.ts';
 import { readPagesAhead } from '../../../turns/slices.ts';
 import {
   createNameArraysBuilder,
   dropPlace,
-  findWordPlace,
-  findWordsBeginningWith,
   gone,
+  listEntries,
   type NameArrays,
   type Named,
-  type WordRange,
 } from './arrays.ts';
-import { findCommonestWords, findCompletions, findNames, type NameHit } from './find.ts';
-import { factors, type Layer } from './tiers.ts';
+import { findCommonestWords, findCompletions, findNames, findSpelling, type NameHit } from './find.ts';
+import { readRanges } from './ranges.ts';
+import type { Layer, NameGroup } from './tiers.ts';
 
 /** Bytes of names at most, and of what makes them. */
 const mostBytes = 256 * 1024 * 1024;
@@ -38,10 +36,8 @@ const mostWaiting = 2000;
 const rowsAtOnce = 2000;
 /** Milliseconds that a search waits for names which have begun to be read: those of most shops are read in less. */
 const longestWait = 500;
-/** Words whose spelling is kept. */
-const mostSpellings = 50_000;
-const formsLookedAt = 300;
-const mostForms = 8;
+/** Words of queries for which it is kept what stands for them. */
+const keptRanges = 5000;
 
 export interface NameSource<Row extends { readonly id: number }> {
   readonly collection: Collection;
@@ -65,9 +61,17 @@ export interface ProductNames {
    * undefined while names are not in memory.
    */
   completions(words: readonly string[], most: number): Promise<readonly string[] | undefined>;
-  /** A word with the accents that a name writes it with; as it is where no name that was read has it otherwise. */
+  /** A word with the accents that most names write it with which write it so; as it is where none does, or was read. */
   spell(word: string): string;
 }
+
+/** Names as they were at a check: arrays that are read as one, and what has been found out about words of queries. */
+interface View {
+  readonly all: readonly NameArrays[];
+  readonly ranges: BoundedMap<string, readonly NameGroup[]>;
+}
+
+const createView = (...all: readonly NameArrays[]): View => ({ all, ranges: createBoundedMap(keptRanges) });
 
 export function createProductNames<Row extends { readonly id: number }>(
   { changes, snapshot }: Pick<Database, 'changes' | 'snapshot'>,
@@ -77,12 +81,12 @@ export function createProductNames<Row extends { readonly id: number }>(
   let main: NameArrays | undefined;
   /** What is named otherwise than in `main`. */
   const late = new Map<number, Named>();
-  let lateArrays: NameArrays | undefined;
-  let lateVersion = 0;
+  /** Of both, as they were when names were last searched for. */
+  let view: View | undefined;
+  /** Of names, and of those that `view` shows. */
+  let [version, shown] = [0, 0];
   /** What has changed and is not in the above yet. */
   const waiting = new Map<number, string | null>();
-  /** By words. Those of names that are gone stay: they are still spelled so. */
-  const spellings = createBoundedMap<string, string>(mostSpellings);
   let isRefused = false;
   let reading: Promise<unknown> = Promise.resolve();
   /** Until when the names that are being read are waited for. */
@@ -91,13 +95,9 @@ export function createProductNames<Row extends { readonly id: number }>(
   function replace(arrays: NameArrays | undefined): void {
     main = arrays;
     late.clear();
-    lateArrays = undefined;
-    lateVersion += 1;
+    view = arrays && createView(arrays);
+    shown = version += 1;
     waiting.clear();
-  }
-  function noteSpellings(named: Named | undefined): Named | undefined {
-    for (const [word, spelling] of named?.spellings ?? []) spellings.set(word, spelling);
-    return named;
   }
   const addWaiting = (committed: readonly Change[]): void => {
     for (const { id, document } of committed) waiting.set(id, document);
@@ -124,9 +124,7 @@ export function createProductNames<Row extends { readonly id: number }>(
     for await (const read of pages) {
       if (isGivenUp()) break;
       for (const row of read) {
-        const named = namedRow(row);
-        noteSpellings(named);
-        made.add(named);
+        made.add(namedRow(row));
         await takeTurn();
       }
       isRefused = made.bytes() > mostBytes || (read.at(-1)?.id ?? 0) > largestId;
@@ -159,22 +157,19 @@ export function createProductNames<Row extends { readonly id: number }>(
   function change(arrays: NameArrays, id: number, named: Named | undefined): void {
     const { placesOfIds, qualities } = arrays;
     const place = (placesOfIds[id] ?? 0) - 1;
-    if (place >= 0 && qualities[place] !== gone) {
-      const isSame = named !== undefined && hasWords(arrays, place, named);
-      if (isSame) {
-        qualities[place] = named.quality;
-        return;
-      }
-      dropPlace(arrays, place);
+    const isThere = place >= 0 && qualities[place] !== gone;
+    if (isThere && named !== undefined && hasWords(arrays, place, named)) {
+      qualities[place] = named.quality;
+      return;
     }
-    if (!late.delete(id) && named === undefined) return;
+    if (isThere) dropPlace(arrays, place);
+    const wasLate = late.delete(id);
     if (named !== undefined) late.set(id, named);
-    lateArrays = undefined;
-    lateVersion += 1;
+    if (isThere || wasLate || named !== undefined) version += 1;
   }
 
   /** Takes over what has changed; undefined while names are not in memory. */
-  async function refreshLayers(): Promise<readonly NameArrays[] | undefined> {
+  async function refreshView(): Promise<View | undefined> {
     if (main === undefined) {
       requestLoad();
       await settle();
@@ -182,39 +177,34 @@ export function createProductNames<Row extends { readonly id: number }>(
     for (const [id, document] of waiting) {
       if (main === undefined) break;
       waiting.delete(id);
-      change(main, id, document === null ? undefined : noteSpellings(namedIn(id, document)));
+      change(main, id, document === null ? undefined : namedIn(id, document));
       await takeTurn();
     }
     if (main === undefined || Math.max(late.size, main.lost.products) > mostLate) requestLoad();
-    if (main === undefined || late.size === 0) return main && [main];
+    if (main === undefined || version === shown) return main && view;
     const first = main;
-    if (lateArrays === undefined) {
-      const made = createNameArraysBuilder();
-      for (const named of [...late.values()].sort((one, other) => one.id - other.id)) made.add(named);
-      const begun = lateVersion;
-      const arrays = await made.make();
-      if (begun === lateVersion) lateArrays = arrays;
-      return [first, arrays];
-    }
-    return [first, lateArrays];
-  }
-
-  function getRanges(arrays: NameArrays, word: string, isLast: boolean): readonly WordRange[] {
-    const key = isLast ? `${word}*` : word;
-    return arrays.ranges.getOrCreate(key, () => readRanges(arrays, word, isLast, stems));
+    const begun = version;
+    const made = createNameArraysBuilder();
+    for (const named of [...late.values()].sort((one, other) => one.id - other.id)) made.add(named);
+    const next = late.size === 0 ? createView(first) : createView(first, await made.make());
+    if (begun === version) [view, shown] = [next, begun];
+    return next;
   }
 
   async function readLayers(words: readonly string[]): Promise<readonly Layer[] | undefined> {
-    const layers = await refreshLayers();
-    return layers?.map(arrays => ({
-      arrays,
-      groups: words.map((word, index) => getRanges(arrays, word, index === words.length - 1)),
-    }));
+    const current = await refreshView();
+    if (current === undefined) return undefined;
+    const { all, ranges } = current;
+    const groups = words.map((word, index) => {
+      const isLast = index === words.length - 1;
+      return ranges.getOrCreate(isLast ? `${word}*` : word, () => readRanges(all, word, isLast, stems));
+    });
+    return all.map((arrays, layer) => ({ arrays, groups: groups.map(group => group[layer] ?? []) }));
   }
 
   return {
     areTooMany: () => isRefused,
-    spell: word => spellings.get(word) ?? word,
+    spell: word => (view && findSpelling(view.all, word)) ?? word,
 
     async find(words, limit) {
       const layers = await readLayers(words);
@@ -224,8 +214,8 @@ export function createProductNames<Row extends { readonly id: number }>(
     async completions(words, most) {
       const last = words.at(-1) ?? '';
       if (words.length === 1) {
-        const layers = await refreshLayers();
-        return layers && findCommonestWords(layers, last, most);
+        const current = await refreshView();
+        return current && findCommonestWords(current.all, last, most);
       }
       const layers = await readLayers(words);
       return layers && findCompletions(layers, last, most);
@@ -233,33 +223,9 @@ export function createProductNames<Row extends { readonly id: number }>(
   };
 }
 
-/** The places of words that are meant by one: itself, its forms, and where it is the last what begins with it. */
-function readRanges(
-  { words }: NameArrays,
-  word: string,
-  isLast: boolean,
-  stems: Pick<Stems, 'beginning' | 'isSame'>,
-): WordRange[] {
-  const ranges: WordRange[] = [];
-  const exact = findWordPlace(words, word);
-  if (words[exact] === word) ranges.push({ low: exact, high: exact + 1, factor: factors.exact });
-  if (!hasDigit(word)) {
-    const beginning = stems.beginning(word);
-    const low = findWordPlace(words, beginning);
-    for (let at = low; at < low + formsLookedAt && ranges.length <= mostForms; at++) {
-      const other = words[at];
-      if (other?.startsWith(beginning) !== true) break;
-      if (other !== word && stems.isSame(word, other))
-        ranges.push({ low: at, high: at + 1, factor: factors.form });
-    }
-  }
-  if (isLast) ranges.push({ ...findWordsBeginningWith(words, word), factor: factors.beginning });
-  return ranges;
-}
-
-function hasWords({ words, offsets, sequence }: NameArrays, place: number, { name, brand }: Named): boolean {
+function hasWords({ words, offsets, sequence }: NameArrays, place: number, named: Named): boolean {
   const start = offsets[place] ?? 0;
-  const own = [...name, ...brand];
+  const own = listEntries(named);
   return (
     (offsets[place + 1] ?? 0) - start === own.length &&
     own.every((word, index) => words[sequence[start + index] ?? 0] === word)

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../../storage/database.ts';
 import { prepareQuery } from '../../../storage/prepared.ts';
 import { splitRuns, splitWords } from '../../../storage/search/text/split.ts';
+import { computeAverage } from '../../products/ratings.ts';
 import { productOf, products } from '../../products/row.ts';
 import { computeRating } from '../sources.ts';
 import { mostQuality, type Named, type Spelling } from './arrays.ts';
@@ -60,7 +61,7 @@ export const createNameSource = ({ build }: Pick<Database, 'build'>): NameSource
   ),
   namedRow(row) {
     const count = row.rating_count;
-    const rating = computeRating({ average: count === 0 ? null : row.rating_sum / count, count });
+    const rating = computeRating({ average: computeAverage(row.rating_sum, count), count });
     return toNamed({ ...row, rating, available: row.available === 1 });
   },
   namedIn(id, document) {

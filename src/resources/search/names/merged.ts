@@ -1,0 +1,122 @@
+/**
+ * Reads the names of two arrays as if they were those of one: what is found does not depend on which of them a name is in,
+ * that is, on whether it has changed since most were read.
+ */
+import { findWordsBeginningWith, gone, longestName, type NameArrays } from './arrays.ts';
+
+/** Words that follow each other. */
+export interface Span {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The number of a word in each of the arrays: undefined where it is not. */
+export type Numbers = readonly (number | undefined)[];
+
+interface MergedWord {
+  readonly numbers: Numbers;
+  /** How often products have it. */
+  readonly count: number;
+}
+
+/** Of the words with one beginning so many are compared, the first ones. */
+const wordsCompared = 5000;
+const nothing: Span = { low: 0, high: 0 };
+
+const countWord = ({ starts, lost }: NameArrays, word: number): number =>
+  (starts[word + 1] ?? 0) - (starts[word] ?? 0) - (lost.words.get(word) ?? 0);
+
+/** How often products have one of several words that follow each other. */
+export function countSpan(arrays: NameArrays, { low, high }: Span): number {
+  if (high - low === 1) return countWord(arrays, low);
+  const { starts, lost } = arrays;
+  let less = 0;
+  for (const [word, count] of lost.words) if (word >= low && word < high) less += count;
+  return (starts[high] ?? 0) - (starts[low] ?? 0) - less;
+}
+
+export const getWord = (all: readonly NameArrays[], numbers: Numbers): string =>
+  all.map(({ words }, index) => words[numbers[index] ?? -1]).find(word => word !== undefined) ?? '';
+
+/** The words that begin so, in each of the arrays. */
+export const findSpans = (all: readonly NameArrays[], beginning: string): Span[] =>
+  all.map(({ words }) => findWordsBeginningWith(words, beginning));
+
+/**
+ * Visits words in their order, each once; those that only products have that are gone are left out.
+ * @param visit with how often products have it, and its number in each of the arrays; returns false when that is enough
+ */
+export function walkWords(
+  [main, later]: readonly NameArrays[],
+  [span = nothing, other = nothing]: readonly Span[],
+  visit: (count: number, number?: number, laterNumber?: number) => boolean,
+): void {
+  let [at, then] = [span.low, other.low];
+  for (let isWanted = true; isWanted && (at < span.high || then < other.high); ) {
+    const word = at < span.high ? main?.words[at] : undefined;
+    const laterWord = then < other.high ? later?.words[then] : undefined;
+    const number = laterWord === undefined || (word !== undefined && word <= laterWord) ? at++ : undefined;
+    const laterNumber =
+      word === undefined || (laterWord !== undefined && laterWord <= word) ? then++ : undefined;
+    let count = 0;
+    if (main !== undefined && number !== undefined) count += countWord(main, number);
+    if (later !== undefined && laterNumber !== undefined) count += countWord(later, laterNumber);
+    isWanted = count === 0 || visit(count, number, laterNumber);
+  }
+}
+
+/** Those words that are counted most often, the commonest first; of words as common in their order. */
+export function selectCommonest(
+  all: readonly NameArrays[],
+  spans: readonly Span[],
+  most: number,
+): MergedWord[] {
+  const found: MergedWord[] = [];
+  let compared = 0;
+  walkWords(all, spans, (count, number, laterNumber) => {
+    if (found.length < most || count > (found[most - 1]?.count ?? 0)) {
+      let at = found.length;
+      while (at > 0 && (found[at - 1]?.count ?? 0) < count) at--;
+      found.splice(at, 0, { numbers: [number, laterNumber], count });
+      if (found.length > most) found.pop();
+    }
+    return ++compared < wordsCompared;
+  });
+  return found;
+}
+
+/** Whether a product comes before one of other arrays: its name is shorter, or as long and its id smaller. */
+function isBefore(one: NameArrays, place: number, other: NameArrays, otherPlace: number): boolean {
+  const length = Math.min(longestName, one.lengths[place] ?? 0);
+  const otherLength = Math.min(longestName, other.lengths[otherPlace] ?? 0);
+  if (length !== otherLength) return length < otherLength;
+  return (one.ids[place] ?? 0) < (other.ids[otherPlace] ?? 0);
+}
+
+/** Where the products with a word stand among all places. */
+const findPlaces = (arrays: NameArrays | undefined, word: number | undefined): Span =>
+  arrays === undefined || word === undefined
+    ? nothing
+    : { low: arrays.starts[word] ?? 0, high: arrays.starts[word + 1] ?? 0 };
+
+/**
+ * Visits the products that have a word, those with the shortest names first.
+ * @param visit with the number of the arrays and the place in them; returns false when that is enough
+ */
+export function walkPlaces(
+  [main, later = main]: readonly NameArrays[],
+  [word, laterWord]: Numbers,
+  visit: (index: number, place: number) => boolean,
+): void {
+  if (main === undefined || later === undefined) return;
+  const [span, other] = [findPlaces(main, word), findPlaces(later, laterWord)];
+  let [at, then] = [span.low, other.low];
+  for (let isWanted = true; isWanted && (at < span.high || then < other.high); ) {
+    const [place = 0, laterPlace = 0] = [main.places[at], later.places[then]];
+    const isMain = then === other.high || (at < span.high && isBefore(main, place, later, laterPlace));
+    if (isMain) at++;
+    else then++;
+    if (isMain) isWanted = main.qualities[place] === gone || visit(0, place);
+    else isWanted = visit(1, laterPlace);
+  }
+}
