@@ -51,6 +51,15 @@ const writes: Writes = {
     isFirst
       ? post('/v1/attributes', { key: 'colour', label: word, type: 'text', facet: true })
       : remove('/v1/attributes/1'),
+  definition: ({ number, word }) =>
+    patch('/v1/attributes/1', number > 6 ? { facet: number === 7 } : { label: word }),
+  // Its variants follow; those that are made with the former name are refused.
+  option: ({ id, isFirst }) =>
+    patch(`/v1/products/${varied(id)}`, {
+      options: [{ name: isFirst ? 'Size' : 'Length', values: ['S', 'M'] }],
+    }),
+  variants: ({ id, number }) =>
+    patch(`/v1/products/${varied(id)}/variants`, { ids: [number], update: { stock: { onHand: number } } }),
   synonym: ({ word, isFirst }) =>
     isFirst ? post('/v1/search/synonyms', { words: [word, 'lantern'] }) : remove('/v1/search/synonyms/1'),
   // Of the one customer there is; most of the products have no stock.
