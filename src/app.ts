@@ -72,19 +72,14 @@ export interface App {
 
 export function createApp(options: AppOptions): App {
   const { config, clock, stopping, quota, observer, database, versions } = options;
-  const [negotiate, parseQuery] = [createNegotiate(), requests.createQueryParser()];
+  const negotiate = createNegotiate();
+  const parseQuery = requests.createQueryParser();
   const refuseUnknownMembers = createMemberCheck();
   const cors = createCors(config.CORS_ORIGINS);
   const enter = createRequestQueue();
   const write = createRequestWrite(options);
-  const respond = createResponder({
-    clock,
-    cors,
-    quota,
-    negotiate,
-    compressor: createCompressor(),
-    stopping,
-  });
+  const compressor = createCompressor();
+  const respond = createResponder({ clock, cors, quota, negotiate, compressor, stopping });
 
   /** Host: 400. CORS: 204. A preflight costs nothing and, like what is exempt from the quota, needs no credentials. */
   function answer(exchange: Exchange, params: Params): Reply | Promise<Reply> {

@@ -230,7 +230,8 @@ async function* readRowCandidates(
       join.survey(record);
     }
   }
-  if (source.format === 'xml' && columns !== undefined) lookAt(columns);
+  const feedColumns = source.format === 'xml' ? columns : undefined;
+  if (feedColumns !== undefined) lookAt(feedColumns);
   const toJoinedCandidate = (joined: Joined, position: number): Candidate =>
     'rows' in joined
       ? draftCandidate(joined.rows, position)
@@ -263,7 +264,7 @@ async function* readRowCandidates(
     for (const record of batch) {
       position += 1;
       notices.rows = position;
-      const joined = join.take({ ...record, ...(columns === undefined ? {} : { columns }) });
+      const joined = join.take(feedColumns === undefined ? record : { ...record, columns: feedColumns });
       if (joined === undefined) continue;
       candidates.push(toJoinedCandidate(joined, position));
       rows += 'rows' in joined ? joined.rows.length : 1;
