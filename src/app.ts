@@ -74,6 +74,7 @@ export function createApp(options: AppOptions): App {
   const { config, clock, stopping, quota, observer, database, versions } = options;
   const negotiate = createNegotiate();
   const parseQuery = requests.createQueryParser();
+  const parseBody = requests.createBodyParser();
   const refuseUnknownMembers = createMemberCheck();
   const cors = createCors(config.CORS_ORIGINS);
   const enter = createRequestQueue();
@@ -168,7 +169,7 @@ export function createApp(options: AppOptions): App {
   ): Promise<Reply> {
     const bytes = await readBody(exchange, requests.getBodyLimit(body, type, config.BODY_LIMIT));
     const contentType = exchange.request.headers.get('content-type') ?? '';
-    exchange.body = requests.parseBody(body, { type, contentType, strict: exchange.strict }, bytes, value => {
+    exchange.body = parseBody(body, { type, contentType, strict: exchange.strict }, bytes, value => {
       if (exchange.strict) refuseUnknownMembers(endpoint, body, type, value);
     });
     exchange.bytes = requests.computeBodyIdentity(body, exchange.body, bytes);

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
 import { createProductImporter } from '../../src/resources/products/import/index.ts';
-import { checkRecord, createRecordPreparer } from '../../src/resources/products/import/prepared.ts';
+import { createRecordCheck, createRecordPreparer } from '../../src/resources/products/import/prepared.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { random } from '../load/random.ts';
 
@@ -47,6 +47,7 @@ function record(number: number): Readonly<Record<string, unknown>> {
 export async function fillWithAttributes(database: Database, count: number): Promise<void> {
   const importer = createProductImporter(database, createCommandOutbox(database));
   for (let first = 1; first <= count; first += rowsPerTransaction) {
+    const checkRecord = createRecordCheck();
     const { prepare } = createRecordPreparer('EUR');
     const records = Array.from({ length: Math.min(rowsPerTransaction, count - first + 1) }, (_, index) => {
       const checked = checkRecord(record(first + index));

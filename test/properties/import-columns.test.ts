@@ -2,8 +2,13 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { parseColumns, toColumns } from '../../src/cli/import/columns.ts';
-import type { ImportRecord } from '../../src/resources/products/import/plain.ts';
-import { checkRecord, createRecordPreparer, isGiven } from '../../src/resources/products/import/prepared.ts';
+import {
+  createRecordCheck,
+  createRecordPreparer,
+  type ImportRecord,
+  isGiven,
+  type RecordCheck,
+} from '../../src/resources/products/import/prepared.ts';
 
 const at = Date.UTC(2026, 0, 15);
 const text = fc.oneof(
@@ -26,15 +31,15 @@ const record = fc.record(
 
 const optional = ['currency', 'status', 'description', 'category', 'tags'] as const;
 
-const isRecord = (checked: ReturnType<typeof checkRecord>): checked is ImportRecord =>
-  !Array.isArray(checked);
+const isRecord = (checked: ReturnType<RecordCheck>): checked is ImportRecord => !Array.isArray(checked);
 
 test('what arrives is what was prepared, for every record that the schema takes', () => {
   let taken = 0;
   fc.assert(
     fc.property(fc.array(record, { maxLength: 20 }), inputs => {
+      const checkRecord = createRecordCheck();
       const { prepare } = createRecordPreparer('EUR');
-      const records = inputs.map(checkRecord).filter(isRecord);
+      const records = inputs.map(input => checkRecord(input)).filter(isRecord);
       taken += records.length;
       const prepared = records.map(checked => prepare(checked, at));
       // As between threads.

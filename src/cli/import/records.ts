@@ -4,11 +4,12 @@ import { pickMember } from '../../files/cells/map.ts';
 import type { Encoding } from '../../files/encoding.ts';
 import type { FileFormat } from '../../files/read.ts';
 import { buildErrorDetail, type ErrorDetail } from '../../http/errors.ts';
-import type { ImportRecord } from '../../resources/products/import/plain.ts';
 import {
-  checkRecord,
+  createRecordCheck,
   createRecordPreparer,
+  type ImportRecord,
   type PreparedRecord,
+  type RecordCheck,
 } from '../../resources/products/import/prepared.ts';
 import { type Candidate, type CandidateRequest, type Notices, readCandidates } from './candidates.ts';
 import { getPreset } from './presets/index.ts';
@@ -132,6 +133,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
   const gathering = repeatedKeys.size > 0;
   const { take, rest } = createGatherer(repeatedKeys);
   const { had } = createRepetitions();
+  const checkRecord = createRecordCheck();
   const { notices, said, last } = createNoticeBoard();
   const reopenFile = () => openFile(request);
   const countBytes = () => notices.bytesRead?.() ?? source.bytesRead();
@@ -159,7 +161,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
       if (done && key !== undefined && isSku(key)) passed.push(key);
       // What is done already counts only where it waited for what follows it.
       if (done && !gathering) continue;
-      const checked = check(candidate);
+      const checked = check(candidate, checkRecord);
       const valid = 'error' in checked ? undefined : toChecked(checked, candidate, request);
       const ready = gathering ? take(key, valid) : valid === undefined ? [] : [valid];
       if (done) continue;
@@ -195,14 +197,10 @@ function describeEmptiness(source: ImportSource): string {
 }
 
 /** The candidate's checked fields, or why it is refused. */
-function check({
-  line,
-  fields,
-  error = 'cannot be read',
-  details = [],
-  columns,
-  raw,
-}: Candidate): ImportRecord | Reject {
+function check(
+  { line, fields, error = 'cannot be read', details = [], columns, raw }: Candidate,
+  checkRecord: RecordCheck,
+): ImportRecord | Reject {
   if (fields === undefined) return { line, error, details, raw };
   const unreadable = findUnreadable(fields);
   const checked = checkRecord(fields);
@@ -256,6 +254,5 @@ function formatOrigin(
   return origin.length === 0 ? '' : ` (${origin.join(', ')})`;
 }
 
-const isDetails = (
-  checked: ReturnType<typeof checkRecord>,
-): checked is Exclude<typeof checked, ImportRecord> => Array.isArray(checked);
+const isDetails = (checked: ReturnType<RecordCheck>): checked is Exclude<typeof checked, ImportRecord> =>
+  Array.isArray(checked);

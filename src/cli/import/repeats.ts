@@ -2,7 +2,7 @@
 import { fullGC } from 'bun:jsc';
 import { createRecordMapper, type MapOptions } from '../../files/cells/mapper.ts';
 import type { SourceRecord } from '../../files/read.ts';
-import type { ImportRecord } from '../../resources/products/import/plain.ts';
+import type { ImportRecord } from '../../resources/products/import/prepared.ts';
 
 /**
  * Whether a text came before; the next time it has. Two 32-bit hashes stand for each, in 8 bytes: a set of the texts

@@ -5,6 +5,7 @@ import { isObject } from '../../json-object.ts';
 import type { PatchBody } from '../endpoint.ts';
 import { buildErrorDetail, type ErrorDetail, formatMessage, HttpError } from '../errors.ts';
 import { createValidationError } from '../request/index.ts';
+import type { Parse } from '../request/parser.ts';
 import { toErrorDetails } from '../schema.ts';
 import { applyJsonPatch, applyMergePatch, type Json } from './documents.ts';
 import { findIgnoredChanges } from './read-only.ts';
@@ -24,33 +25,37 @@ type Members = { readonly [member: string]: unknown };
 
 /**
  * @param current the representation as a GET gives it
- * @param complete the schema of a complete replacement; members it does not know are read-only
+ * @param parse parses a complete replacement; members its schema does not know are read-only
  * @param readOnly members that no patch document may change
  * @returns the new fields, complete and valid
  * @throws HttpError 400 for a body that is not valid, and for a merge patch that changes a read-only member where nothing may
  *   be ignored, 409 for a patch that does not apply, 422 for a patch
  *   document whose result is not valid or changes a read-only member
  */
-export function patchRepresentation<S extends z.ZodType>(
+export function patchRepresentation<Fields>(
   current: Members,
   body: PatchBody<object>,
-  complete: S,
+  parse: Parse<Fields>,
   readOnly: readonly string[] = [],
-): z.output<S> {
-  return patchNestedRepresentation(current, body, { complete, readOnly }).fields;
+): Fields {
+  return patchNestedRepresentation(current, body, { parse, readOnly }).fields;
 }
 
 /** The same, for representations that have read-only members inside members. @param shown their schema */
-export function patchNestedRepresentation<S extends z.ZodType>(
+export function patchNestedRepresentation<Fields>(
   current: Members,
   body: PatchBody<object>,
-  schemas: { readonly complete: S; readonly readOnly: readonly string[]; readonly shown?: z.ZodObject },
-): Patched<z.output<S>> {
-  const { complete, readOnly, shown } = schemas;
+  rules: {
+    readonly parse: Parse<Fields>;
+    readonly readOnly: readonly string[];
+    readonly shown?: z.ZodObject;
+  },
+): Patched<Fields> {
+  const { parse, readOnly, shown } = rules;
   // Boundary: a representation is JSON by definition.
   const document = current as { [member: string]: Json };
   const changed = applyChanges(document, body);
-  const result = complete.safeParse(changed);
+  const result = parse(changed);
   const invalid = result.success ? [] : toErrorDetails(result.error);
   const refuse = chooseRefusal(body);
   // Nothing of a patch document is ignored, nor of a merge patch where the request says so.

@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { type BoundedMap, createBoundedMap } from '../../bounded-map.ts';
 import { largestId } from '../../storage/database.ts';
 import { holdsCredential } from '../credentials.ts';
-import type { BodySpec, Endpoint, PatchBody, UploadBody } from '../endpoint.ts';
+import type { BodySpec, Endpoint, UploadBody } from '../endpoint.ts';
 import { createFieldError, type ErrorDetail, formatMessage, HttpError } from '../errors.ts';
 import { json, jsonPatch, mergePatchJson } from '../negotiate.ts';
 import { toErrorDetails } from '../schema.ts';
 import { parseJson } from './json.ts';
+import { createParser, type Parse } from './parser.ts';
 import { getPrefixes } from './prefixed.ts';
 import { computeIdentity, formData, getUploadLimit, parseUpload } from './upload.ts';
 
@@ -68,12 +69,17 @@ export function createQueryParser(): QueryParser {
     if (endpoint.query === undefined) return undefined;
     let queries = byEndpoint.get(endpoint);
     if (queries === undefined) {
-      queries = { parsed: createBoundedMap(cachedQueries), prefixed: getPrefixes(endpoint.query) };
+      queries = {
+        parsed: createBoundedMap(cachedQueries),
+        prefixed: getPrefixes(endpoint.query),
+        schema: endpoint.query,
+        parse: createParser(endpoint.query),
+      };
       byEndpoint.set(endpoint, queries);
     }
     const known = queries.parsed.get(search);
     if (known !== undefined) return known.parsed;
-    const parsed = Object.freeze(parseQuery(endpoint.query, queries.prefixed, search));
+    const parsed = Object.freeze(parseQuery(queries, search));
     if (search.length <= longestCached) queries.parsed.set(search, { parsed });
     return parsed;
   };
@@ -83,13 +89,11 @@ export function createQueryParser(): QueryParser {
 interface Queries {
   readonly parsed: BoundedMap<string, { readonly parsed: unknown }>;
   readonly prefixed: ReturnType<typeof getPrefixes>;
+  readonly schema: z.ZodObject;
+  readonly parse: Parse<unknown>;
 }
 
-function parseQuery<S extends z.ZodObject>(
-  schema: S,
-  prefixed: Queries['prefixed'],
-  search: string,
-): z.output<S> {
+function parseQuery({ schema, prefixed, parse }: Queries, search: string): unknown {
   if (search.includes('%')) checkEncoding(search);
   const values: Record<string, unknown> = {};
   const groups = new Map<string, Record<string, string[]>>();
@@ -108,7 +112,7 @@ function parseQuery<S extends z.ZodObject>(
     else if (before !== undefined) throw createFieldError(name, 'repeated', 'must be given once only');
     else values[name] = value;
   }
-  const result = schema.safeParse({ ...values, ...Object.fromEntries(groups) });
+  const result = parse({ ...values, ...Object.fromEntries(groups) });
   if (result.success) return result.data;
   // A problem of one of many is that of the parameter as the caller has named it.
   for (const issue of result.error.issues) {
@@ -135,10 +139,21 @@ function checkEncoding(search: string): void {
   }
 }
 
-function check<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw toValidationError(result.error);
+/** Checks a value by a schema. The check throws HttpError 400 with every problem. */
+type Check = (schema: z.ZodType, value: unknown) => unknown;
+
+function createCheck(): Check {
+  const parsers = new Map<z.ZodType, Parse<unknown>>();
+  return (schema, value) => {
+    let parse = parsers.get(schema);
+    if (parse === undefined) {
+      parse = createParser(schema);
+      parsers.set(schema, parse);
+    }
+    const result = parse(value);
+    if (result.success) return result.data;
+    throw toValidationError(result.error);
+  };
 }
 
 /** All problems at once; the message names the first, for those who read no details. */
@@ -169,35 +184,38 @@ export function computeBodyIdentity(body: BodySpec, parsed: unknown, bytes: Uint
   return upload.kind === 'file' ? computeIdentity(upload) : bytes;
 }
 
-/**
- * @param contentType as it was sent; @param type is its media type; @param strict whether nothing may be ignored
- * @param inspect is shown the JSON value before it is checked, and may refuse it
- * @throws HttpError 400 when the body is not of its type, or with every problem of what it says; 413
- */
-export function parseBody(
-  body: BodySpec,
-  { type, contentType, strict }: { type: string; contentType: string; strict: boolean },
-  bytes: Uint8Array,
-  inspect: (value: unknown) => void,
-): unknown {
-  if (body.kind === 'raw') return bytes;
-  if (body.kind === 'upload' && type !== json)
-    return parseUpload(body, type, contentType, bytes, check, inspect);
-  if (body.kind === 'json' && body.optional === true && bytes.length === 0) return undefined;
-  const value = parseJson(bytes);
-  inspect(value);
-  if (body.kind === 'json') return check(body.schema, value);
-  if (body.kind === 'upload') return { kind: 'json', value: check(body.schema, value) };
-  return parsePatch(body.schema, { type, strict }, value);
+/** How a body was sent: its Content-Type, the media type of that, and whether nothing of it may be ignored. */
+interface SentBody {
+  readonly type: string;
+  readonly contentType: string;
+  readonly strict: boolean;
 }
 
-/** A merge patch and a patch document are checked by what they make of the resource, not by themselves. */
-function parsePatch(
-  schema: z.ZodObject,
-  { type, strict }: { type: string; strict: boolean },
-  value: unknown,
-): PatchBody<unknown> {
-  if (type === jsonPatch) return { kind: 'operations', patch: value };
-  if (type === mergePatchJson) return { kind: 'merge', patch: value, strict };
-  return { kind: 'partial', changes: check(schema, value) };
+/**
+ * Parses bodies. `inspect` is shown the JSON value before it is checked, and may refuse it.
+ * The parser throws HttpError 400 when the body is not of its type, or with every problem of what it says; 413.
+ */
+export type BodyParser = (
+  body: BodySpec,
+  sent: SentBody,
+  bytes: Uint8Array,
+  inspect: (value: unknown) => void,
+) => unknown;
+
+export function createBodyParser(): BodyParser {
+  const check = createCheck();
+  return (body, { type, contentType, strict }, bytes, inspect) => {
+    if (body.kind === 'raw') return bytes;
+    if (body.kind === 'upload' && type !== json)
+      return parseUpload(body, type, contentType, bytes, check, inspect);
+    if (body.kind === 'json' && body.optional === true && bytes.length === 0) return undefined;
+    const value = parseJson(bytes);
+    inspect(value);
+    if (body.kind === 'json') return check(body.schema, value);
+    if (body.kind === 'upload') return { kind: 'json', value: check(body.schema, value) };
+    // A merge patch and a patch document are checked by what they make of the resource, not by themselves.
+    if (type === jsonPatch) return { kind: 'operations', patch: value };
+    if (type === mergePatchJson) return { kind: 'merge', patch: value, strict };
+    return { kind: 'partial', changes: check(body.schema, value) };
+  };
 }

@@ -11,6 +11,7 @@ import { requireFound } from '../../http/errors.ts';
 import { isHal } from '../../http/hal/index.ts';
 import type { Paginator } from '../../http/paginate.ts';
 import { checkResult, type Patched, patchNestedRepresentation } from '../../http/patch/index.ts';
+import { createParser } from '../../http/request/parser.ts';
 import { type Reply, replyNoContent } from '../../http/response/reply.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
@@ -56,6 +57,7 @@ export function createCrudEndpoints<
   });
   const now = `The ${name} as it is now.`;
   const readOnly = Object.keys(shownSchema.shape).filter(member => !(member in patch.schema.shape));
+  const rules = { parse: createParser(replace.schema), readOnly, shown: shownSchema };
   /** What the operations that change one have in common. */
   const buildChangeOptions = (
     summary: string,
@@ -98,8 +100,7 @@ export function createCrudEndpoints<
 
   function applyPatch(context: Context<PatchBody<object>>, before: Locked): Patched<Fields> {
     const body = resource.interpretPatch?.(before, context.body) ?? context.body;
-    const schemas = { complete: replace.schema, readOnly, shown: shownSchema };
-    return patchNestedRepresentation(presenter.plain(context, before), body, schemas);
+    return patchNestedRepresentation(presenter.plain(context, before), body, rules);
   }
 
   return {

@@ -6,6 +6,7 @@ import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { requireFound } from '../../http/errors.ts';
 import { changeLinks, type Links } from '../../http/hal/index.ts';
 import { patchRepresentation } from '../../http/patch/index.ts';
+import { createParser } from '../../http/request/parser.ts';
 import type { Session } from '../../storage/database.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
 import { createAttributeFits } from '../attributes/fit.ts';
@@ -104,6 +105,8 @@ export function createProductEndpoints(
     rows,
   });
 
+  const parseComplete = createParser(schema.replaceProduct);
+
   return [
     createEndpoint({
       method: 'GET',
@@ -164,7 +167,7 @@ export function createProductEndpoints(
             return old;
           },
           async changeOf(before: LockedProduct, old: schema.Product) {
-            const fields = patchRepresentation(old, completeStockChange(old, patch), schema.replaceProduct);
+            const fields = patchRepresentation(old, completeStockChange(old, patch), parseComplete);
             const [name] = (await refuse(session, { variants }, old, fields)).keys();
             if (name !== undefined) throw createBulkRenameError(name);
             await fit(fields, old);

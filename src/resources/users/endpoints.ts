@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { allow, createUnauthorizedError } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { checkResult, patchRepresentation } from '../../http/patch/index.ts';
+import { createParser } from '../../http/request/parser.ts';
 import { replyNoContent } from '../../http/response/reply.ts';
 import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
 import { hashPassword } from '../auth/passwords.ts';
@@ -38,6 +39,7 @@ const buildUserResponse = (description: string) => ({
 export function createUserEndpoints({ database, paginator }: Dependencies, options: UserOptions): Endpoint[] {
   const { users, mailTemplates, reviews, comments } = options;
   const change = createUserChange(database, options);
+  const parseComplete = createParser(schema.replaceUser);
 
   return [
     createListEndpoint(paginator, {
@@ -133,7 +135,7 @@ export function createUserEndpoints({ database, paginator }: Dependencies, optio
       handle: context =>
         checkResult(context.body, () =>
           change(context.params.id, context, current =>
-            patchRepresentation(current, context.body, schema.replaceUser, readOnly),
+            patchRepresentation(current, context.body, parseComplete, readOnly),
           ),
         ),
     }),

@@ -6,6 +6,7 @@ import { createNotFoundError, requireFound } from '../../http/errors.ts';
 import { buildAddress } from '../../http/hal/addresses.ts';
 import { changeLinks, type Links } from '../../http/hal/index.ts';
 import { patchRepresentation } from '../../http/patch/index.ts';
+import { createParser } from '../../http/request/parser.ts';
 import { identifier } from '../../http/schema.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
@@ -35,7 +36,6 @@ export function createVariantEndpoints(
   { database, paginator }: Dependencies,
   { products, variants: store }: { products: ProductStore; variants: VariantStore },
 ): Endpoint[] {
-  const read = allow.everyoneSameView('products:read');
   const lockProduct = async (session: Transaction, id: number): Promise<LockedProduct> =>
     requireFound('product', id, await products.lock(session, id));
   const presenter = createPresenter<StoredVariant>({
@@ -70,7 +70,7 @@ export function createVariantEndpoints(
     path: `${path}/{variantId}`,
     params: ofOne,
     tag,
-    read,
+    read: allow.everyoneSameView('products:read'),
     write: allow.staff('products:write'),
     schema: schema.variant,
     hal: schema.variantHal,
@@ -82,6 +82,7 @@ export function createVariantEndpoints(
     rows,
   });
 
+  const parseComplete = createParser(schema.replaceVariant);
   return [
     crud.list({
       path,
@@ -142,7 +143,7 @@ export function createVariantEndpoints(
           rows: await store.lockMany(session, id, ids),
           read: variantOf,
           changeOf(before: StoredVariant, old: schema.Variant) {
-            const fields = patchRepresentation(old, completeStockChange(old, patch), schema.replaceVariant);
+            const fields = patchRepresentation(old, completeStockChange(old, patch), parseComplete);
             refuseUnfit(product, old, fields);
             return { before, fields };
           },

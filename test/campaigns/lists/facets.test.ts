@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createCause, createCommandOutbox } from '../../../src/events/outbox.ts';
 import { createProductImporter } from '../../../src/resources/products/import/index.ts';
-import { checkRecord, createRecordPreparer } from '../../../src/resources/products/import/prepared.ts';
+import { createRecordCheck, createRecordPreparer } from '../../../src/resources/products/import/prepared.ts';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
@@ -198,6 +198,7 @@ describeOnDatabases('facets on %s', kind => {
           await checkLists(of, all, [...chosen, ...filters.slice(6 + draw(3)).slice(0, 1)]);
       }
     }
+    const checkRecord = createRecordCheck();
     const { prepare } = createRecordPreparer('EUR');
     const records = Array.from({ length: 600 }, (_, index) => {
       const record = checkRecord({ ...drawn(), sku: `I-${index}`, name: `I${index}` });

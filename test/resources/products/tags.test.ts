@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createCause, createCommandOutbox } from '../../../src/events/outbox.ts';
 import { createProductImporter } from '../../../src/resources/products/import/index.ts';
-import { checkRecord, createRecordPreparer } from '../../../src/resources/products/import/prepared.ts';
+import { createRecordCheck, createRecordPreparer } from '../../../src/resources/products/import/prepared.ts';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
@@ -51,7 +51,12 @@ describeOnDatabases('tags on %s', kind => {
     const records = Array.from({ length: count }, (_, index) => {
       const tags = index % 100 === 0 ? ['common', 'rare'] : ['common'];
       // Dearest first, so that the order of the list is not that of ids.
-      const record = checkRecord({ name: `Thing ${index}`, price: count - index, sku: `C-${index}`, tags });
+      const record = createRecordCheck()({
+        name: `Thing ${index}`,
+        price: count - index,
+        sku: `C-${index}`,
+        tags,
+      });
       if (Array.isArray(record)) throw new Error(JSON.stringify(record));
       return prepare({ ...record, name: `Thing ${index}`, price: count - index }, 0);
     });

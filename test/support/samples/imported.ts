@@ -1,7 +1,7 @@
 /** Very many products at once, as an import makes them. */
 import { createCause, createCommandOutbox } from '../../../src/events/outbox.ts';
 import { createProductImporter } from '../../../src/resources/products/import/index.ts';
-import { checkRecord, createRecordPreparer } from '../../../src/resources/products/import/prepared.ts';
+import { createRecordCheck, createRecordPreparer } from '../../../src/resources/products/import/prepared.ts';
 import type { TestService } from '../service/service.ts';
 
 /** In one transaction. @param at when, epoch milliseconds */
@@ -10,6 +10,7 @@ export async function importProducts(
   records: readonly Readonly<Record<string, unknown>>[],
   at = 0,
 ): Promise<void> {
+  const checkRecord = createRecordCheck();
   const { prepare } = createRecordPreparer('EUR');
   const prepared = records.map(record => {
     const checked = checkRecord(record);

@@ -1,17 +1,40 @@
 /** Records of an import as far as they can be made ready without the database: checked, as rows, their words split. */
+import type { z } from 'zod';
 import type { ErrorDetail } from '../../../http/errors.ts';
+import { createParser, type Parse } from '../../../http/request/parser.ts';
 import { toErrorDetails } from '../../../http/schema.ts';
 import { isObject } from '../../../json-object.ts';
 import type { AttributeValues } from '../../../storage/attributes/values.ts';
 import { canBeMisspelt, isNoWord, splitDocument } from '../../../storage/search/text/words.ts';
 import { normalizeCategories } from '../categories.ts';
 import { mediaPath } from '../members/images.ts';
-import { mergeStockPart, stockPart } from '../members/stock.ts';
+import { mergeStockPart, type StockPart, stockPart } from '../members/stock.ts';
 import { type ProductRow, productOf, toProductFields, toProductRow } from '../row.ts';
 import { completeFields, createProduct, type ProductFields } from '../schema.ts';
 import { toSearchText } from '../search-text.ts';
-import { type ImportRecord, isPlainRecord } from './plain.ts';
-import { checkOptions, checkVariants, collectOptions, isVariantDetails } from './variant-records.ts';
+import {
+  checkOptions,
+  checkVariants,
+  collectOptions,
+  isVariantDetails,
+  type VariantRecord,
+  variantRecords,
+} from './variant-records.ts';
+
+/** Fields that are the same wherever they are sent. */
+type PlainFields = Omit<z.output<typeof createProduct>, 'stock'>;
+
+/** The checked fields of one record; a field that the record leaves out is absent, as is a member of its stock. */
+export interface ImportRecord extends PlainFields {
+  /** Whether the price was sent as `basePrice`: else it may be the one that is shown, which variants decide. */
+  readonly isOwnPrice?: boolean;
+  readonly stock?: StockPart | null | undefined;
+  /** Whether what a product has under other keys stays. */
+  readonly attributesByKey?: boolean;
+  /** Of attributes that their type makes others than their cells look like: as these look. */
+  readonly attributesAsTheyLook?: Readonly<Record<string, unknown>>;
+  readonly variants?: readonly VariantRecord[];
+}
 
 export interface PreparedRecord {
   /** The row of a new product with just the fields of this record. */
@@ -94,13 +117,27 @@ const importedProduct = createProduct.extend({
   stock: stockPart.nullish(),
 });
 
-/** Checks one mapped record with the create schema: its fields, or what is wrong with it. */
-export function checkRecord(input: Readonly<Record<string, unknown>>): ImportRecord | readonly ErrorDetail[] {
-  const { variants: given, ...own } = input;
-  if (given === undefined || given === null) return checkOwn(own);
-  const variants = checkVariants(given);
+/** What a mapped record says, or what is wrong with it. */
+export type RecordCheck = (input: Readonly<Record<string, unknown>>) => ImportRecord | readonly ErrorDetail[];
+
+/** Checks mapped records with the create schema. */
+export function createRecordCheck(): RecordCheck {
+  const parse = createParser(importedProduct);
+  const parseVariants = createParser(variantRecords);
+  return ({ variants, ...own }) =>
+    variants === undefined || variants === null
+      ? checkOwn(own, parse)
+      : checkWithVariants(own, parse, checkVariants(variants, parseVariants));
+}
+
+function checkWithVariants(
+  own: Readonly<Record<string, unknown>>,
+  parse: Parse<z.output<typeof importedProduct>>,
+  variants: VariantRecord[] | ErrorDetail[],
+): ImportRecord | readonly ErrorDetail[] {
   const checked = checkOwn(
     own.options == null && !isVariantDetails(variants) ? { ...own, options: collectOptions(variants) } : own,
+    parse,
   );
   if (isRefused(checked) || isVariantDetails(variants))
     return [...(isRefused(checked) ? checked : []), ...(isVariantDetails(variants) ? variants : [])];
@@ -111,12 +148,14 @@ export function checkRecord(input: Readonly<Record<string, unknown>>): ImportRec
 const isRefused = (checked: ImportRecord | readonly ErrorDetail[]): checked is readonly ErrorDetail[] =>
   Array.isArray(checked);
 
-function checkOwn(input: Readonly<Record<string, unknown>>): ImportRecord | readonly ErrorDetail[] {
-  if (input.basePrice === undefined && isPlainRecord(input)) return input;
+function checkOwn(
+  input: Readonly<Record<string, unknown>>,
+  parse: Parse<z.output<typeof importedProduct>>,
+): ImportRecord | readonly ErrorDetail[] {
   const { basePrice, attributesByKey, attributesAsTheyLook: asTheyLook, ...own } = input;
   // The price that is shown may be left out where the product's own is given.
   const shown = own.price ?? (basePrice == null ? undefined : 0);
-  const result = importedProduct.safeParse({ ...own, basePrice, price: shown });
+  const result = parse({ ...own, basePrice, price: shown });
   if (!result.success) return toErrorDetails(result.error);
   const { basePrice: ownPrice, ...record } = result.data;
   return {

@@ -1,12 +1,13 @@
 /** Variants within the records of an import, checked by themselves. */
 import { z } from 'zod';
 import { buildErrorDetail, type ErrorDetail } from '../../../http/errors.ts';
+import type { Parse } from '../../../http/request/parser.ts';
 import { toErrorDetails } from '../../../http/schema.ts';
 import { createVariant } from '../../variants/schema.ts';
 import type { Option } from '../members/options.ts';
 import { stockPart } from '../members/stock.ts';
 
-const records = z.array(
+export const variantRecords = z.array(
   createVariant.extend({
     stock: stockPart.nullish(),
     /** The address of one of the product's images, which says in another catalog what `imageId` says in its own. */
@@ -15,7 +16,7 @@ const records = z.array(
 );
 
 /** A variant as a record has it; what it leaves out is absent. */
-export type VariantRecord = z.output<typeof records>[number];
+export type VariantRecord = z.output<typeof variantRecords>[number];
 
 export const toCombination = (options: VariantRecord['options']): string =>
   JSON.stringify(Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -26,9 +27,15 @@ export const formatOptions = (options: VariantRecord['options']): string =>
     .map(([name, value]) => `${name} ${value}`)
     .join(', ');
 
-/** Checks what a record says of its variants, for itself: each of its own combination and sku, of the same options. */
-export function checkVariants(given: unknown): VariantRecord[] | ErrorDetail[] {
-  const result = records.safeParse(given);
+/**
+ * Checks what a record says of its variants, for itself: each of its own combination and sku, of the same options.
+ * @param parse parses by `variantRecords`
+ */
+export function checkVariants(
+  given: unknown,
+  parse: Parse<VariantRecord[]>,
+): VariantRecord[] | ErrorDetail[] {
+  const result = parse(given);
   if (!result.success) return toErrorDetails(result.error, ['variants']);
   const [first] = result.data;
   const names = new Set(Object.keys(first?.options ?? {}));
