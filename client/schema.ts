@@ -4052,7 +4052,7 @@ export interface components {
             attributes?: {
                 [key: string]: string | number | boolean | string[];
             } | null;
-            /** @description What its variants differ in: up to 5 names, each with its values. */
+            /** @description What its variants differ in: up to 5 names, each with its values. Lists and searches are filtered by them as by attributes: by `Size` as `attr.size`. */
             options?: components["schemas"]["Option"][] | null;
             /** @description In their order: links, or images it has, by id or url. Those left out are removed. */
             images?: {
@@ -6722,7 +6722,7 @@ export interface components {
             attributes?: {
                 [key: string]: string | number | boolean | string[];
             } | null;
-            /** @description What its variants differ in: up to 5 names, each with its values. */
+            /** @description What its variants differ in: up to 5 names, each with its values. Lists and searches are filtered by them as by attributes: by `Size` as `attr.size`. */
             options?: components["schemas"]["Option"][] | null;
             /** @description In their order: links, or images it has, by id or url. Those left out are removed. */
             images?: {
@@ -7426,7 +7426,7 @@ export interface components {
             attributes: {
                 [key: string]: string | number | boolean | string[];
             };
-            /** @description What its variants differ in: up to 5 names, each with its values. */
+            /** @description What its variants differ in: up to 5 names, each with its values. Lists and searches are filtered by them as by attributes: by `Size` as `attr.size`. */
             options: components["schemas"]["Option"][];
             /** @description In their order. */
             images: components["schemas"]["Image"][];
@@ -10997,7 +10997,7 @@ export interface components {
         /** @description Only products that cost this much or less. */
         QueryMaxPrice: number;
         /**
-         * @description Filters by attributes, one parameter for each: `attr.colour=red`. Given several times, any of the values will do; several attributes must all be met. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, all of them together: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` compares what contains such a word itself.
+         * @description Filters by attributes, one parameter for each: `attr.colour=red`. Given several times, any of the values will do; several attributes must all be met. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, all of them together: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` compares what contains such a word itself. Options of products count as attributes: one called `Shoe size` is `attr.shoe_size`, with all of its values.
          * @example {}
          */
         QueryAttributes: {
@@ -12567,7 +12567,7 @@ export interface operations {
                 /** @description Only products that cost this much or less. */
                 maxPrice?: components["parameters"]["QueryMaxPrice"];
                 /**
-                 * @description Filters by attributes, one parameter for each: `attr.colour=red`. Given several times, any of the values will do; several attributes must all be met. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, all of them together: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` compares what contains such a word itself.
+                 * @description Filters by attributes, one parameter for each: `attr.colour=red`. Given several times, any of the values will do; several attributes must all be met. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, all of them together: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` compares what contains such a word itself. Options of products count as attributes: one called `Shoe size` is `attr.shoe_size`, with all of its values.
                  * @example {}
                  */
                 attributes?: components["parameters"]["QueryAttributes"];
@@ -17948,7 +17948,7 @@ export interface operations {
                 /** @description Only what can be bought now, or only the rest. */
                 available?: components["parameters"]["QueryAvailable"];
                 /**
-                 * @description Filters by attributes, one parameter for each: `attr.colour=red`. Given several times, any of the values will do; several attributes must all be met. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, all of them together: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` compares what contains such a word itself.
+                 * @description Filters by attributes, one parameter for each: `attr.colour=red`. Given several times, any of the values will do; several attributes must all be met. `gt:`, `gte:`, `lt:` and `lte:` before a number or date compare, all of them together: `attr.watt=gte:10&attr.watt=lt:20`. `eq:` compares what contains such a word itself. Options of products count as attributes: one called `Shoe size` is `attr.shoe_size`, with all of its values.
                  * @example {}
                  */
                 attributes?: components["parameters"]["QueryAttributes"];

@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { toAttributeKey } from '../../src/attribute-key.ts';
 import { type AmountOptions, readAmount } from '../../src/files/cells/amount.ts';
-import { parseAttributeValue, toAttributeCell, toAttributeKey } from '../../src/files/cells/attribute.ts';
+import { parseAttributeValue, toAttributeCell } from '../../src/files/cells/attribute.ts';
 import { keepDeepestPaths, splitAddresses, splitList, toPath } from '../../src/files/cells/list.ts';
 import { readWeight } from '../../src/files/cells/weight.ts';
 import { detectEncoding, toUtf8 } from '../../src/files/encoding.ts';

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { storedProduct } from '../../resources/products/members/stored.ts';
 import type { Product } from '../../resources/products/schema.ts';
 import type { ShortForm } from '../../resources/short-form.ts';
-import { toIndexedValues } from '../../storage/attributes/values.ts';
+import { collectFilterValues, toIndexedValues } from '../../storage/attributes/values.ts';
 import { type ColumnTypes, createBulk, createBulkInsert } from '../../storage/bulk.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import { parseStored } from '../../storage/damage.ts';
@@ -170,7 +170,7 @@ const lookups: readonly Lookup[] = [
     others: { kind: 'integer', number: 'double precision' },
     owners: products,
     deriveEntries: owner =>
-      Object.entries(readProduct(owner)?.attributes ?? {}).flatMap(([key, value]) =>
+      Object.entries(collectFilterValues(readProduct(owner) ?? {})).flatMap(([key, value]) =>
         toIndexedValues(value).map(({ kind, text, number }) => ({
           key,
           value: text,

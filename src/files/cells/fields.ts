@@ -1,8 +1,7 @@
 /** How each field of a product is read from a cell of a table or a member of an object. */
-import { attributeKey } from '../../attribute-key.ts';
+import { attributeKey, toAttributeKey } from '../../attribute-key.ts';
 import { isObject } from '../../json-object.ts';
 import { type AmountOptions, type DecimalMark, readAmount } from './amount.ts';
-import { toAttributeKey } from './attribute.ts';
 import { encodeSpaces, splitAddresses, toList, toPath } from './list.ts';
 import { type AttributeTypes, parseBoolean, readTypedValue } from './typed.ts';
 import { readWeight, type WeightUnit } from './weight.ts';

@@ -66,7 +66,7 @@ export const products: Collection = {
         gtin: gtin == null ? null : toComparableGtin(gtin),
         external_id: product.externalId,
         available: Number(product.available),
-        ...toEventAttributes(product.attributes),
+        ...toEventAttributes(product),
       };
     },
   },

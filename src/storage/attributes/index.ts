@@ -1,15 +1,15 @@
-/** The rows that products are found by their attributes with: each value of each product once. */
+/** The rows that products are found by their attributes and options with: each value of each product once. */
 import { sql } from 'kysely';
 import { takeTurn } from '../../turns/index.ts';
 import { createBulk, createBulkInsert } from '../bulk.ts';
 import type { Database, Transaction } from '../database.ts';
-import { type AttributeValues, type IndexedValue, toIndexedValues } from './values.ts';
+import { type FilterValues, type IndexedValue, toIndexedValues } from './values.ts';
 
-/** A product's attributes before and after a change; none before it is made and after it is deleted. */
-interface AttributeChange {
+/** What a product is filtered by before and after a change; nothing before it is made and after it is deleted. */
+interface FilterChange {
   readonly id: number;
-  readonly before: AttributeValues;
-  readonly after: AttributeValues;
+  readonly before: FilterValues;
+  readonly after: FilterValues;
 }
 
 type Row = readonly [key: string, value: string, id: number];
@@ -32,7 +32,7 @@ export function createAttributeIndex(database: Pick<Database, 'build' | 'dialect
     order,
   );
 
-  return async (session: Transaction, changes: readonly AttributeChange[]): Promise<void> => {
+  return async (session: Transaction, changes: readonly FilterChange[]): Promise<void> => {
     const [gone, fresh]: [Row[], FullRow[]] = [[], []];
     for (const { id, before, after } of changes) {
       const due = takeTurn();
@@ -47,10 +47,7 @@ export function createAttributeIndex(database: Pick<Database, 'build' | 'dialect
 }
 
 /** The values that the one has and the other has not, of the same kind. */
-function* selectDifferingValues(
-  one: AttributeValues,
-  other: AttributeValues,
-): Generator<[string, IndexedValue]> {
+function* selectDifferingValues(one: FilterValues, other: FilterValues): Generator<[string, IndexedValue]> {
   for (const key in one) {
     const value = one[key];
     if (value === undefined || value === other[key]) continue;

@@ -1,8 +1,38 @@
-/** The values of products' attributes as indexes and caches hold them. */
+/** What products are filtered by, their attributes and options, as indexes and caches hold it. */
+import { toAttributeKey } from '../../attribute-key.ts';
 
+type Scalar = string | number | boolean;
 /** What an attribute may be. */
-type AttributeValue = string | number | boolean | readonly string[];
+type AttributeValue = Scalar | readonly string[];
 export type AttributeValues = Readonly<Record<string, AttributeValue>>;
+/** By key: what one may be, and of several that come together a list. */
+export type FilterValues = Readonly<Record<string, Scalar | readonly Scalar[]>>;
+
+export interface Filterable {
+  readonly attributes?: AttributeValues | undefined;
+  readonly options?: readonly { readonly name: string; readonly values: readonly string[] }[] | undefined;
+}
+
+/** The value of an option; one that is written as programs write numbers is one, as it is in cells of attributes. */
+function toOptionValue(text: string): Scalar {
+  const number = Number(text);
+  return Number.isFinite(number) && String(number) === text ? number : text;
+}
+
+/**
+ * A product's attributes, and its options as attributes: under the keys that their names come to, with all of their values
+ * (docs/decisions/0042).
+ */
+export function collectFilterValues({ attributes = {}, options = [] }: Filterable): FilterValues {
+  if (options.length === 0) return attributes;
+  const all: Record<string, Scalar | readonly Scalar[]> = { ...attributes };
+  for (const { name, values } of options) {
+    const key = toAttributeKey(name);
+    const own = Object.hasOwn(all, key) ? [all[key] ?? []].flat() : [];
+    all[key] = [...own, ...values.map(toOptionValue)];
+  }
+  return all;
+}
 
 /** Texts that are dates are ordered by their moment. */
 export const kinds = { text: 0, number: 1, boolean: 2, date: 3 } as const;
@@ -46,18 +76,20 @@ export function parseMoment(text: string): number | undefined {
   return Number.isNaN(moment) ? undefined : moment;
 }
 
-function toIndexedValue(text: string): IndexedValue {
-  const moment = parseMoment(text);
-  if (moment !== undefined) return { kind: kinds.date, text, number: moment };
-  return { kind: kinds.text, text: toComparedText(text), number: null };
+function toIndexedValue(value: Scalar): IndexedValue {
+  if (typeof value === 'number') return { kind: kinds.number, text: String(value), number: value };
+  if (typeof value === 'boolean') return { kind: kinds.boolean, text: String(value), number: null };
+  const moment = parseMoment(value);
+  if (moment !== undefined) return { kind: kinds.date, text: value, number: moment };
+  return { kind: kinds.text, text: toComparedText(value), number: null };
 }
 
-/** What an index holds of one attribute; each value of a list once. */
-export function toIndexedValues(value: AttributeValue): IndexedValue[] {
-  if (typeof value === 'number') return [{ kind: kinds.number, text: String(value), number: value }];
-  if (typeof value === 'boolean') return [{ kind: kinds.boolean, text: String(value), number: null }];
-  if (typeof value === 'string') return [toIndexedValue(value)];
-  return [...new Set(value)].map(toIndexedValue);
+/** What an index holds of one key: of a list, each text once, with the kind of the first value that is written so. */
+export function toIndexedValues(value: FilterValues[string]): IndexedValue[] {
+  if (typeof value !== 'object') return [toIndexedValue(value)];
+  const values = new Map<string, IndexedValue>();
+  for (const one of value.map(toIndexedValue)) if (!values.has(one.text)) values.set(one.text, one);
+  return [...values.values()];
 }
 
 /** A value as one text, for events. */
@@ -76,12 +108,10 @@ export function parseToken(token: string): IndexedValue {
 /** The name that conditions and facets of an attribute have among columns. */
 const toColumnName = (key: string): string => `attr.${key}`;
 
-/** Attributes as caches take them from events: column → tokens. */
-export function toEventAttributes(attributes: AttributeValues | undefined): Record<string, string[]> {
-  const values: Record<string, string[]> = {};
-  for (const key in attributes) {
-    const value = attributes[key];
-    if (value !== undefined) values[toColumnName(key)] = toIndexedValues(value).map(toToken);
-  }
-  return values;
+/** What a product is filtered by as caches take it from events: column → tokens. */
+export function toEventAttributes(product: Filterable): Record<string, string[]> {
+  const tokens: Record<string, string[]> = {};
+  for (const [key, value] of Object.entries(collectFilterValues(product)))
+    tokens[toColumnName(key)] = toIndexedValues(value).map(toToken);
+  return tokens;
 }

@@ -36,6 +36,7 @@ import { partsOfWords } from './0033-expand-parts-of-words.ts';
 import { inches } from './0034-expand-inches.ts';
 import { commentsByCreatedAt } from './0035-expand-comments-by-created-at.ts';
 import { exactPrices } from './0036-expand-exact-prices.ts';
+import { optionsAsAttributes } from './0037-options-as-attributes.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -75,4 +76,5 @@ export const migrations: readonly Migration[] = [
   inches,
   commentsByCreatedAt,
   exactPrices,
+  optionsAsAttributes,
 ];

@@ -46,6 +46,57 @@ describeOnDatabases('filters of products on %s', kind => {
     ]);
   });
 
+  test('options are found as attributes: by lists, facets and searches, beside attributes, and after every change', async () => {
+    const size = (...values: string[]) => ({ name: 'Shoe Size', values });
+    const shoe = await addProduct(service, { name: 'Optioned shoe', price: 3, options: [size('41', '42')] });
+    const boot = await addProduct(service, {
+      ...{ name: 'Optioned boot', price: 1 },
+      // One value of both, and one of each kind.
+      ...{ attributes: { shoe_size: 42, farbe: ['rot', 'blau'] } },
+      options: [
+        size('42', '43'),
+        { name: 'Farbe', values: ['blau', 'grün'] },
+        { name: '颜色', values: ['红'] },
+      ],
+    });
+    const plain = await addProduct(service, {
+      name: 'Optioned plain',
+      price: 2,
+      attributes: { shoe_size: 44 },
+    });
+    const facetsOf = async (query: string) => {
+      const { body } = await call(service, { path: `/v1/products?${query}`, as: 'user' });
+      return body.meta.facets;
+    };
+    expect(await idsOf('attr.shoe_size=42&sort=price')).toEqual([boot.id, shoe.id]);
+    expect(await idsOf('attr.shoe_size=41&attr.shoe_size=43')).toEqual([shoe.id, boot.id]);
+    expect(await idsOf('attr.shoe_size=gte:43')).toEqual([boot.id, plain.id]);
+    expect(await idsOf('attr.farbe=gr%C3%BCn&attr.shoe_size=42')).toEqual([boot.id]);
+    expect(await facetsOf('facets=attr.farbe,attr.shoe_size&attr.farbe=rot')).toEqual({
+      'attr.farbe': ['blau', 'grün', 'rot'].map(value => ({ value, count: 1 })),
+      'attr.shoe_size': [
+        { value: 42, count: 1 },
+        { value: 43, count: 1 },
+      ],
+    });
+    const found = await call(service, { path: '/v1/search?q=optioned&attr.shoe_size=42', as: 'user' });
+    expect(found.body.data.map((hit: { id: number }) => hit.id).sort()).toEqual([shoe.id, boot.id].sort());
+    const strict = { Prefer: 'handling=strict' };
+    const path = '/v1/products?attr.shoe_size=42&attr.x_989c_8272=%E7%BA%A2';
+    const others = await call(service, { path, as: 'user', headers: strict });
+    expect(others.body.data.map(({ id }: Product) => id)).toEqual([boot.id]);
+    await send('PATCH', pathOf(shoe), { options: [size('40', '41')] });
+    expect(await idsOf('attr.shoe_size=42')).toEqual([boot.id]);
+    expect(await idsOf('attr.shoe_size=40')).toEqual([shoe.id]);
+    await send('PATCH', pathOf(boot), { attributes: {} });
+    expect(await idsOf('attr.shoe_size=42')).toEqual([boot.id]);
+    expect(await idsOf('attr.shoe_size=lt:42')).toEqual([shoe.id]);
+    await send('PATCH', pathOf(boot), { options: [] });
+    expect(await idsOf('attr.shoe_size=42')).toEqual([]);
+    for (const product of [shoe, boot, plain]) await send('DELETE', pathOf(product), undefined);
+    expect(await idsOf('attr.shoe_size=40')).toEqual([]);
+  });
+
   test('any of several brands or tags will do, in every order, with facets, in searches, and after every change', async () => {
     const red = await addProduct(service, {
       name: 'Anyof red',

@@ -1,5 +1,5 @@
 /** Attributes of columns and values without a place of their own. */
-import { toAttributeKey } from '../../../files/cells/attribute.ts';
+import { toAttributeKey } from '../../../attribute-key.ts';
 import { parseTypedText } from '../../../files/cells/typed.ts';
 import type { Drafting, Row } from './preset.ts';
 

@@ -8,6 +8,7 @@ import type { AttributeValues } from '../../../storage/attributes/values.ts';
 import { canBeMisspelt, isNoWord, splitDocument } from '../../../storage/search/text/words.ts';
 import { normalizeCategories } from '../categories.ts';
 import { mediaPath } from '../members/images.ts';
+import type { Option } from '../members/options.ts';
 import { mergeStockPart, type StockPart, stockPart } from '../members/stock.ts';
 import { type ProductRow, productOf, toProductFields, toProductRow } from '../row.ts';
 import { completeFields, createProduct, type ProductFields } from '../schema.ts';
@@ -45,6 +46,7 @@ export interface PreparedRecord {
   readonly category: string | null;
   readonly categories: readonly string[];
   readonly attributes: AttributeValues;
+  readonly options: readonly Option[];
   /** Of attributes that their type makes others than they look like in the file: as they look, as JSON text, or empty. */
   readonly attributesAsTheyLook: string;
   /** What the record has itself, for a product that exists: see `isGiven`. */
@@ -203,9 +205,10 @@ export function createRecordPreparer(defaultCurrency: string): Preparer {
       const fields = normalizeCategories(completeFields({ ...record, stock }, currency));
       const { text, words } = splitDocument(toSearchText(fields));
       addMisspelt(fields.status, words, had);
-      const { tags, attributes, images, category, categories } = fields;
+      const { tags, attributes, options, images, category, categories } = fields;
       const { attributesAsTheyLook: asTheyLook } = record;
-      const own = { words: text, tags, category, categories, attributes, given: computeGiven(record) };
+      const places = { category, categories };
+      const own = { words: text, tags, ...places, attributes, options, given: computeGiven(record) };
       const hasUploads = images.some(({ url }) => url?.startsWith(mediaPath));
       return {
         row: toProductRow(fields, at),

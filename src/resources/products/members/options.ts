@@ -29,6 +29,8 @@ export const options = z
   .array(option)
   .max(mostOptions)
   .refine(all => areUnique(all.map(({ name }) => name)), { error: 'must not name an option twice', ...twice })
-  .describe(`What its variants differ in: up to ${mostOptions} names, each with its values.`);
+  .describe(
+    `What its variants differ in: up to ${mostOptions} names, each with its values. Lists and searches are filtered by them as by attributes: by \`Size\` as \`attr.size\`.`,
+  );
 
 export type Option = z.output<typeof option>;

@@ -1,13 +1,12 @@
-/** The rows that products are found by: those of their tags, their attributes and their further categories. */
+/** The rows that products are found by: those of their tags, their attributes and options, and their further categories. */
 import { createAttributeIndex } from '../../../storage/attributes/index.ts';
-import type { AttributeValues } from '../../../storage/attributes/values.ts';
+import { collectFilterValues, type Filterable } from '../../../storage/attributes/values.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
 import type { CategoriesByPath, Categorized, ProductCategories } from '../../categories/assign.ts';
 import { createTagWriter } from './tags.ts';
 
-interface IndexedFields extends Categorized {
+interface IndexedFields extends Categorized, Filterable {
   readonly tags: readonly string[];
-  readonly attributes: AttributeValues;
 }
 
 /** A product before and after a change; none before it is made and after it is deleted. */
@@ -37,8 +36,8 @@ export function createIndexedRowsWriter(
       session,
       changes.map(({ id, before, after }) => ({
         id,
-        before: before?.attributes ?? {},
-        after: after?.attributes ?? {},
+        before: collectFilterValues(before ?? {}),
+        after: collectFilterValues(after ?? {}),
       })),
     );
     await categories.write(session, changes, known);

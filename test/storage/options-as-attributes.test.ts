@@ -1,0 +1,44 @@
+/** Products that had options before these counted as attributes (docs/decisions/0042). */
+import { expect, test } from 'bun:test';
+import { sql } from 'kysely';
+import { migrate } from '../../src/storage/migrations/migrate.ts';
+import { describeOnDatabases } from '../support/service/databases.ts';
+import { olderDatabase } from '../support/service/older-database.ts';
+
+describeOnDatabases('options as attributes on %s', kind => {
+  test('products that had options before are found by them as by attributes', async () => {
+    const { database, run, remove } = await olderDatabase(kind, '0037');
+    const options = [{ name: 'Größe', values: ['M', '42'] }];
+    const attributes = { watt: 5, groesse: 'M' };
+    const list = [
+      null,
+      [],
+      'Coat',
+      1,
+      'EUR',
+      null,
+      null,
+      [],
+      '2026-01-15T09:30:00.000Z',
+      ...Array(12).fill(null),
+    ];
+    list[16] = attributes;
+    const documents = [
+      JSON.stringify([...list, options]),
+      // As documents were before they were lists.
+      JSON.stringify({ name: 'Coat', attributes, options }).slice(1),
+      JSON.stringify([...list.slice(0, 5), 'Has "values":[ in its text', ...list.slice(6)]),
+    ];
+    for (const document of documents)
+      await run(sql`insert into products (name, price, status, created_at, updated_at, document)
+        values ('Coat', 1, 'active', 1, 1, ${document})`);
+    expect(await migrate(database, () => 2)).toContain('0037-options-as-attributes');
+    const query = sql`select product_id, key, value, kind, number from product_attributes order by product_id, value`;
+    const written = [1, 2].flatMap(product_id => [
+      { product_id, key: 'grosse', value: '42', kind: 1, number: 42 },
+      { product_id, key: 'grosse', value: 'M', kind: 0, number: null },
+    ]);
+    expect(await database.read.all(query.compile(database.build))).toEqual(written);
+    await remove();
+  });
+});
