@@ -12544,6 +12544,8 @@ export interface operations {
     listProducts: {
         parameters: {
             query?: {
+                /** @description Only the product with this id. May be repeated: those of all the ids that exist. */
+                id?: number | number[];
                 /** @description Only products of this status. */
                 status?: "active" | "archived";
                 /** @description Only products of the category with this path, and of all below it. May be repeated: those of any of them. */

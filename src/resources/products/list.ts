@@ -19,8 +19,7 @@ import { productJson, products, type StoredProduct } from './row.ts';
 import * as schema from './schema.ts';
 import type { ProductStore } from './store.ts';
 
-/** What is requested; `id` is that of the product of which a variant has the sku, where that has been looked up. */
-type Query = z.output<typeof schema.listProducts> & { readonly id?: number };
+type Query = z.output<typeof schema.listProducts>;
 
 interface ListContext extends RequestContext {
   readonly strict: boolean;
@@ -101,7 +100,7 @@ export function createProductLists(
  */
 function buildAnyOfCondition(
   column: string,
-  given: readonly string[],
+  given: readonly (string | number)[],
   {
     single = {},
     several = {},
@@ -136,8 +135,8 @@ export function buildConditions(query: Query, definitions: Definitions): Conditi
   if (category !== undefined) conditions.push(buildAnyOfCondition('category', category));
   if (status !== undefined)
     conditions.push({ column: 'status', operator: '=', value: status, literal: true });
-  if (id !== undefined) conditions.push({ column: 'id', operator: '=', value: id });
-  else if (sku !== undefined)
+  if (id !== undefined) conditions.push(buildAnyOfCondition('id', id));
+  if (sku !== undefined)
     conditions.push({ column: 'sku', operator: '=', value: sku, anyOf: tablesWithCodes });
   if (brand !== undefined) conditions.push(buildAnyOfCondition('brand', brand, brands));
   for (const [filter, column] of comparedExactly) {

@@ -5,6 +5,7 @@ import { listParameters } from '../../http/paginate.ts';
 import {
   currencyCode,
   identifier,
+  integerParameter,
   notBlank,
   numberParameter,
   prose,
@@ -12,6 +13,7 @@ import {
   timestamp,
 } from '../../http/schema.ts';
 import { longestPath } from '../../storage/categories/names.ts';
+import { largestId } from '../../storage/database.ts';
 import { facetMeta, facetParameter } from '../attributes/facets.ts';
 import { attributeParameters } from '../attributes/filters.ts';
 import { categoryPath, shownPath } from '../categories/schema.ts';
@@ -210,29 +212,44 @@ export const sortColumns = {
   createdAt: 'created_at',
 } as const;
 
-/** A parameter that may be repeated: a product has to match any of its values. */
-function buildRepeatedParameter(
-  value: z.ZodType<string, string>,
-  { longest, example }: { longest: number; example: string },
+const mostRepeated = 50;
+
+/** A parameter that may be repeated: a product has to match any of its values. @param one what the document says of one */
+function buildRepeatedParameter<Value>(
+  value: z.ZodType<Value, string>,
+  one: object,
+  { example, most = mostRepeated }: { example: unknown; most?: number },
 ) {
-  const one = { type: 'string', minLength: 1, maxLength: longest, pattern: notBlank };
-  const override = { anyOf: [one, { type: 'array', items: one, maxItems: 50 }], examples: [example] };
-  return z.array(value).max(50).optional().meta({ override });
+  const override = { anyOf: [one, { type: 'array', items: one, maxItems: most }], examples: [example] };
+  return z.array(value).max(most).optional().meta({ override });
 }
 
+/** @param longest characters of a value */
+const buildRepeatedText = (value: z.ZodType<string, string>, longest: number, example: string) =>
+  buildRepeatedParameter(
+    value,
+    { type: 'string', minLength: 1, maxLength: longest, pattern: notBlank },
+    { example },
+  );
+
 export const listProducts = z.object({
+  id: buildRepeatedParameter(
+    integerParameter(1, largestId),
+    { type: 'integer', minimum: 1, maximum: largestId },
+    { example: 1, most: 100 },
+  ).describe('Only the product with this id. May be repeated: those of all the ids that exist.'),
   status: status.optional().describe('Only products of this status.'),
-  category: buildRepeatedParameter(categoryPath, { longest: longestPath, example: 'lighting' }).describe(
+  category: buildRepeatedText(categoryPath, longestPath, 'lighting').describe(
     'Only products of the category with this path, and of all below it. May be repeated: those of any of them.',
   ),
   name: text(200).optional().describe('Only products that are called exactly so.'),
   sku: text(longestSku)
     .optional()
     .describe('Only the product that has exactly this sku, or of which a variant has it.'),
-  tag: buildRepeatedParameter(text(50), { longest: 50, example: 'desk' }).describe(
+  tag: buildRepeatedText(text(50), 50, 'desk').describe(
     'Only products that have exactly this tag among theirs. May be repeated: those with any of them.',
   ),
-  brand: buildRepeatedParameter(text(100), { longest: 100, example: 'Nordlicht' }).describe(
+  brand: buildRepeatedText(text(100), 100, 'Nordlicht').describe(
     'Only products of this brand. May be repeated: those of any of them.',
   ),
   gtin: gtinParameter

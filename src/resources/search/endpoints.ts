@@ -104,11 +104,11 @@ export function createSearchEndpoints(
         const defined: Definitions = isPlain ? new Map() : await definitions.current();
         if (strict) await requireKnownAttributes(query.attributes, defined, used);
         const names = await facets.names(query.facets, defined);
-        const { status, ...filters } = query;
+        const { status, sku, ...filters } = query;
         // A product's or a variant's.
-        const id =
-          query.sku === undefined ? undefined : await variants.productOfSku(database.read, query.sku);
-        const conditions = buildConditions(id === undefined ? filters : { ...filters, id }, defined);
+        const id = sku === undefined ? undefined : await variants.productOfSku(database.read, sku);
+        const coded = id === undefined ? { sku } : { id: [id] };
+        const conditions = buildConditions({ ...filters, ...coded }, defined);
         const buildRequest = () => {
           const bound = [...buildBoundConditions(query, types, visible), ...conditions];
           return paginator.request(query, bound, sortColumns, 'search');

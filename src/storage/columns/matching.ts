@@ -1,5 +1,5 @@
 /** Which rows match the conditions of lists: by tests of columns in memory, and by queries where no column says it. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { AttributeTest } from '../attributes/condition.ts';
 import { buildVersion } from '../changes/versions.ts';
 import type { Database, Session } from '../database.ts';
@@ -17,7 +17,7 @@ const attempts = 3;
 export function toAttributeTest(condition: Condition): AttributeTest | undefined {
   if (condition.operator === 'attribute') return condition.test;
   if (findSource(condition.column) === undefined || condition.operator === 'is null') return undefined;
-  if (condition.operator === 'in') return { of: 'equal', texts: condition.values };
+  if (condition.operator === 'in') return { of: 'equal', texts: condition.values.map(String) };
   const { operator, value } = condition;
   if (operator === '=') return { of: 'equal', texts: [String(value)] };
   return typeof value === 'number' ? { of: 'number', bounds: [{ operator, value }] } : undefined;
@@ -60,10 +60,7 @@ export function createColumnFinder(
 
   /** The rows that match a condition, and in which state where they were queried: it names one row, or a few. */
   async function findRows(session: Session, condition: Condition) {
-    if (condition.operator !== '=')
-      throw new Error(`no facet is counted under a condition ${condition.operator}`);
-    const ids = sql`select ${dialect.joined(sql`id`)} from products
-      where ${buildComparedSql(condition, sql`${condition.value}`)}`;
+    const ids = sql`select ${dialect.joined(sql`id`)} from products where ${buildNamedSql(condition)}`;
     const query = sql<{
       ids: string | null;
       version: number;
@@ -128,6 +125,14 @@ function selectSources({ conditions, facets = [] }: Wanted): ReadonlyMap<string,
     if (source !== undefined) sources.set(name, source);
   }
   return sources;
+}
+
+/** A condition that names the rows that match it. */
+function buildNamedSql(condition: Condition): RawBuilder<unknown> {
+  if (condition.operator === 'in')
+    return sql`${sql.ref(condition.column)} in (${sql.join(condition.values)})`;
+  if (condition.operator === '=') return buildComparedSql(condition, sql`${condition.value}`);
+  throw new Error(`no facet is counted under a condition ${condition.operator}`);
 }
 
 /** @param columns in the order of their sources */

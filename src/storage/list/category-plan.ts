@@ -51,7 +51,7 @@ export function findCategoryCondition(conditions: readonly Condition[]): Conditi
 
 /** The paths that a condition names. */
 export function getPaths(condition: Condition): readonly string[] {
-  return condition.operator === 'in' ? condition.values : [String(condition.value)];
+  return (condition.operator === 'in' ? condition.values : [condition.value]).map(String);
 }
 
 /**

@@ -44,11 +44,11 @@ interface Absence {
 export interface Membership {
   readonly column: string;
   readonly operator: 'in';
-  readonly values: readonly string[];
+  readonly values: readonly (string | number)[];
   /** All of them, as JSON. */
   readonly value: string;
   readonly literal?: false;
-  /** Where the column is; a condition without it is on a part of a tree. */
+  /** Where the column is, unless it is one of the list's own table, or stands for a part of a tree. */
   readonly within?: TableKey;
 }
 

@@ -185,10 +185,10 @@ function buildConditionSql(condition: Condition, index: number, argument: Argume
   if (condition.operator === 'is null') return sql`${sql.ref(condition.column)} is null`;
   if (condition.operator !== 'in') return buildComparisonSql(condition, index, argument);
   const { column, values, within } = condition;
-  if (within === undefined) throw new Error(`nothing says where ${column} is`);
   const list = Array.from({ length: chooseSize(values.length) }, (_, at) => argument[`c${index}v${at}`]);
-  return sql`id in (select ${sql.ref(within.key)} from ${sql.table(within.table)}
-    where ${sql.ref(column)} in (${sql.join(list)}))`;
+  const isAny = sql`${sql.ref(column)} in (${sql.join(list)})`;
+  if (within === undefined) return isAny;
+  return sql`id in (select ${sql.ref(within.key)} from ${sql.table(within.table)} where ${isAny})`;
 }
 
 export function buildWhere(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {

@@ -97,6 +97,65 @@ describeOnDatabases('filters of products on %s', kind => {
     expect(await idsOf('attr.shoe_size=40')).toEqual([]);
   });
 
+  test('several ids are read at once, in every order, with other filters and facets, and after every change', async () => {
+    const [a, b, c] = [
+      await addProduct(service, { name: 'Named by id 3', price: 1, brand: 'Ids' }),
+      await addProduct(service, { name: 'Named by id 2', price: 3, brand: 'Ids' }),
+      await addProduct(service, {
+        name: 'Named by id 1',
+        price: 2,
+        brand: 'Other ids',
+        attributes: { ids: 'x' },
+      }),
+    ];
+    const query = `id=${c.id}&id=${a.id}&id=${b.id}&id=${a.id}&id=2147483647`;
+    expect(await idsOf(query)).toEqual([a.id, b.id, c.id]);
+    expect(await idsOf(`${query}&sort=price&order=desc`)).toEqual([b.id, c.id, a.id]);
+    expect(await idsOf(`${query}&sort=name`)).toEqual([c.id, b.id, a.id]);
+    expect(await idsOf(`${query}&brand=Ids&minPrice=2`)).toEqual([b.id]);
+    expect(await idsOf(`${query}&brand=Ids&brand=Other%20ids`)).toEqual([a.id, b.id, c.id]);
+    expect(await idsOf(`${query}&attr.ids=x`)).toEqual([c.id]);
+    expect(await idsOf(`id=${b.id}`)).toEqual([b.id]);
+    const { body } = await call(service, { path: `/v1/products?${query}&facets=brand,attr.ids`, as: 'user' });
+    expect([body.meta.total, body.meta.facets]).toEqual([
+      3,
+      {
+        brand: [
+          { value: 'Ids', count: 2 },
+          { value: 'Other ids', count: 1 },
+        ],
+        'attr.ids': [{ value: 'x', count: 1 }],
+      },
+    ]);
+    const first = await call(service, { path: `/v1/products?${query}&limit=2&sort=price`, as: 'user' });
+    const cursor = `cursor=${first.body.meta.nextCursor}&limit=2&sort=price`;
+    const second = await call(service, { path: `/v1/products?${query}&${cursor}`, as: 'user' });
+    expect([...first.body.data, ...second.body.data].map(({ id }: Product) => id)).toEqual([
+      a.id,
+      c.id,
+      b.id,
+    ]);
+    await send('PATCH', pathOf(a), { name: 'Renamed by id' });
+    const renamed = await call(service, { path: `/v1/products?${query}`, as: 'user' });
+    expect(renamed.body.data[0].name).toBe('Renamed by id');
+    await send('DELETE', pathOf(b), undefined);
+    expect(await idsOf(query)).toEqual([a.id, c.id]);
+    for (const [bad, code] of [
+      ['id=0', 'minimum'],
+      ['id=1.5', 'pattern'],
+      ['id=', 'pattern'],
+      [Array.from({ length: 101 }, (_, index) => `id=${index + 1}`).join('&'), 'maxItems'],
+    ]) {
+      const refused = await call(service, { path: `/v1/products?${bad}`, as: 'user' });
+      expect([bad, refused.status, refused.body.details[0].field, refused.body.details[0].code]).toEqual([
+        bad,
+        400,
+        'id',
+        code,
+      ]);
+    }
+  });
+
   test('any of several brands or tags will do, in every order, with facets, in searches, and after every change', async () => {
     const red = await addProduct(service, {
       name: 'Anyof red',
