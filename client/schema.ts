@@ -10862,7 +10862,7 @@ export interface components {
             };
         };
         /**
-         * @description `DATABASE_UNAVAILABLE`: The database cannot be reached; retry after the time in Retry-After.
+         * @description `DATABASE_UNAVAILABLE`: The database cannot be reached, or has not responded in time; retry after the time in Retry-After.
          *
          *     `DATABASE_READ_ONLY`: The database takes no writes: it is a standby, or set to read only; retry after Retry-After.
          *

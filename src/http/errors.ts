@@ -91,7 +91,8 @@ const messages = {
     DATABASE_DAMAGED: 'What is stored here is damaged and cannot be read; other data may be intact.',
   },
   503: {
-    DATABASE_UNAVAILABLE: 'The database cannot be reached; retry after the time in Retry-After.',
+    DATABASE_UNAVAILABLE:
+      'The database cannot be reached, or has not responded in time; retry after the time in Retry-After.',
     DATABASE_READ_ONLY:
       'The database takes no writes: it is a standby, or set to read only; retry after Retry-After.',
     DATABASE_MOVED:
