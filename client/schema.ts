@@ -10986,8 +10986,6 @@ export interface components {
         QueryTag: string | string[];
         /** @description Only products that are called exactly so. */
         QueryName: string;
-        /** @description Only the product that has exactly this sku, or of which a variant has it. */
-        QuerySku: string;
         /** @description Only products that have this GTIN, or of which a variant has it; leading zeros do not count. */
         QueryGtin: string;
         /** @description Only the product that another system calls so. */
@@ -12552,8 +12550,8 @@ export interface operations {
                 category?: components["parameters"]["QueryCategory"];
                 /** @description Only products that are called exactly so. */
                 name?: components["parameters"]["QueryName"];
-                /** @description Only the product that has exactly this sku, or of which a variant has it. */
-                sku?: components["parameters"]["QuerySku"];
+                /** @description Only the product that has exactly this sku, or of which a variant has it. May be repeated: those of any of them. */
+                sku?: string | string[];
                 /** @description Only products that have exactly this tag among theirs. May be repeated: those with any of them. */
                 tag?: components["parameters"]["QueryTag"];
                 /** @description Only products of this brand. May be repeated: those of any of them. */
@@ -17938,7 +17936,7 @@ export interface operations {
                 /** @description Only products that are called exactly so. */
                 name?: components["parameters"]["QueryName"];
                 /** @description Only the product that has exactly this sku, or of which a variant has it. */
-                sku?: components["parameters"]["QuerySku"];
+                sku?: string;
                 /** @description Only products that have this GTIN, or of which a variant has it; leading zeros do not count. */
                 gtin?: components["parameters"]["QueryGtin"];
                 /** @description Only the product that another system calls so. */

@@ -104,7 +104,10 @@ function buildAnyOfCondition(
   {
     single = {},
     several = {},
-  }: { single?: Pick<Comparison, 'join'>; several?: Pick<Membership, 'within'> } = {},
+  }: {
+    single?: Pick<Comparison, 'join' | 'anyOf'>;
+    several?: Pick<Membership, 'within' | 'anyOf'>;
+  } = {},
 ): Condition {
   const [first = '', ...others] = [...new Set(given)].sort();
   if (others.length === 0) return { column, operator: '=', value: first, ...single };
@@ -121,6 +124,7 @@ const tablesWithCodes = [
   { table: 'products', key: 'id' },
   { table: 'product_variants', key: 'product_id' },
 ] as const;
+const codes = { single: { anyOf: tablesWithCodes }, several: { anyOf: tablesWithCodes } } as const;
 
 /** Filters by text, and their columns. */
 const comparedExactly = [
@@ -136,8 +140,7 @@ export function buildConditions(query: Query, definitions: Definitions): Conditi
   if (status !== undefined)
     conditions.push({ column: 'status', operator: '=', value: status, literal: true });
   if (id !== undefined) conditions.push(buildAnyOfCondition('id', id));
-  if (sku !== undefined)
-    conditions.push({ column: 'sku', operator: '=', value: sku, anyOf: tablesWithCodes });
+  if (sku !== undefined) conditions.push(buildAnyOfCondition('sku', sku, codes));
   if (brand !== undefined) conditions.push(buildAnyOfCondition('brand', brand, brands));
   for (const [filter, column] of comparedExactly) {
     const value = query[filter];

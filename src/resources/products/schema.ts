@@ -218,18 +218,23 @@ const mostRepeated = 50;
 function buildRepeatedParameter<Value>(
   value: z.ZodType<Value, string>,
   one: object,
-  { example, most = mostRepeated }: { example: unknown; most?: number },
+  { example, most = mostRepeated }: { example: unknown; most?: number | undefined },
 ) {
   const override = { anyOf: [one, { type: 'array', items: one, maxItems: most }], examples: [example] };
   return z.array(value).max(most).optional().meta({ override });
 }
 
 /** @param longest characters of a value */
-const buildRepeatedText = (value: z.ZodType<string, string>, longest: number, example: string) =>
+const buildRepeatedText = (
+  value: z.ZodType<string, string>,
+  longest: number,
+  example: string,
+  most?: number,
+) =>
   buildRepeatedParameter(
     value,
     { type: 'string', minLength: 1, maxLength: longest, pattern: notBlank },
-    { example },
+    { example, most },
   );
 
 export const listProducts = z.object({
@@ -243,9 +248,9 @@ export const listProducts = z.object({
     'Only products of the category with this path, and of all below it. May be repeated: those of any of them.',
   ),
   name: text(200).optional().describe('Only products that are called exactly so.'),
-  sku: text(longestSku)
-    .optional()
-    .describe('Only the product that has exactly this sku, or of which a variant has it.'),
+  sku: buildRepeatedText(text(longestSku), longestSku, 'LAMP-0001', 100).describe(
+    'Only the product that has exactly this sku, or of which a variant has it. May be repeated: those of any of them.',
+  ),
   tag: buildRepeatedText(text(50), 50, 'desk').describe(
     'Only products that have exactly this tag among theirs. May be repeated: those with any of them.',
   ),

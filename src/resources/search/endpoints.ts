@@ -107,7 +107,7 @@ export function createSearchEndpoints(
         const { status, sku, ...filters } = query;
         // A product's or a variant's.
         const id = sku === undefined ? undefined : await variants.productOfSku(database.read, sku);
-        const coded = id === undefined ? { sku } : { id: [id] };
+        const coded = id === undefined ? { sku: sku === undefined ? undefined : [sku] } : { id: [id] };
         const conditions = buildConditions({ ...filters, ...coded }, defined);
         const buildRequest = () => {
           const bound = [...buildBoundConditions(query, types, visible), ...conditions];

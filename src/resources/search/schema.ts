@@ -4,6 +4,7 @@ import { buildCollectionSchema, pageParameters } from '../../http/paginate.ts';
 import { anyText, identifier, prose, text } from '../../http/schema.ts';
 import { searchTypes } from '../../storage/search/index.ts';
 import { facetMeta } from '../attributes/facets.ts';
+import { longestSku } from '../products/members/sku.ts';
 import { listProducts, product } from '../products/schema.ts';
 
 const type = z.enum(searchTypes);
@@ -79,7 +80,7 @@ export const searchResults = buildCollectionSchema(searchHit, 'SearchResults', {
 });
 
 const { category: inCategory, brand, tag, minPrice, maxPrice, attributes } = listProducts.shape;
-const { name, sku: ofSku, gtin, externalId } = listProducts.shape;
+const { name, gtin, externalId } = listProducts.shape;
 const { available: isAvailable, facets: counted, sort, order } = listProducts.shape;
 
 /** Those of lists of products: with any of them, hits are products only. */
@@ -88,7 +89,9 @@ const filters = {
   brand,
   tag,
   name,
-  sku: ofSku,
+  sku: text(longestSku)
+    .optional()
+    .describe('Only the product that has exactly this sku, or of which a variant has it.'),
   gtin,
   externalId,
   minPrice,

@@ -4,7 +4,7 @@ import type { AttributeTest } from '../attributes/condition.ts';
 import { buildVersion } from '../changes/versions.ts';
 import type { Database, Session } from '../database.ts';
 import type { Condition } from '../list/request.ts';
-import { buildComparedSql } from '../list/sources.ts';
+import { buildComparedSql, buildMembershipSql } from '../list/sources.ts';
 import type { Column } from './column.ts';
 import type { Columns } from './index.ts';
 import { has, intersectRows, type RowSet, toRowSet } from './rows.ts';
@@ -129,10 +129,13 @@ function selectSources({ conditions, facets = [] }: Wanted): ReadonlyMap<string,
 
 /** A condition that names the rows that match it. */
 function buildNamedSql(condition: Condition): RawBuilder<unknown> {
-  if (condition.operator === 'in')
-    return sql`${sql.ref(condition.column)} in (${sql.join(condition.values)})`;
   if (condition.operator === '=') return buildComparedSql(condition, sql`${condition.value}`);
-  throw new Error(`no facet is counted under a condition ${condition.operator}`);
+  if (condition.operator !== 'in')
+    throw new Error(`no facet is counted under a condition ${condition.operator}`);
+  return buildMembershipSql(
+    condition,
+    condition.values.map(value => sql`${value}`),
+  );
 }
 
 /** @param columns in the order of their sources */

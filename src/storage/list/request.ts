@@ -50,6 +50,8 @@ export interface Membership {
   readonly literal?: false;
   /** Where the column is, unless it is one of the list's own table, or stands for a part of a tree. */
   readonly within?: TableKey;
+  /** As of a comparison. */
+  readonly anyOf?: readonly TableKey[];
 }
 
 /** A condition on a column of the list's own table, or of another that names its rows. */

@@ -17,7 +17,7 @@ import {
 } from '../categories/listed.ts';
 import { getPathsBelow } from '../categories/names.ts';
 import { categoryColumn, getPaths } from './category-plan.ts';
-import type { Comparison, Condition, ListRequest } from './request.ts';
+import type { Comparison, Condition, ListRequest, Membership } from './request.ts';
 
 /** Placeholders for arguments of a statement, by their names. */
 export type Argument = Readonly<Record<string, RawBuilder<unknown>>>;
@@ -46,9 +46,10 @@ export function buildConditionArguments(conditions: readonly Condition[]): Recor
 export function toConditionShape(condition: Condition): string {
   if (condition.operator === 'attribute') return toAttributeShape(condition);
   if (condition.column === categoryColumn) return `${categoryColumn} ${getPaths(condition).length}`;
-  if (condition.operator === 'in') return `${condition.column} in ${chooseSize(condition.values.length)}`;
-  const { column, operator, literal, value } = condition;
   const tables = 'anyOf' in condition ? condition.anyOf?.map(({ table }) => table).join() : '';
+  if (condition.operator === 'in')
+    return `${condition.column} in ${chooseSize(condition.values.length)}${tables}`;
+  const { column, operator, literal, value } = condition;
   return `${column}${operator}${literal === true ? value : '?'}${tables}`;
 }
 
@@ -171,10 +172,22 @@ export function buildComparedSql(
   { column, operator, anyOf }: Comparison,
   value: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
-  const compared = sql`${sql.ref(column)} ${sql.raw(operator)} ${value}`;
-  if (anyOf === undefined) return compared;
+  return buildAnyOfSql(sql`${sql.ref(column)} ${sql.raw(operator)} ${value}`, anyOf);
+}
+
+/** @param values as the statement has them */
+export function buildMembershipSql(
+  { column, within, anyOf = within && [within] }: Membership,
+  values: readonly RawBuilder<unknown>[],
+): RawBuilder<unknown> {
+  return buildAnyOfSql(sql`${sql.ref(column)} in (${sql.join(values)})`, anyOf);
+}
+
+/** What a row of any of these tables satisfies; without them one of the list's own. */
+function buildAnyOfSql(compared: RawBuilder<unknown>, tables: Comparison['anyOf']): RawBuilder<unknown> {
+  if (tables === undefined) return compared;
   // Not with `or`, under which PostgreSQL uses no index of either table.
-  const parts = anyOf.map(
+  const parts = tables.map(
     ({ table, key }) => sql`select ${sql.ref(key)} from ${sql.table(table)} where ${compared}`,
   );
   return sql`id in (${sql.join(parts, sql` union all `)})`;
@@ -184,11 +197,11 @@ function buildConditionSql(condition: Condition, index: number, argument: Argume
   if (condition.operator === 'attribute') return buildAttributeSql(condition, index, argument);
   if (condition.operator === 'is null') return sql`${sql.ref(condition.column)} is null`;
   if (condition.operator !== 'in') return buildComparisonSql(condition, index, argument);
-  const { column, values, within } = condition;
-  const list = Array.from({ length: chooseSize(values.length) }, (_, at) => argument[`c${index}v${at}`]);
-  const isAny = sql`${sql.ref(column)} in (${sql.join(list)})`;
-  if (within === undefined) return isAny;
-  return sql`id in (select ${sql.ref(within.key)} from ${sql.table(within.table)} where ${isAny})`;
+  const list = Array.from(
+    { length: chooseSize(condition.values.length) },
+    (_, at) => argument[`c${index}v${at}`] ?? sql`null`,
+  );
+  return buildMembershipSql(condition, list);
 }
 
 export function buildWhere(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {

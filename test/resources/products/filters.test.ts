@@ -156,6 +156,29 @@ describeOnDatabases('filters of products on %s', kind => {
     }
   });
 
+  test('several skus are read at once, those of variants too, with facets, and are right after every change', async () => {
+    const own = await addProduct(service, { name: 'Several skus', price: 2, sku: 'SKUS-1', brand: 'Skus' });
+    const options = [{ name: 'Size', values: ['S', 'M'] }];
+    const varied = await addProduct(service, { name: 'Several skus of variants', price: 1, options });
+    const path = `${pathOf(varied)}/variants`;
+    const small = await send('POST', path, { sku: 'SKUS-S', options: { Size: 'S' } });
+    await send('POST', path, { sku: 'SKUS-M', options: { Size: 'M' } });
+    const query = 'sku=SKUS-M&sku=SKUS-1&sku=SKUS-S&sku=SKUS-0';
+    expect(await idsOf(query)).toEqual([own.id, varied.id]);
+    expect(await idsOf(`${query}&sort=price`)).toEqual([varied.id, own.id]);
+    expect(await idsOf(`${query}&brand=Skus`)).toEqual([own.id]);
+    expect(await idsOf(`${query}&attr.size=S&id=${varied.id}&id=${own.id}`)).toEqual([varied.id]);
+    expect(await idsOf('sku=SKUS-S&sku=SKUS-M')).toEqual([varied.id]);
+    const { body } = await call(service, { path: `/v1/products?${query}&facets=attr.size`, as: 'user' });
+    expect([body.meta.total, body.meta.facets['attr.size']]).toEqual([
+      2,
+      ['M', 'S'].map(value => ({ value, count: 1 })),
+    ]);
+    await send('PATCH', `${path}/${small.body.id}`, { sku: 'SKUS-0' });
+    expect(await idsOf('sku=SKUS-S&sku=SKUS-1')).toEqual([own.id]);
+    expect(await idsOf('sku=SKUS-0&sku=SKUS-1')).toEqual([own.id, varied.id]);
+  });
+
   test('any of several brands or tags will do, in every order, with facets, in searches, and after every change', async () => {
     const red = await addProduct(service, {
       name: 'Anyof red',
