@@ -18,8 +18,14 @@ type FullRow = readonly [...Row, kind: number, number: number | null];
 /** In the order of the index, one for all transactions: by key, value and product. */
 const order = { sortedBy: 3 } as const;
 
-/** @returns a function that has written what has changed when the transaction ends */
-export function createAttributeIndex(database: Pick<Database, 'build' | 'dialect'>) {
+/**
+ * @returns a function that has written what has changed when the transaction ends
+ * @param isDeferred until then; a transaction that changes very many products would hold all of their rows
+ */
+export function createAttributeIndex(
+  database: Pick<Database, 'build' | 'dialect'>,
+  { isDeferred = true }: { readonly isDeferred?: boolean } = {},
+) {
   const table = 'product_attributes';
   const key = { key: 'text', value: 'text', product_id: 'integer' } as const;
   const columns = { ...key, kind: 'integer', number: 'double precision' } as const;
@@ -41,8 +47,11 @@ export function createAttributeIndex(database: Pick<Database, 'build' | 'dialect
       for (const [key, value] of selectDifferingValues(after, before))
         fresh.push([key, value.text, id, value.kind, value.number]);
     }
-    if (gone.length > 0) session.writeDeferred(removed, gone);
-    if (fresh.length > 0) session.writeDeferred(added, fresh);
+    for (const [statement, rows] of [[removed, gone] as const, [added, fresh] as const]) {
+      if (rows.length === 0) continue;
+      if (isDeferred) session.writeDeferred(statement, rows);
+      else await session.writeMany(statement, rows);
+    }
   };
 }
 

@@ -24,7 +24,7 @@ export const productAttributes: Migration = {
         where number is not null`,
     ];
     for (const statement of statements) await session.run(statement.compile(build));
-    const write = createAttributeIndex({ build, dialect });
+    const write = createAttributeIndex({ build, dialect }, { isDeferred: false });
     for (let last = 0; ; ) {
       const query = sql<{ id: number; document: string }>`select id, document from products
         where id > ${last} and document like '%"attributes":{"%' order by id limit ${sql.lit(rowsAtOnce)}`;

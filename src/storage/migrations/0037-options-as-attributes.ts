@@ -12,7 +12,7 @@ const rowsAtOnce = 500;
 export const optionsAsAttributes: Migration = {
   name: '0037-options-as-attributes',
   async up(session, { build, dialect }) {
-    const write = createAttributeIndex({ build, dialect });
+    const write = createAttributeIndex({ build, dialect }, { isDeferred: false });
     for (let last = 0; ; ) {
       const query = sql<{ id: number; document: string }>`select id, document from products
         where id > ${last} and document like '%"values":[%' order by id limit ${sql.lit(rowsAtOnce)}`;
