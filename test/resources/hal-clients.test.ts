@@ -113,7 +113,7 @@ describe('HAL clients', () => {
       }
       const addresses = links.map(({ href }) => href.replace(/\{\?.*/, ''));
       expect(addresses).toEqual(expect.arrayContaining(collections.map(own => `${service.url}${own}`)));
-      expect(body._links.products.href).toMatch(/\/v1\/products\{\?status,.*sku,tag.*\}$/);
+      expect(body._links.products.href).toMatch(/\/v1\/products\{\?id,status,.*sku,tag.*\}$/);
       expect(body._links.order).toEqual({ href: `${service.url}/v1/orders/{id}`, templated: true });
     }
     const { body } = await call(service, { path: '/v1' });
