@@ -240,7 +240,7 @@ const buildRepeatedText = (
 export const listProducts = z.object({
   id: buildRepeatedParameter(
     integerParameter(1, largestId),
-    { type: 'integer', minimum: 1, maximum: largestId },
+    { type: 'integer', format: 'int32', minimum: 1, maximum: largestId },
     { example: 1, most: 100 },
   ).describe('Only the product with this id. May be repeated: those of all the ids that exist.'),
   status: status.optional().describe('Only products of this status.'),
