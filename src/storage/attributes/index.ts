@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { takeTurn } from '../../turns/index.ts';
 import { createBulk, createBulkInsert } from '../bulk.ts';
 import type { Database, Transaction } from '../database.ts';
-import { type FilterValues, type IndexedValue, toIndexedValues } from './values.ts';
+import { type FilterValues, type IndexedValue, toIndexedValues, toToken } from './values.ts';
 
 /** What a product is filtered by before and after a change; nothing before it is made and after it is deleted. */
 interface FilterChange {
@@ -60,9 +60,7 @@ function* selectDifferingValues(one: FilterValues, other: FilterValues): Generat
   for (const key in one) {
     const value = one[key];
     if (value === undefined || value === other[key]) continue;
-    const others = Object.hasOwn(other, key) ? toIndexedValues(other[key] ?? []) : [];
-    for (const own of toIndexedValues(value)) {
-      if (!others.some(({ kind, text }) => kind === own.kind && text === own.text)) yield [key, own];
-    }
+    const others = new Set(Object.hasOwn(other, key) ? toIndexedValues(other[key] ?? []).map(toToken) : []);
+    for (const own of toIndexedValues(value)) if (!others.has(toToken(own))) yield [key, own];
   }
 }
