@@ -1,6 +1,6 @@
 /** SQLite's write-ahead log: bounded under sustained writing and gone at the end, with all that was written. */
 import { expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -9,7 +9,9 @@ import { completeFields, type ProductFields } from '../../src/resources/products
 import { createProductStore } from '../../src/resources/products/store.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
+import { connect } from '../../src/storage/sqlite/connection.ts';
 import { openSqlite } from '../../src/storage/sqlite/index.ts';
+import { createCheckpoints } from '../../src/storage/sqlite/threads/checkpoint.ts';
 
 const mebibyte = 1024 * 1024;
 const logBound = 64 * mebibyte;
@@ -67,6 +69,38 @@ test('the log stays bounded under sustained creates and is gone after the end', 
     expect(existsSync(`${file}-wal`)).toBe(false);
     expect(existsSync(`${file}-shm`)).toBe(false);
   });
+}, 120_000);
+
+test('the connection that writes copies and flushes nothing itself', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-storage-'));
+  const file = join(folder, 'catalog.db');
+  const connected = connect(file);
+  const executed: string[] = [];
+  const execute = (text: string) => {
+    executed.push(text);
+    connected.execute(text);
+  };
+  const checkpoints = createCheckpoints({ ...connected, execute }, file);
+  connected.execute('create table written (text)');
+  const insert = connected.connection.prepare('insert into written values (?)');
+  let longest = 0;
+  for (let transaction = 0; transaction < 600; transaction++) {
+    await checkpoints.before();
+    connected.execute('BEGIN IMMEDIATE');
+    for (let row = 0; row < 50; row++) insert.run('x'.repeat(8000));
+    connected.execute('COMMIT');
+    checkpoints.after();
+    // A turn of the event loop: the thread's messages come then.
+    await new Promise(resolve => setImmediate(resolve));
+    longest = Math.max(longest, statSync(`${file}-wal`).size);
+  }
+  expect(longest).toBeLessThan(logBound);
+  expect(statSync(file).size).toBeGreaterThan(2 * logBound);
+  expect(executed.filter(text => text.includes('checkpoint('))).toEqual([]);
+  insert.finalize();
+  await checkpoints.close();
+  connected.close();
+  rmSync(folder, { recursive: true, force: true });
 }, 120_000);
 
 test('a long read may hold the log up; afterwards it is bounded again', async () => {

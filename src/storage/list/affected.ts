@@ -52,10 +52,7 @@ function getWatched({ conditions, facets }: Filtered): readonly Condition[] {
   return facets === undefined ? conditions : conditions.filter(({ column }) => !facets.includes(column));
 }
 
-/**
- * Lists by a value that their filters name: a change looks at those that name one of its own, or at all where its own values,
- * each of which would be looked up, are more than these.
- */
+/** Lists by a value that their filters name: a change looks at those that name one of its own, and at those that name none. */
 export interface ListIndex<List extends Filtered> {
   add(list: List): void;
   delete(list: List): void;
@@ -65,54 +62,56 @@ export interface ListIndex<List extends Filtered> {
 
 export function createListIndex<List extends Filtered>({ events }: Collection): ListIndex<List> {
   const keys = events?.keys ?? [];
-  const all = new Set<List>();
-  const lists = new Map<string, Set<List>>();
-  const toPlaceName = (column: string, value: unknown) => `${column} ${value}`;
-  function getPlace(list: List): string {
+  /** Those whose filters name a value, by column and value. */
+  const naming = new Map<string, Map<unknown, Set<List>>>();
+  const others = new Set<List>();
+
+  /** The filter that a list is found by. */
+  function findNamed(list: List): ColumnCondition | undefined {
     const conditions = getWatched(list);
     for (const key of keys) {
       const named = conditions.find(({ column, operator }) => column === key && operator === '=');
-      if (named !== undefined) return toPlaceName(key, named.value);
+      if (named !== undefined && named.operator !== 'attribute') return named;
     }
-    return '';
+    return undefined;
   }
-  function getPlaces(values: Values | undefined): string[] {
-    if (values === undefined) return [];
-    return keys.flatMap(key => {
-      const value = values[key];
-      return Array.isArray(value) ? value.map(one => toPlaceName(key, one)) : [toPlaceName(key, value)];
-    });
+  /** Those that name a value of a row; any where it has more values than are named, or does not say. */
+  function selectNaming(byValue: ReadonlyMap<unknown, ReadonlySet<List>>, value: Values[string] | undefined) {
+    if (value === undefined) return byValue.values();
+    if (!Array.isArray(value)) return [byValue.get(value)];
+    return value.length > byValue.size ? byValue.values() : value.map(one => byValue.get(one));
   }
-  function selectCandidates({ before, after }: Change): readonly ReadonlySet<List>[] {
-    if (all.size <= countValues(before) + countValues(after)) return [all];
-    const places = new Set(['', ...getPlaces(before), ...getPlaces(after)]);
-    return [...places].flatMap(place => lists.get(place) ?? []);
-  }
-  function countValues(values: Values | undefined): number {
-    let count = 0;
-    for (const key of keys) {
-      const value = values?.[key];
-      count += Array.isArray(value) ? value.length : 1;
+  function selectCandidates({ before, after }: Change): ReadonlySet<ReadonlySet<List>> {
+    const found = new Set<ReadonlySet<List>>([others]);
+    for (const [column, byValue] of naming) {
+      for (const values of [before, after]) {
+        if (values === undefined) continue;
+        for (const lists of selectNaming(byValue, values[column])) if (lists !== undefined) found.add(lists);
+      }
     }
-    return count;
+    return found;
   }
   return {
     add(list) {
-      all.add(list);
-      const place = getPlace(list);
-      const there = lists.get(place);
-      if (there === undefined) lists.set(place, new Set([list]));
-      else there.add(list);
+      const named = findNamed(list);
+      if (named === undefined) {
+        others.add(list);
+        return;
+      }
+      const byValue = naming.getOrInsertComputed(named.column, () => new Map<unknown, Set<List>>());
+      byValue.getOrInsertComputed(named.value, () => new Set()).add(list);
     },
     delete(list) {
-      all.delete(list);
-      const place = getPlace(list);
-      const there = lists.get(place);
-      if (there?.delete(list) === true && there.size === 0) lists.delete(place);
+      others.delete(list);
+      const named = findNamed(list);
+      const byValue = named && naming.get(named.column);
+      const lists = byValue?.get(named?.value);
+      if (lists?.delete(list) !== true || lists.size > 0) return;
+      byValue?.delete(named?.value);
     },
     clear() {
-      all.clear();
-      lists.clear();
+      others.clear();
+      naming.clear();
     },
     concerned(change) {
       const found: List[] = [];

@@ -3,16 +3,16 @@
  * and flushing it takes a seventh of the time of sustained writing, in which no request would be served.
  *
  * A thread with a connection of its own copies while the writer goes on. SQLite uses the log from its beginning
- * again only when all of it has been copied and there is no writer, so the writer copies the little that was added
- * meanwhile itself, between two transactions. Whatever happens to the thread, the log stays bounded: a writer
- * that outruns it waits for it, and without it SQLite's own checkpoint inside COMMIT takes over.
+ * again only when all of it has been copied and there is no writer, so the thread copies the little that was added
+ * meanwhile once more, and the next transaction waits for that. Whatever happens to the thread, the log stays bounded:
+ * a writer that outruns it waits for it, and without it SQLite's own checkpoint inside COMMIT takes over.
  */
 import { Worker } from 'node:worker_threads';
 import type { Connected } from '../connected.ts';
 
 /** Bytes in the log at which the thread is to copy them. */
 const wanted = 32 * 1024 * 1024;
-/** Bytes that the writer copies itself, in some milliseconds. */
+/** Bytes that a transaction waits for, some milliseconds. */
 const left = 1024 * 1024;
 /** Bytes beyond which writing waits for the thread. */
 const full = 48 * 1024 * 1024;
@@ -43,7 +43,10 @@ export function createCheckpoints(writer: Connected, file: string): Checkpoints 
   const readLog = writer.connection.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
   let thread: Worker | undefined;
   let copying: PromiseWithResolvers<void> | undefined;
+  /** Whether the thread has copied what there was, and may have to copy what was added meanwhile. */
   let copied = false;
+  /** Whether nothing is added to what is being copied. */
+  let isLast = false;
   // What SQLite before 3.51 does not know it takes for a checkpoint to be run now.
   let broken = !canReadLog(writer);
 
@@ -58,6 +61,7 @@ export function createCheckpoints(writer: Connected, file: string): Checkpoints 
   };
   const giveUp = () => {
     broken = true;
+    copied = false;
     writer.execute(`PRAGMA wal_autocheckpoint = ${wanted / pageSize}`);
     settle();
   };
@@ -65,43 +69,42 @@ export function createCheckpoints(writer: Connected, file: string): Checkpoints 
     const made = new Worker(new URL('./checkpoint-worker.ts', import.meta.url), { workerData: file });
     made.unref();
     made.on('message', () => {
-      copied = true;
+      copied = !isLast;
       settle();
     });
     made.on('error', giveUp);
     return made;
   }
 
-  function begin(): void {
+  /** @param last the writer waits for it: nothing is added meanwhile */
+  function begin(last: boolean): void {
+    copied = false;
+    isLast = last;
     copying = Promise.withResolvers();
     thread ??= start();
     thread.postMessage('checkpoint');
   }
 
-  function finish(): void {
-    copied = false;
-    try {
-      writer.execute('PRAGMA wal_checkpoint(PASSIVE)');
-    } catch {
-      // As when it runs inside COMMIT: the log still holds everything, and the next checkpoint tries again.
-    }
+  function waitForRoom(): Promise<void> | undefined {
+    // What a large transaction has added meanwhile takes too long to wait for.
+    if (copied) begin(readLogBytes().waiting <= left);
+    if (copying === undefined) return undefined;
+    if (isLast) return copying.promise;
+    return readLogBytes().log <= full ? undefined : copying.promise.then(copyRest);
+  }
+
+  /** Once: what a long read still sees is not copied before it ends. */
+  function copyRest(): Promise<void> | undefined {
+    if (copied) begin(true);
+    return copying?.promise;
   }
 
   writer.execute(`PRAGMA wal_autocheckpoint = ${(broken ? wanted : backStop) / pageSize}`);
   return {
-    before() {
-      if (copied) {
-        // What a large transaction has added meanwhile is the thread's work too.
-        if (broken || readLogBytes().waiting <= left) finish();
-        else begin();
-      }
-      if (copying === undefined || readLogBytes().log <= full) return undefined;
-      // Nothing is added while the writer waits: there is little left for it to copy.
-      return copying.promise.then(finish);
-    },
+    before: waitForRoom,
     after() {
       if (broken || copying !== undefined || readLogBytes().waiting < wanted) return;
-      begin();
+      begin(false);
     },
     async close() {
       readLog.finalize();
