@@ -18,6 +18,8 @@ import {
 export interface FeedOptions {
   /** Elements that an item may have several of: their texts are joined by commas. Of others the first counts. */
   readonly repeated?: RegExp | undefined;
+  /** What the places of a value with colons are, as a table has it; names that share a place with | between them. */
+  readonly places?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
 /** Different elements in all items. */
@@ -35,11 +37,19 @@ const tooLongMessage = 'Max buffer length exceeded';
 const tooLongMarkup = 'has a comment, a tag or other markup that is too long';
 const tooManyColumns = `has more than ${mostColumns} different elements in its items`;
 
+/** Text, and in which element within another one it stands. */
+interface Part {
+  readonly inner: string;
+  readonly text: string;
+}
+
 interface Element {
   readonly name: string;
   /** `g:title` counts before `title`, which feeds have beside it for other readers. */
   readonly isPrefixed: boolean;
-  readonly parts: string[];
+  readonly parts: Part[];
+  /** The name of the element in it that is open. */
+  inner: string;
   text: string;
   hasElements: boolean;
   /** Whether it has text beside the elements in it. */
@@ -61,9 +71,9 @@ interface Item {
 /** Yields the records of one piece of text at a time. Throws only what the source throws. */
 export async function* readXmlFeed(
   source: AsyncIterable<Uint8Array>,
-  { repeated }: FeedOptions = {},
+  options: FeedOptions = {},
 ): AsyncGenerator<SourceRecord[]> {
-  const feed = createFeedParser(repeated);
+  const feed = createFeedParser(options);
   for await (const piece of readWholeCharacters(source)) {
     yield feed.parse(piece);
     if (feed.isStopped()) return;
@@ -71,7 +81,7 @@ export async function* readXmlFeed(
   yield feed.end();
 }
 
-function createFeedParser(repeated: RegExp | undefined) {
+function createFeedParser({ repeated, places }: FeedOptions) {
   const parser = sax.parser(true, { position: true });
   let records: SourceRecord[] = [];
   let isStopped = false;
@@ -111,7 +121,7 @@ function createFeedParser(repeated: RegExp | undefined) {
   }
   function endElement({ elements }: Item, { name, isPrefixed, parts, hasElements, hasText }: Element): void {
     const isStructured = hasElements && !hasText && !prose.test(name);
-    const own = parts.join(isStructured ? ':' : ' ');
+    const own = isStructured ? joinPlaces(parts, places?.get(name)) : parts.map(({ text }) => text).join(' ');
     const had = elements.get(name);
     if (own === '') return;
     if (had === undefined || (isPrefixed && !had.isPrefixed))
@@ -142,10 +152,14 @@ function createFeedParser(repeated: RegExp | undefined) {
     if (item.beginning !== undefined) return;
     if (element === undefined) {
       const text = typeof attributes.href === 'string' ? attributes.href : '';
-      element = { name: local, isPrefixed: at >= 0, parts: [], text, hasElements: false, hasText: false };
+      element = {
+        ...{ name: local, isPrefixed: at >= 0, parts: [], inner: '', text },
+        ...{ hasElements: false, hasText: false },
+      };
       return;
     }
     splitText(element, depth === 2);
+    if (depth === 2) element.inner = local;
     element.hasElements = true;
   };
   parser.ontext = text => {
@@ -214,9 +228,21 @@ function createFeedParser(repeated: RegExp | undefined) {
  */
 function splitText(element: Element, isOwn: boolean): void {
   const text = element.text.trim();
-  if (text !== '') element.parts.push(text);
+  if (text !== '') element.parts.push({ inner: element.inner, text });
   if (text !== '' && isOwn) element.hasText = true;
   element.text = '';
+}
+
+/** As a table has a value of several parts: what is not there leaves its place empty, but at the end. */
+function joinPlaces(parts: readonly Part[], places: readonly string[] = []): string {
+  const placed: string[] = [];
+  const others: string[] = [];
+  for (const { inner, text } of parts) {
+    const at = places.findIndex(names => names.split('|').includes(inner));
+    if (at < 0 || placed[at] !== undefined) others.push(text);
+    else placed[at] = text;
+  }
+  return [...placed, ...others].map(text => text ?? '').join(':');
 }
 
 /** As a table lists what it has several of: a comma within one stands in quotes, but in addresses, which do without. */

@@ -4,7 +4,7 @@ import { isObject } from '../json-object.ts';
 import { type HeaderOptions, readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
 import { readNdjson } from './read-ndjson.ts';
-import { readXmlFeed } from './read-xml.ts';
+import { type FeedOptions, readXmlFeed } from './read-xml.ts';
 import { maxRecordLength, type SourceRecord } from './record.ts';
 
 export type { SourceRecord } from './record.ts';
@@ -17,7 +17,7 @@ export interface ReadOptions {
   /** For `csv`: drops the apostrophes that keep a spreadsheet from evaluating a cell. */
   readonly safe?: boolean;
   /** For `csv`; for `xml` what may come several times. */
-  readonly header?: HeaderOptions;
+  readonly header?: HeaderOptions & FeedOptions;
 }
 
 /** A batch ends at whichever comes first: one transaction of an import should be neither tiny nor huge. */

@@ -29,6 +29,12 @@ test.each([
     [[1, { tax: 'US:5' }]],
   ],
   [
+    'elements by their places, in any order; what is not there leaves its place empty',
+    `<item><ship><price>5 EUR</price><country>DE</country></ship><ship><to>AT</to></ship>
+    <ship><note>x</note><zip>1</zip><region>2</region></ship></item>`,
+    [[1, { ship: 'DE::5 EUR,AT,:1:x:2' }]],
+  ],
+  [
     'HTML is text',
     '<item><description><div><p>a</p> <p>b</p></div></description></item>',
     [[1, { description: 'a b' }]],
@@ -63,7 +69,10 @@ test.each([
     ],
   ],
 ])('%s', async (_, inner, expected) => {
-  const header = { repeated: /^tax$/ };
+  const header = {
+    repeated: /^(?:tax|ship)$/,
+    places: new Map([['ship', ['country|to', 'region|zip', 'price']]]),
+  };
   expect(brief(await readAll(feed(inner), 'xml', { header }))).toEqual(expected);
 });
 

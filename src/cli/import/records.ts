@@ -92,7 +92,8 @@ export async function openRecords(given: RecordsRequest): Promise<OpenedRecords>
 function openFile(request: RecordsRequest): Promise<ImportSource> {
   const { file, format, preset: name } = request;
   const preset = name === undefined ? undefined : getPreset(name);
-  const header = preset === undefined ? {} : { comments: true, repeated: preset.repeated };
+  const header =
+    preset === undefined ? {} : { comments: true, repeated: preset.repeated, places: preset.places };
   return openSource(file, format, { ...request, header, feeds: preset?.isFeed });
 }
 

@@ -185,7 +185,7 @@ test('an Atom feed: elements only some items have, an item that is refused, one 
       { name: 'Lamp & shade', sku: 'A', price: 5 },
       {
         ...{ name: 'Café chair', sku: 'C', category: 'Home > Chairs', categories: ['Sale'] },
-        attributes: { material: 'oak', shipping: 'US:6.49 USD', link: 'https://shop.example/p' },
+        attributes: { material: 'oak', shipping: 'US:::6.49 USD', link: 'https://shop.example/p' },
       },
     ]);
     const missing = await place.runHere(['import', file, '--preset', 'google', '--map', 'mpn=nowhere']);

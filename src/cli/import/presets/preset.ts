@@ -116,6 +116,8 @@ export interface Preset {
   readonly isFeed?: boolean;
   /** Columns that may come several times in a file, and hold lists with commas where they come once. */
   readonly repeated?: RegExp;
+  /** What the places of values with colons are, by column; names that share a place with | between them. */
+  readonly places?: ReadonlyMap<string, readonly string[]>;
   /** Whether a text of the shop says that there is nothing in the cell. */
   isEmpty?(column: string, text: string): boolean;
   /** The columns in English, where the shop writes them in its own language; undefined: they are not known. */

@@ -48,6 +48,26 @@ export const feedMembers = {
 export const repeatedColumns =
   /^(?:g:)?(?:additional[_ ]image[_ ]links?|product[_ ](?:detail|highlight|type)|shipping|tax|certification|promotion[_ ]id|(?:in|ex)cluded[_ ]destination|shopping[_ ]ads[_ ]excluded[_ ]country)$/i;
 
+/** Of values with colons, which feeds as XML have elements for: in any order, and only those that there is a value of. */
+export const places: ReadonlyMap<string, readonly string[]> = new Map([
+  [
+    'shipping',
+    [
+      ...['country', 'region|postal_code|location_id|location_group_name', 'service', 'price'],
+      ...['min_handling_time', 'max_handling_time', 'min_transit_time', 'max_transit_time'],
+    ],
+  ],
+  ['tax', ['country', 'region|postal_code|location_id', 'rate', 'tax_ship']],
+  ['installment', ['months', 'amount', 'downpayment', 'credit_type']],
+  ['subscription_cost', ['period', 'period_length', 'amount']],
+  ['free_shipping_threshold', ['country', 'price_threshold']],
+  ['product_detail', ['section_name', 'attribute_name', 'attribute_value']],
+  [
+    'certification',
+    ['certification_authority', 'certification_name', 'certification_code', 'certification_value'],
+  ],
+]);
+
 /** What a product has one value of, and each of its rows may say. */
 const ofProduct = ['description', 'brand', 'productType', 'googleCategory', 'facebookCategory'];
 

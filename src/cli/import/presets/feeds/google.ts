@@ -1,7 +1,14 @@
 /** Feeds for Google Merchant Center, as tables or XML. */
 
 import type { Preset } from '../preset.ts';
-import { draftFeedProduct, feedColumns, feedMembers, getFeedPlacement, repeatedColumns } from './feed.ts';
+import {
+  draftFeedProduct,
+  feedColumns,
+  feedMembers,
+  getFeedPlacement,
+  places,
+  repeatedColumns,
+} from './feed.ts';
 
 export const google: Preset = {
   name: 'google',
@@ -16,6 +23,7 @@ export const google: Preset = {
   ],
   isFeed: true,
   repeated: repeatedColumns,
+  places,
   place: getFeedPlacement,
   draft: draftFeedProduct,
 };

@@ -1,7 +1,14 @@
 /** Catalogs of Meta (Facebook, Instagram), as tables or XML. */
 
 import type { Preset } from '../preset.ts';
-import { draftFeedProduct, feedColumns, feedMembers, getFeedPlacement, repeatedColumns } from './feed.ts';
+import {
+  draftFeedProduct,
+  feedColumns,
+  feedMembers,
+  getFeedPlacement,
+  places,
+  repeatedColumns,
+} from './feed.ts';
 
 export const meta: Preset = {
   name: 'meta',
@@ -24,6 +31,7 @@ export const meta: Preset = {
   takes: /^(?:product_tags\[\d\d?\]|image\[\d\d?\]\.url)$/i,
   isFeed: true,
   repeated: repeatedColumns,
+  places,
   place: getFeedPlacement,
   draft: draftFeedProduct,
 };
