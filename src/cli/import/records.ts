@@ -82,7 +82,7 @@ export interface OpenedRecords {
 /** @throws Error with one line when there is no such file, and from `chunks` when it cannot be imported */
 export async function openRecords(given: RecordsRequest): Promise<OpenedRecords> {
   const { spool } = given;
-  const request = spool === undefined ? given : { ...given, file: await spoolInput(spool) };
+  const request = spool === undefined ? given : { ...given, file: await spoolInput(given.file, spool) };
   const source = await openFile(request);
   const totalBytes = spool === undefined ? source.totalBytes : undefined;
   return { totalBytes, chunks: readChunks(source, request) };

@@ -57,8 +57,7 @@ export async function openSource(
       bytes += chunk.length;
     }
   }
-  const stream = file === '-' ? Bun.stdin.stream() : Bun.file(file).stream();
-  const packed = await peek(stream);
+  const packed = await peek(openStream(file));
   const text = countBytes(packed.source);
   const { firstBytes, source } = isGzip(packed.firstBytes)
     ? await peek(unpackGzip(text, fileName))
@@ -96,9 +95,12 @@ export async function openSource(
   };
 }
 
+/** What can be read only once: standard input, a pipe (`<(unzip -p …)`). */
+export const isStream = (file: string): boolean =>
+  file === '-' || statSync(file, { throwIfNoEntry: false })?.isFile() === false;
+
 /**
- * A folder for a copy of standard input, where that has to be read more than once: a preset reads twice. It is removed
- * when this process exits, and is not there before it is written: until the import listens for signals one would leave it.
+ * A folder for a copy of a stream, where that has to be read more than once: a preset reads twice. It is removed when this process exits, and is not there before it is written: until the import listens for signals one would leave it.
  */
 export function chooseSpool({
   file,
@@ -107,25 +109,28 @@ export function chooseSpool({
   readonly file: string;
   readonly preset: string | undefined;
 }): string | undefined {
-  if (file !== '-' || preset === undefined) return undefined;
+  if (preset === undefined || !isStream(file)) return undefined;
   const folder = join(tmpdir(), `catalog-import-${randomUUID()}`);
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** @returns the file with all of standard input */
-export async function spoolInput(folder: string): Promise<string> {
-  requireSource('-');
+/** @returns the file with all of the stream */
+export async function spoolInput(file: string, folder: string): Promise<string> {
+  requireSource(file);
   mkdirSync(folder, { mode: 0o700 });
-  const file = join(folder, 'input');
-  const sink = Bun.file(file).writer();
-  for await (const chunk of Bun.stdin.stream()) {
+  const copy = join(folder, 'input');
+  const sink = Bun.file(copy).writer();
+  for await (const chunk of openStream(file)) {
     sink.write(chunk);
     await sink.flush();
   }
   await sink.end();
-  return file;
+  return copy;
 }
+
+const openStream = (file: string): ReadableStream<Uint8Array> =>
+  file === '-' ? Bun.stdin.stream() : Bun.file(file).stream();
 
 const isSame = (before: Stats, now: Stats | undefined): boolean =>
   before.size === now?.size && before.mtimeMs === now.mtimeMs && before.ino === now.ino;
@@ -171,11 +176,10 @@ export async function checkArray(
 
 /**
  * The dotted path of an array of objects in the file, the least deep first.
- * @param file `-` is standard input, which cannot be read again
- * @returns undefined when none is found, or `--path` cannot name it
+ * @returns undefined when none is found, the file cannot be read again, or `--path` cannot name it
  */
 async function findArrayPath(file: string): Promise<string | undefined> {
-  if (file === '-' || Bun.file(file).size > largestHinted) return undefined;
+  if (isStream(file) || Bun.file(file).size > largestHinted) return undefined;
   try {
     const read = await Bun.file(file).bytes();
     const bytes = isGzip(read) ? gunzipSync(read, { maxOutputLength: largestHinted }) : read;

@@ -1,4 +1,4 @@
-/** Standard input of an import that has to read it twice: what is copied of it is gone when the import ends. */
+/** Streams of an import that has to read them twice: what is copied of them is gone when the import ends. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,3 +29,41 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     rmSync(temporary, { recursive: true });
   });
 }
+
+/** As a shell makes it of `<(gunzip -c …)`. */
+function makePipe(folder: string): string {
+  const pipe = join(folder, 'pipe');
+  expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0);
+  return pipe;
+}
+
+test('a pipe is copied as standard input is, and its rows are joined', async () => {
+  const temporary = mkdtempSync(join(tmpdir(), 'catalog-spool-'));
+  const pipe = makePipe(mkdtempSync(join(temporary, 'named-')));
+  await onCatalog(
+    async place => {
+      const written = Bun.spawn(['sh', '-c', 'cat > "$1"', 'sh', pipe], { stdin: Buffer.from(shopifyFile) });
+      const piped = await place.run(['import', pipe, '--preset', 'shopify']);
+      expect(await written.exited).toBe(0);
+      const again = await place.run(['import', '-', '--preset', 'shopify'], shopifyFile);
+      expect(piped.out).toMatch(/^[1-9]\d* created, 0 updated, 0 unchanged, 0 rejected/);
+      expect(again.out).toMatch(/^0 created, 0 updated, [1-9]\d* unchanged, 0 rejected/);
+      expect(readdirSync(temporary)).toEqual([expect.stringMatching(/^named-/)]);
+    },
+    { TMPDIR: temporary },
+  );
+  rmSync(temporary, { recursive: true });
+});
+
+test('JSON without an array of records, from a pipe: refused, and not read again', async () => {
+  const temporary = mkdtempSync(join(tmpdir(), 'catalog-pipe-'));
+  const pipe = makePipe(temporary);
+  await onCatalog(async place => {
+    const text = Buffer.from('{"data": {"items": {"list": [{"name": "Lamp", "price": 1}]}}}');
+    const written = Bun.spawn(['sh', '-c', 'cat > "$1"', 'sh', pipe], { stdin: text });
+    const ended = await place.run(['import', pipe, '--format', 'json', '--path', 'rows']);
+    expect(await written.exited).toBe(0);
+    expect([ended.status, ended.err]).toEqual([1, expect.stringContaining('name the member')]);
+  });
+  rmSync(temporary, { recursive: true });
+});

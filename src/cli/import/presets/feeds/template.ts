@@ -1,19 +1,18 @@
 /** Templates of Meta and Google, whose first lines explain the columns: they are not the header. */
 import type { SourceRecord } from '../../../../files/read.ts';
-import { openSource } from '../../source.ts';
+import { isStream, openSource } from '../../source.ts';
 
 /**
  * The header behind lines that begin with `#`.
  * @param first the first record of a file that was read as if such a line were its header
- * @param file `-` is standard input, which cannot be read again
- * @returns undefined when there is no such line
+ * @returns undefined when there is no such line, or the file cannot be read again
  */
 export async function readTemplateColumns(
   { columns, raw }: SourceRecord,
   file: string,
 ): Promise<readonly string[] | undefined> {
   const isExplained = columns === undefined ? /^"?#/.test(raw) : columns[0]?.startsWith('#') === true;
-  if (!isExplained || file === '-') return undefined;
+  if (!isExplained || isStream(file)) return undefined;
   const { records } = await openSource(file, 'csv', { header: { comments: true }, fileName: file });
   for await (const [record] of records) return record?.columns;
   return undefined;
