@@ -1,13 +1,15 @@
 /**
  * `npm test`, `npm run test:long` and `npm run test:faults`: one PostgreSQL for the whole run, then Bun's test runner
  * over one file more at once than there are cores, since some of them wait, in random order. Where PostgreSQL does not
- * start its scenarios are skipped and the run says why; with CI=true that is a failure.
+ * start its scenarios are skipped and the run says why; with CI=true, or a server that was named, that is a failure.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
+import { getErrorMessage } from '../../src/error-text.ts';
+import { parseAddress } from '../../src/storage/postgres/address.ts';
 import { type Cluster, createCluster, NoPostgres, throwaway } from './postgresql.ts';
 import { buildProgram } from './program.ts';
 
@@ -47,31 +49,38 @@ const built = isWhole && isParallel ? buildProgram(scratch) : undefined;
 const given = process.env.TEST_DATABASE_URL;
 let cluster: Cluster | undefined;
 let reason: string | undefined;
-if (given === undefined) {
-  try {
+try {
+  if (given === undefined) {
     const place = isInMemory ? { folder: join(scratch, 'postgresql') } : {};
     cluster = await createCluster({ settings: kind === 'usual' ? hasty : throwaway, ...place });
     await cluster.start();
-  } catch (error) {
-    if (!(error instanceof NoPostgres)) throw error;
-    cluster?.remove();
-    cluster = undefined;
-    reason = error.message;
-    console.error(`test: ${reason}`);
+  } else if (given) {
+    await checkServer(given);
   }
+} catch (error) {
+  if (!(error instanceof NoPostgres)) throw error;
+  cluster?.remove();
+  cluster = undefined;
+  reason = error.message;
+  console.error(`test: ${reason}`);
 }
 
-const isRequired = process.env.CI === 'true' || process.env.CI === '1';
-const status = reason !== undefined && isRequired ? 1 : await runTests();
+/** What calls for PostgreSQL, if anything does: a server that was named is meant. */
+const required = given
+  ? 'TEST_DATABASE_URL'
+  : ['true', '1'].includes(process.env.CI ?? '')
+    ? 'CI'
+    : undefined;
+const status = reason !== undefined && required !== undefined ? 1 : await runTests();
 // As in a crash: what it would write before it ends is thrown away.
 await cluster?.stop('SIGQUIT');
 cluster?.remove();
-if (given !== undefined && given !== '' && run !== undefined) await dropDatabases(given);
+if (given && run !== undefined && reason === undefined) await dropDatabases(given);
 rmSync(scratch, { recursive: true, force: true });
 if (reason !== undefined)
   console.error(
-    isRequired
-      ? 'test: nothing was run, since CI is set and the scenarios on PostgreSQL would have been skipped'
+    required !== undefined
+      ? `test: nothing was run, since ${required} is set and the scenarios on PostgreSQL would have been skipped`
       : `test: the scenarios on PostgreSQL were SKIPPED: ${reason}`,
   );
 process.exit(status);
@@ -84,6 +93,19 @@ function hasRoom(): boolean {
   if (!existsSync(memory)) return false;
   const { bavail, bsize } = statfsSync(memory);
   return bavail * bsize >= roomNeeded;
+}
+
+/** Otherwise each scenario would fail, for the same reason. @throws NoPostgres when no one can sign in there */
+async function checkServer(url: string): Promise<void> {
+  let server = 'TEST_DATABASE_URL';
+  try {
+    server = `TEST_DATABASE_URL: ${parseAddress(url).description}`;
+    const admin = new SQL(url, { max: 1, connectionTimeout: 10 });
+    await admin`select 1`;
+    await admin.close();
+  } catch (error) {
+    throw new NoPostgres(`${server}: ${getErrorMessage(error)}`);
+  }
 }
 
 /** The databases that the processes of this run have kept for each other, on a server that is not thrown away. */

@@ -41,3 +41,20 @@ test('with CI=true that is a failure, and nothing is run', async () => {
   expect(said).not.toContain('pass');
   expect(status).toBe(1);
 });
+
+test('a server that was named and cannot be reached is one line, without its password, and a failure', async () => {
+  const named = { TEST_DATABASE_URL: 'postgres://tester:secret-word@127.0.0.1:1/catalog' };
+  const { status, said } = await runWithPlanted(named);
+  const [why, end, ...rest] = said.trim().split('\n');
+  expect(why).toStartWith('test: TEST_DATABASE_URL: PostgreSQL at 127.0.0.1:1 (database catalog): ');
+  expect(end).toStartWith('test: nothing was run, since TEST_DATABASE_URL is set');
+  expect(rest).toEqual([]);
+  expect(said).not.toContain('secret-word');
+  expect(status).toBe(1);
+});
+
+test('so is an address that is none', async () => {
+  const { status, said } = await runWithPlanted({ TEST_DATABASE_URL: 'mysql://tester@127.0.0.1/catalog' });
+  expect(said).toStartWith('test: TEST_DATABASE_URL: takes postgres:// ');
+  expect(status).toBe(1);
+});
