@@ -100,7 +100,8 @@ export const isStream = (file: string): boolean =>
   file === '-' || statSync(file, { throwIfNoEntry: false })?.isFile() === false;
 
 /**
- * A folder for a copy of a stream, where that has to be read more than once: a preset reads twice. It is removed when this process exits, and is not there before it is written: until the import listens for signals one would leave it.
+ * A folder for a copy of a stream, where that has to be read more than once: a preset reads twice. It is removed when
+ * this process exits, and is not there before it is written: until the import listens for signals one would leave it.
  */
 export function chooseSpool({
   file,
