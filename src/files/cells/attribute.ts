@@ -1,13 +1,18 @@
 /** Values of attributes in the cells of a table. */
+import type { DecimalMark } from './amount.ts';
 
 /** Numbers that are written as programs write them: nothing is lost by taking the text for the number. */
 const isCanonical = (text: string): boolean => text !== '' && String(Number(text)) === text;
 
-/** The value in a cell: a number, true or false, a list or text as JSON, otherwise the text. */
-export function parseAttributeValue(cell: unknown): unknown {
+/**
+ * The value in a cell: a number, true or false, a list or text as JSON, otherwise the text.
+ * @param decimal `comma`: a number may have one instead of its point
+ */
+export function parseAttributeValue(cell: unknown, decimal?: DecimalMark): unknown {
   if (typeof cell !== 'string') return cell;
   const word = cell.trim();
-  if (isCanonical(word) && Number.isFinite(Number(word))) return Number(word);
+  const number = decimal === 'comma' ? word.replace(',', '.') : word;
+  if (isCanonical(number) && Number.isFinite(Number(number))) return Number(number);
   if (/^true$/i.test(word)) return true;
   if (/^false$/i.test(word)) return false;
   return isJson(word) ? (parseJson(word) ?? cell) : cell;

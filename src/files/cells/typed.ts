@@ -43,7 +43,8 @@ function parseTypedValue(
   type: AttributeType | undefined,
   options: AmountOptions,
 ): unknown {
-  if (type === undefined || typeof cell !== 'string') return plain;
+  if (typeof cell !== 'string') return plain;
+  if (type === undefined) return parseAttributeValue(cell, options.decimal);
   // A list is of texts, whatever its type: where that is another one, the rule for the type refuses it.
   if (Array.isArray(plain)) return plain.map(item => parseListed(String(item), type));
   return parseTypedText(isQuoted(cell) && typeof plain === 'string' ? plain : cell, type, options);

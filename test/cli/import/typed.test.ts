@@ -81,6 +81,38 @@ describeOnDatabases('cells of attributes on %s', kind => {
     expect((await attributesNow()).length).toBe(12.5);
   });
 
+  /** In the cell, and what an attribute without a definition is then, without and with `--decimal comma`. */
+  test.each([
+    ['12,5', '12,5', 12.5],
+    ['-0,25', '-0,25', -0.25],
+    ['12.5', 12.5, 12.5],
+    ['1.234,5', '1.234,5', '1.234,5'],
+    ['12,50', '12,50', '12,50'],
+    ['1,2,3', '1,2,3', '1,2,3'],
+    ['oak, 12,5', 'oak, 12,5', 'oak, 12,5'],
+  ])('%s without a definition', async (cell, plain, withComma) => {
+    const sku = `T-${Bun.hash.crc32(cell)}`;
+    const file = csvOf('free', `"${cell}"`).replace('T-1', sku);
+    const freeNow = async () => (await imports.shown(sku))?.attributes?.free;
+    await imports.take(file);
+    expect(await freeNow()).toBe(plain);
+    // What looks like the cell stays.
+    await imports.take(file, '--decimal', 'comma');
+    expect(await freeNow()).toBe(plain);
+    await imports.take(file.replace(sku, `${sku}-new`), '--decimal', 'comma');
+    expect((await imports.shown(`${sku}-new`))?.attributes?.free).toBe(withComma);
+  });
+
+  test('a spreadsheet that writes the decimals of an export with commas changes nothing', async () => {
+    await imports.take([{ sku: 'D-1', name: 'Decimal', price: 1, attributes: { free: 7.1 } }]);
+    const { out } = await imports.run(
+      csvOf('free', '"7,1"').replaceAll('T-1,Typed', 'D-1,Decimal'),
+      '--decimal',
+      'comma',
+    );
+    expect(out).toContain('0 created, 0 updated, 1 unchanged');
+  });
+
   test.each(refused)('%s: %s is refused, as it is written', async (key, cell, says) => {
     const before = await attributesNow();
     const { status, err } = await imports.run(csvOf(key, cell));
