@@ -91,8 +91,12 @@ export interface WriteOptions {
 }
 
 interface SnapshotOptions {
-  /** The reads may take long: on SQLite they run in a thread beside the one that serves, one snapshot at a time. */
-  readonly background?: boolean;
+  /**
+   * The reads may take long: on SQLite they run in a thread beside the one that serves, one snapshot at a time. With `part`
+   * it is one short read of the many that load something into memory: these have a thread of their own, since each would
+   * wait for all long reads that came before it.
+   */
+  readonly background?: boolean | 'part';
 }
 
 export interface Database {

@@ -4,6 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import { products } from '../../src/resources/products/row.ts';
+import { createColumns } from '../../src/storage/columns/index.ts';
+import { findSource } from '../../src/storage/columns/source.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { createLister } from '../../src/storage/list/index.ts';
 import type { Condition, ListRequest, Total } from '../../src/storage/list/request.ts';
@@ -73,4 +76,17 @@ test.each([
   background.length = 0;
   await createLister(watched, options)({ conditions: [], order: byId, page: { ...offset, page } });
   expect(background).toEqual([isDeep]);
+});
+
+test('what is loaded into memory in many short reads waits for no long one', async () => {
+  const brand = findSource('brand');
+  const longRead = Promise.withResolvers<void>();
+  const long = database.snapshot(() => longRead.promise, { background: true });
+  try {
+    const columns = createColumns(database, products);
+    expect(await columns.use(brand === undefined ? [] : [brand], found => found.length)).toBe(1);
+  } finally {
+    longRead.resolve();
+    await long;
+  }
 });

@@ -99,7 +99,7 @@ export function createColumns(
   }
 
   const readInBackground: ColumnReader = query =>
-    database.snapshot(session => session.all(query), { background: true });
+    database.snapshot(session => session.all(query), { background: 'part' });
 
   const load = (source: ColumnSource): Promise<void> =>
     loads.load(

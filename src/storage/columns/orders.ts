@@ -81,7 +81,7 @@ export function createOrders(
     let count = 0;
     for (let last: Read | undefined; !isGivenUp(); ) {
       const query = statements.after(column, last);
-      const part = await snapshot(session => session.first(query), { background: true });
+      const part = await snapshot(session => session.first(query), { background: 'part' });
       if (part === undefined || part.size === 0) break;
       const ids = part.ids.split(',').map(Number);
       for (const id of ids) appendRow(ranking, id, count++);

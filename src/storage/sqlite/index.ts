@@ -86,6 +86,7 @@ export function openSqlite(
   const checkpoint = createCheckpoints(writer, file);
   const reader = createSharedReader(connectReader(file, alone), file);
   const background = createBackgroundReader(file, reader.end);
+  const parts = createBackgroundReader(file, reader.end);
   const pool: Connected[] = [];
   const identity = createFileIdentity(writer, file, !alone, onMoved);
   const flusher = alone ? undefined : createLogFlusher(file, flush);
@@ -115,6 +116,7 @@ export function openSqlite(
 
     async snapshot(work, options = {}) {
       if (options.background === true) return background.snapshot(work);
+      if (options.background === 'part') return parts.snapshot(work);
       const lent = pool.pop() ?? connectAnotherReader();
       try {
         lent.execute('BEGIN');
@@ -172,7 +174,7 @@ export function openSqlite(
       await enqueue(async () => undefined).catch(throwUnlessRefused);
       reader.close();
       for (const connected of pool) connected.close();
-      await background.close();
+      await Promise.all([background.close(), parts.close()]);
       await checkpoint.close();
       flusher?.close();
       // The last connection to close copies the log into the database file and removes it.

@@ -119,7 +119,7 @@ export function createProductNames<Row extends { readonly id: number }>(
     const made = createNameArraysBuilder();
     const pages = readPagesAhead<Row>(last => {
       const query = rows({ last: last?.id ?? 0, limit: rowsAtOnce });
-      return snapshot(session => session.all(query), { background: true });
+      return snapshot(session => session.all(query), { background: 'part' });
     });
     for await (const read of pages) {
       if (isGivenUp()) break;
