@@ -120,8 +120,11 @@ function createCountedRows(
       await store.tree.own(session);
       return addContent(session, requireFound('category', id, await store.find(session, id)));
     },
-    update: async (session, before, fields, cause, sought) =>
-      addContent(session, await store.update(session, before, fields, cause, sought)),
+    // Wherever it goes, what is below it goes along.
+    update: async (session, before, fields, cause, sought) => {
+      const { products, hasChildren } = before;
+      return { ...(await store.update(session, before, fields, cause, sought)), products, hasChildren };
+    },
     remove: (session, before, cause) => store.remove(session, before, cause),
   };
 }
