@@ -1,5 +1,6 @@
 /** How many products categories have: from the totals that the transactions of products keep. */
 import { type RawBuilder, sql } from 'kysely';
+import { type Count, createFurtherCounts, isInRoot } from '../../storage/categories/further.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import type { StoredCategory } from './row.ts';
 
@@ -10,12 +11,14 @@ export interface CategoryContent {
   readonly hasChildren: boolean;
 }
 
+export const noContent: CategoryContent = { products: 0, hasChildren: false };
+
 type Contents = ReadonlyMap<number, CategoryContent>;
 
 export interface CategoryCounts {
-  /** By the ids of the categories. */
-  below(session: Session, rows: readonly Pick<StoredCategory, 'id'>[]): Promise<Contents>;
-  /** The same as they are now, without keeping others waiting. */
+  /** As a transaction sees it. */
+  below(session: Session, id: number): Promise<CategoryContent>;
+  /** By the ids of the categories, as they are now. */
   read(rows: readonly Pick<StoredCategory, 'id'>[]): Promise<Contents>;
   /** Those in the category itself. */
   direct(session: Session, id: number): Promise<number>;
@@ -24,34 +27,15 @@ export interface CategoryCounts {
 /** So many categories, and products that are listed in further ones, are counted within some milliseconds. */
 const shortlyCounted = 2000;
 
-interface Count {
-  readonly id: number;
-  readonly total: number;
-}
-
 export function createCategoryCounts(database: Database): CategoryCounts {
   const { build } = database;
-  /** That a category is `root` or below it; the first two say so of a range of the index. */
-  const isIn = (name: string) => {
-    const path = sql.ref(`${name}.path`);
-    return sql`${path} >= roots.path and ${path} < roots.path || ' >!'
-      and (${path} = roots.path or ${path} >= roots.path || ' > ')`;
-  };
+  const further = createFurtherCounts(database);
   const buildOwnQuery = (ids: RawBuilder<unknown>) => sql<Count>`
     select roots.id, cast(sum(total) as integer) as total
     from categories as roots cross join categories as below
       cross join product_totals
-    where roots.id in (${ids}) and ${isIn('below')} and product_totals.category_id = below.id
+    where roots.id in (${ids}) and ${isInRoot('below')} and product_totals.category_id = below.id
     group by roots.id`;
-  const buildFurtherQuery = (ids: RawBuilder<unknown>) => sql<Count>`
-    select roots.id, cast(count(distinct product_categories.product_id) as integer) as total
-    from categories as roots cross join categories as below
-      cross join product_categories
-      cross join products left join categories as main on main.id = products.category_id
-    where roots.id in (${ids}) and ${isIn('below')} and product_categories.category_id = below.id
-      and products.id = product_categories.product_id and (main.id is null or not (${isIn('main')}))
-    group by roots.id`;
-  const anyFurther = sql<{ found: number }>`select 1 as found from product_categories limit 1`.compile(build);
   const many = sql<{ total: number }>`select
     (select count(*) from (select 1 from categories limit ${sql.lit(shortlyCounted)}) as first) +
     (select count(*) from (select 1 from product_categories limit ${sql.lit(shortlyCounted)}) as others)
@@ -63,28 +47,28 @@ export function createCategoryCounts(database: Database): CategoryCounts {
 
   async function countBelow(
     session: Session,
-    rows: readonly Pick<StoredCategory, 'id'>[],
+    rows: readonly number[],
+    count: (session: Session, ids: readonly number[]) => Promise<readonly Count[]>,
   ): Promise<Contents> {
     const totals = new Map<number, number>();
     if (rows.length === 0) return new Map();
-    const ids = sql.join(rows.map(({ id }) => id));
-    const parts = [buildOwnQuery(ids)];
-    if ((await session.first(anyFurther)) !== undefined) parts.push(buildFurtherQuery(ids));
-    for (const part of parts) {
-      for (const { id, total } of await session.all(part.compile(build)))
-        totals.set(id, (totals.get(id) ?? 0) + total);
-    }
+    const ids = sql.join(rows);
+    const own = await session.all(buildOwnQuery(ids).compile(build));
+    for (const { id, total } of [...own, ...(await count(session, rows))])
+      totals.set(id, (totals.get(id) ?? 0) + total);
     const parents = new Set((await session.all(buildParentsQuery(ids).compile(build))).map(({ id }) => id));
-    return new Map(
-      rows.map(({ id }) => [id, { products: totals.get(id) ?? 0, hasChildren: parents.has(id) }]),
-    );
+    return new Map(rows.map(id => [id, { products: totals.get(id) ?? 0, hasChildren: parents.has(id) }]));
   }
 
   return {
-    below: countBelow,
+    async below(session, id) {
+      const counts = await countBelow(session, [id], () => further.countOne(session, id));
+      return counts.get(id) ?? noContent;
+    },
     async read(rows) {
       const isLong = ((await database.read.first(many))?.total ?? 0) >= shortlyCounted;
-      return database.snapshot(session => countBelow(session, rows), { background: isLong });
+      const ids = rows.map(({ id }) => id);
+      return database.snapshot(session => countBelow(session, ids, further.count), { background: isLong });
     },
     async direct(session, id) {
       const query = sql<{ total: number }>`select cast(

@@ -6,7 +6,6 @@ import { requireFound } from '../../http/errors.ts';
 import { buildAddress } from '../../http/hal/addresses.ts';
 import { changeLinks, type Links } from '../../http/hal/index.ts';
 import { findMember } from '../../json-object.ts';
-import type { Session } from '../../storage/database.ts';
 import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
 import { may, type RequestContext } from '../context.ts';
 import { byId, createCrudEndpoints } from '../crud/index.ts';
@@ -14,7 +13,7 @@ import { createListEndpoint } from '../crud/list.ts';
 import { createPresenter } from '../crud/presenter.ts';
 import type { Rows } from '../crud/resource.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { CategoryContent } from './counts.ts';
+import { type CategoryContent, noContent } from './counts.ts';
 import type { SoughtImage } from './images.ts';
 import { type StoredCategory, toCategoryRepresentation } from './row.ts';
 import * as schema from './schema.ts';
@@ -100,16 +99,10 @@ export function createCategoryEndpoints(
   ];
 }
 
-const noContent: CategoryContent = { products: 0, hasChildren: false };
-
 /** Categories, each read with what is counted of it; changed by a transaction that owns the tree. */
 function createCountedRows(
   store: CategoryStore,
 ): Rows<{ id: number }, Counted, Counted, schema.CategoryFields, SoughtImage | undefined> {
-  async function addContent(session: Session, row: StoredCategory): Promise<Counted> {
-    const counts = await store.counts.below(session, [row]);
-    return { ...row, ...(counts.get(row.id) ?? noContent) };
-  }
   return {
     async find(session, { id }) {
       const row = requireFound('category', id, await store.find(session, id));
@@ -118,7 +111,8 @@ function createCountedRows(
     },
     async lock(session, { id }) {
       await store.tree.own(session);
-      return addContent(session, requireFound('category', id, await store.find(session, id)));
+      const row = requireFound('category', id, await store.find(session, id));
+      return { ...row, ...(await store.counts.below(session, id)) };
     },
     // Wherever it goes, what is below it goes along.
     update: async (session, before, fields, cause, sought) => {

@@ -1,0 +1,86 @@
+/** How many products categories have besides those whose main one is among them or below them. */
+import { type RawBuilder, sql } from 'kysely';
+import { createPacedReader } from '../../turns/slices.ts';
+import type { Database, Session } from '../database.ts';
+import { prepareQuery } from '../prepared.ts';
+
+export interface Count {
+  readonly id: number;
+  readonly total: number;
+}
+
+/** A product of a category, and whether it is counted there: not by its main category, nor by a category before. */
+interface Listed {
+  readonly id: number;
+  readonly counts: boolean | number;
+}
+
+/** That a category is `roots` or below it; the first two say so of a range of the index. */
+export function isInRoot(name: string): RawBuilder<unknown> {
+  const path = sql.ref(`${name}.path`);
+  return sql`${path} >= roots.path and ${path} < roots.path || ' >!'
+    and (${path} = roots.path or ${path} >= roots.path || ' > ')`;
+}
+
+const any = sql<{ found: number }>`select 1 as found from product_categories limit 1`;
+
+export function createFurtherCounts({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
+  const buildQuery = (ids: RawBuilder<unknown>) => sql<Count>`
+    select roots.id, cast(count(distinct product_categories.product_id) as integer) as total
+    from categories as roots cross join categories as below
+      cross join product_categories
+      cross join products left join categories as main on main.id = products.category_id
+    where roots.id in (${ids}) and ${isInRoot('below')} and product_categories.category_id = below.id
+      and products.id = product_categories.product_id and (main.id is null or not (${isInRoot('main')}))
+    group by roots.id`;
+  const listedBelow = prepareQuery<{ root: number }, { id: number }>(
+    build,
+    ({ root }) => sql`select below.id from categories as roots cross join categories as below
+      where roots.id = ${root} and ${isInRoot('below')}
+        and exists (select 1 from product_categories where category_id = below.id)`,
+  );
+  const listedIn = prepareQuery<{ root: number; id: number; after: number; limit: number }, Listed>(
+    build,
+    ({ root, id, after, limit }) => sql`
+      select listed.product_id as id, (main.id is null or not (${isInRoot('main')}))
+        and not exists (select 1 from product_categories as others
+          join categories as other on other.id = others.category_id
+          where others.product_id = listed.product_id and other.id < listed.category_id
+            and ${isInRoot('other')}) as counts
+      from categories as roots cross join product_categories as listed
+        cross join products left join categories as main on main.id = products.category_id
+      where roots.id = ${root} and listed.category_id = ${id} and listed.product_id > ${after}
+        and products.id = listed.product_id
+      order by listed.product_id limit ${limit}`,
+  );
+
+  /** Categories that have none are left out. */
+  async function count(session: Session, ids: readonly number[]): Promise<readonly Count[]> {
+    if ((await session.first(any.compile(build))) === undefined) return [];
+    return session.all(buildQuery(sql.join(ids)).compile(build));
+  }
+
+  /** Category by category, some products of each at a time. */
+  async function countInTurns(session: Session, root: number): Promise<readonly Count[]> {
+    let total = 0;
+    for (const { id } of await session.all(listedBelow({ root }))) {
+      const readNext = createPacedReader<Listed>((limit, last) =>
+        session.all(listedIn({ root, id, after: last?.id ?? 0, limit })),
+      );
+      for (let last: Listed | undefined; ; ) {
+        const { rows, isFull } = await readNext(last);
+        total += rows.filter(({ counts }) => counts).length;
+        last = rows.at(-1);
+        if (!isFull) break;
+      }
+    }
+    return [{ id: root, total }];
+  }
+
+  return {
+    count,
+    /** In a transaction, whose statements on an embedded database hold up the event loop, each to its end. */
+    countOne: (session: Session, id: number): Promise<readonly Count[]> =>
+      dialect.name === 'sqlite' ? countInTurns(session, id) : count(session, [id]),
+  };
+}

@@ -1,0 +1,48 @@
+/** How many products a category has: in it and below it, by their main category or another, each once. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createPlace, type Place } from '../../cli/program.ts';
+import { adminCalls } from '../../support/data/categories.ts';
+import { describeOnDatabases } from '../../support/service/databases.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+
+/** More than one statement looks at. */
+const many = 1200;
+const places = ['Root > A', 'Root > A > B', 'Root > C', 'Root'];
+const listed = Array.from({ length: many }, (_, at) => ({
+  category: [null, 'Rooted', 'Root > C'][at % 3] ?? null,
+  categories: places.filter((_, index) => ((at >> index) & 1) === 1),
+}));
+
+describeOnDatabases('products of categories on %s', kind => {
+  let place: Place;
+  let service: TestService;
+  beforeAll(async () => {
+    place = await createPlace(kind);
+    const { DATA_DIR = '', DATABASE_URL } = place.environment;
+    service = await startTestService(
+      kind,
+      DATABASE_URL === undefined ? { DATA_DIR } : { DATA_DIR, DATABASE_URL },
+    );
+    const lines = listed.map((fields, at) =>
+      JSON.stringify({ sku: `L-${at}`, name: `Listed ${at}`, price: 1, ...fields }),
+    );
+    const imported = await place.runHere(['import', place.file('listed.ndjson', lines.join('\n'))]);
+    expect(imported.status).toBe(0);
+  });
+  afterAll(async () => {
+    await service.stop();
+    place.remove();
+  });
+  const { send, findId } = adminCalls(() => service);
+
+  test.each(['Root', 'Root > A', 'Root > A > B', 'Root > C', 'Rooted'])('%s', async root => {
+    const isIn = (path: string | null) => path === root || path?.startsWith(`${root} > `) === true;
+    const expected = listed.filter(({ category, categories }) => [category, ...categories].some(isIn));
+    const path = `/v1/categories/${await findId(root)}`;
+    // Read, and counted by the transaction of a change.
+    expect((await send('GET', path)).productCount).toBe(expected.length);
+    expect((await send('PATCH', path, { description: `Of ${root}` })).productCount).toBe(expected.length);
+    expect((await send('PATCH', path, { name: 'Renamed' })).productCount).toBe(expected.length);
+    await send('PATCH', path, { name: root.slice(root.lastIndexOf(' ') + 1) });
+  });
+});
