@@ -2,32 +2,62 @@
  * Products are found by their options as by attributes (docs/decisions/0042). Programs that do not write these rows would
  * leave them wrong.
  */
-import { sql } from 'kysely';
-import { createAttributeIndex } from '../attributes/index.ts';
-import { collectFilterValues, type Filterable } from '../attributes/values.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { collectFilterValues, type Filterable, toIndexedValues } from '../attributes/values.ts';
+import { createBulk } from '../bulk.ts';
 import type { Migration } from './migration.ts';
 
-const rowsAtOnce = 500;
+/** Their rows are locked together: a replica of the release before that changes one waits for it. */
+const rowsAtOnce = 1000;
+
+const columns = {
+  key: 'text',
+  value: 'text',
+  product_id: 'integer',
+  kind: 'integer',
+  number: 'double precision',
+} as const;
+
+interface Stored {
+  readonly id: number;
+  readonly document: string;
+}
 
 export const optionsAsAttributes: Migration = {
   name: '0037-options-as-attributes',
-  async up(session, { build, dialect }) {
-    const write = createAttributeIndex({ build, dialect }, { isDeferred: false });
-    for (let last = 0; ; ) {
-      const query = sql<{ id: number; document: string }>`select id, document from products
-        where id > ${last} and document like '%"values":[%' order by id limit ${sql.lit(rowsAtOnce)}`;
-      const rows = await session.all(query.compile(build));
-      const changes = rows.map(({ id, document }) => {
-        const product = parseFilterable(document);
-        return { id, before: product.attributes ?? {}, after: collectFilterValues(product) };
+  async prepare(database) {
+    const { build, dialect } = database;
+    // Attributes have some of them already, and another program may prepare the same products.
+    const insert = createBulk(
+      database,
+      'product_attributes',
+      columns,
+      rows => sql`insert into product_attributes (key, value, product_id, kind, number) ${rows}
+        on conflict do nothing`,
+    );
+    let last: number | undefined = 0;
+    while (last !== undefined) {
+      const query: RawBuilder<Stored> = sql`select id, document from products
+        where id > ${last} and document like '%"values":[%' order by id limit ${sql.lit(rowsAtOnce)}
+        ${dialect.forUpdate}`;
+      last = await database.exclusively<number | undefined>(async session => {
+        const products = await session.all(query.compile(build));
+        const rows = products.flatMap(({ id, document }) => listRows(id, parseFilterable(document)));
+        await session.writeMany(insert, rows);
+        return products.at(-1)?.id;
       });
-      await write(session, changes);
-      const end = rows.at(-1);
-      if (end === undefined) return;
-      last = end.id;
     }
   },
+  async up() {},
 };
+
+/** Of the keys that options have a part in; the rows of others are there. */
+const listRows = (id: number, product: Filterable) =>
+  Object.entries(collectFilterValues(product))
+    .filter(([key, values]) => values !== product.attributes?.[key])
+    .flatMap(([key, values]) =>
+      toIndexedValues(values).map(({ kind, text, number }) => [key, text, id, kind, number]),
+    );
 
 /** The places of both in the list that a document is, unless it is a representation. Null stands for none. */
 const [attributesAt, optionsAt] = [16, 21] as const;

@@ -37,7 +37,7 @@ export async function migrate(
 }
 
 /**
- * What is left to do after migrations that write documents to the search index again, in one line; undefined for nothing.
+ * What is left to do after migrations that write to an index what is stored already, in one line; undefined for nothing.
  * Only the operator knows when the last replica of the release before has stopped, which writes them in its own form.
  */
 export function describeRest(
@@ -49,7 +49,7 @@ export function describeRest(
   // A file has one process that serves.
   if (isNew || prepared.length === 0 || dialect.name === 'sqlite') return undefined;
   const list = prepared.map(({ name }) => name).join(', ');
-  return `${list}: what replicas of the release before write from now on is indexed in their form; when the last has stopped, run catalog check, and catalog check --repair if it reports the search index`;
+  return `${list}: what replicas of the release before write from now on is indexed in their form; when the last has stopped, run catalog check, and catalog check --repair if it reports the search index or attributes of products`;
 }
 
 interface Run {
