@@ -102,7 +102,8 @@ test('files that documents name exist', () => {
 });
 
 test('every file begins by saying what it is for', () => {
-  expect(files.filter(file => !/^\/\*\*(?!\s*\*\/)/.test(read(file)))).toEqual([]);
+  const all = [...files, ...filesOf('test/**/*.ts')];
+  expect(all.filter(file => !/^\/\*\*(?!\s*\*\/)/.test(read(file)))).toEqual([]);
 });
 
 test('a file has at most 300 lines', () => {

@@ -1,3 +1,4 @@
+/** Accounts that the command line makes and changes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createCommandOutbox } from '../../src/events/outbox.ts';
 import { createPasswordCheck } from '../../src/resources/auth/passwords.ts';

@@ -1,3 +1,4 @@
+/** The command line itself: help, misuse and exit statuses. */
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';

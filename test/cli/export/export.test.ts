@@ -1,3 +1,4 @@
+/** What `catalog export` writes, and that an import reads it. */
 import { expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

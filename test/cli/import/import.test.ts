@@ -145,7 +145,7 @@ const scenarios: readonly Scenario[] = [
     leaves: [rows.chair, ['A-3', 'Tåblé à ü ö', 30]],
   },
   {
-    name: 'Windows-1252, told by its bytes',
+    name: 'Windows-1252, known by its bytes',
     file: 'p.csv',
     content: Buffer.from('sku,name,price\nA-1,L\xe4mp \x80,10.5\n', 'latin1'),
     status: 0,

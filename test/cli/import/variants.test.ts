@@ -30,7 +30,7 @@ const both = [
 
 const scenarios: readonly Scenario[] = [
   {
-    name: 'options are told by variants; the price of the product is that of the cheapest',
+    name: 'options follow from variants; the price of the product is that of the cheapest',
     file: [shirt({ images }), mug],
     says: ['2 created', 'read 2 rows: 2 products, 2 variants, 2 images'],
     leaves: both,

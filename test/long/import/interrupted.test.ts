@@ -1,3 +1,4 @@
+/** Imports beside a service, and imports that are killed and run again. */
 import { expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { administrator, expectExactTotals, records } from '../../cli/import/large-imports.ts';

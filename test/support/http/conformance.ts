@@ -1,3 +1,4 @@
+/** Published test data that lies beside the repository. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
