@@ -81,6 +81,8 @@ export interface Authenticator {
 
 interface Client {
   readonly address: string;
+  /** What is requested; undefined where there is nothing. */
+  readonly endpoint: { readonly access: Access } | undefined;
 }
 
 /**
@@ -96,14 +98,18 @@ export function identify(
 ): Caller | Promise<Caller> {
   const authorization = headers.get('authorization');
   const token = authorization === null ? undefined : parseBearerToken(authorization);
-  if (token !== undefined) {
+  const key = headers.get('x-api-key') ?? keyParameter;
+  // Clients send their token with each request: where only a key counts, it does not stand in the way of the key.
+  if (token !== undefined && !(key !== undefined && isForKeysOnly(client.endpoint?.access))) {
     // A token that is known already is taken at once, without a turn of the event loop.
     return runWhenReady(authenticator.bearer(token), caller => toCaller(caller, 'token', client));
   }
-  const key = headers.get('x-api-key') ?? keyParameter;
   if (key === undefined) return createAnonymous(client.address, undefined);
   return runWhenReady(authenticator.apiKey(key), caller => toCaller(caller, 'key', client));
 }
+
+const isForKeysOnly = (access: Access | undefined) =>
+  access?.kind === 'protected' && access.roles.length === 0;
 
 const toCaller = (caller: Caller | ErrorCode, sent: 'token' | 'key', client: Client): Caller =>
   typeof caller === 'string' ? createAnonymous(client.address, { sent, code: caller }) : caller;

@@ -59,6 +59,22 @@ describeOnDatabases('weather on %s', kind => {
     expect(provider.requests).toEqual([]);
   });
 
+  test('a token that is sent beside the key, valid or not, does not stand in its way', async () => {
+    const path = '/v1/data/weather?city=Berlin';
+    const wrong = { authorization: 'Bearer wrong' };
+    const { 'X-API-Key': key } = headers;
+    expect((await call(service, { path, as: 'user', headers })).status).toBe(200);
+    expect((await call(service, { path, headers: { ...headers, ...wrong } })).status).toBe(200);
+    expect((await call(service, { path: `${path}&api_key=${key}`, as: 'user' })).status).toBe(200);
+    const refused = await call(service, { path, as: 'user', headers: { 'X-API-Key': 'ck_wrong' } });
+    expect([refused.status, refused.body.message]).toEqual([
+      401,
+      'The API key is wrong, was revoked, or has expired.',
+    ]);
+    // Elsewhere it is the token that counts.
+    expect((await call(service, { path: '/v1/me', as: 'user', headers })).status).toBe(200);
+  });
+
   test.each(['', '%20', 'x'.repeat(101)])('city=%s is refused', async city => {
     const path = `/v1/data/weather?city=${city}`;
     const response = await call(service, { path, headers });

@@ -105,7 +105,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
         ...(as === undefined ? {} : { as }),
         headers: {
           ...Object.fromEntries(filledIn(operation, 'header')),
-          ...credentials(operation).headers,
+          ...(request.as === undefined ? credentials(operation).headers : {}),
           ...signed,
           ...headers,
         },
