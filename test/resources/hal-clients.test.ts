@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createClient, type HalResource } from 'hal-rest-client';
 import halfred from 'halfred';
 import { bearerAuth, Client } from 'ketting';
+import type { Role } from '../../src/http/access.ts';
 import { placeOrder } from '../support/data/orders.ts';
 import { call } from '../support/http/http.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
@@ -119,6 +120,38 @@ describe('HAL clients', () => {
     const { body } = await call(service, { path: '/v1' });
     expect(body).toMatchObject({ version: 'v1', contract: '1.0.0' });
     expect(Object.values(body.links).sort()).toEqual(collections.map(own => `${service.url}${own}`).sort());
+  });
+
+  test('every action that HAL links to is done for a client that accepts HAL alone', async () => {
+    const headers = { Accept: hal };
+    const { path } = await placeOrder(service);
+    const order = await call(service, { path, as: 'user', headers });
+    const person = { name: 'Ada Winter', email: 'ada@winter.example', role: 'user' };
+    const made = await call(service, {
+      method: 'POST',
+      path: '/v1/users',
+      as: 'admin',
+      headers,
+      body: person,
+    });
+    const takeActions = async (links: Record<string, { href: string; method?: string }>, as: Role) => {
+      const taken: unknown[] = [];
+      for (const [relation, { href, method }] of Object.entries(links)) {
+        if (method !== 'POST' || relation === 'cancel') continue;
+        const { pathname } = new URL(href);
+        const { status, headers: shown } = await call(service, { method, path: pathname, as, headers });
+        taken.push([relation, status, shown.get('Content-Type')]);
+      }
+      return taken;
+    };
+    expect(await takeActions(order.body._links, 'user')).toEqual([['pay', 200, hal]]);
+    expect(await takeActions(made.body._links, 'admin')).toEqual([
+      ['passwordReset', 202, hal],
+      ['verify', 200, hal],
+    ]);
+    const invoices = await call(service, { path: '/v1/invoices', as: 'user', headers });
+    const [invoice] = invoices.body._embedded.invoices;
+    expect(await takeActions(invoice._links, 'user')).toEqual([['send', 202, hal]]);
   });
 
   test('on an order, items is the list of them, and each that is embedded is an item', async () => {

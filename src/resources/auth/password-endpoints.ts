@@ -35,7 +35,11 @@ const purpose = 'password';
 const forgotten = 'forgotten-passwords';
 /** The same whether or not there is such a user. */
 const replyQueued = () => replySecret(202, { status: 'queued' });
-const isQueued = { description: 'If there is such a user, a mail is on its way.', schema: schema.queued };
+const isQueued = {
+  description: 'If there is such a user, a mail is on its way.',
+  schema: schema.queued,
+  hal: schema.queued,
+};
 
 /**
  * Looks for the user of an address after the response has been given, and writes to them: so the response to

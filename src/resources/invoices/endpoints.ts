@@ -111,6 +111,7 @@ export function createInvoiceEndpoints(
         202: {
           description: 'The mail is queued.',
           schema: schema.queued,
+          hal: schema.queued,
           example: { status: 'queued' },
         },
       },

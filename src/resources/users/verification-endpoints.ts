@@ -51,7 +51,9 @@ export function createVerificationEndpoints(
       access: allow.everyone('users:write'),
       params: byId,
       body: { kind: 'json', schema: schema.verification, optional: true, example },
-      responses: { 200: { description: 'The user as it is now.', schema: schema.user } },
+      responses: {
+        200: { description: 'The user as it is now.', schema: schema.user, hal: schema.userHal },
+      },
       errors: ['NOT_FOUND', 'INVALID_TOKEN', 'DUPLICATE'],
       handle({ params: { id }, body, caller, address, showQuota, url, mediaType, write, cause }) {
         const token = vouches(caller) ? undefined : (body?.token ?? '');
