@@ -29,18 +29,13 @@ interface Attempted {
   readonly outcome: PromiseSettledResult<void>;
 }
 
-export interface Attempts {
-  make(attempt: Attempt): Promise<Attempted>;
-  abortAll(): void;
-}
-
 interface Options {
   readonly database: Pick<Database, 'write'>;
   readonly clock: Clock;
   readonly slowMs: number;
 }
 
-export function createAttempts(stored: Deliveries, { database, clock, slowMs }: Options): Attempts {
+export function createAttempts(stored: Deliveries, { database, clock, slowMs }: Options) {
   const underWay = new Set<AbortController>();
 
   /** Renews a claim from now on. @returns ends that, and gives the claim as it is then */
@@ -69,7 +64,7 @@ export function createAttempts(stored: Deliveries, { database, clock, slowMs }: 
   }
 
   return {
-    async make({ claimed, attemptMs = defaultAttemptMs, onSlow, deliver }) {
+    async make({ claimed, attemptMs = defaultAttemptMs, onSlow, deliver }: Attempt): Promise<Attempted> {
       const controller = new AbortController();
       const end = () => controller.abort(new Error('the attempt took too long'));
       const timers = [setTimeout(onSlow, slowMs), setTimeout(end, attemptMs)];
@@ -80,7 +75,7 @@ export function createAttempts(stored: Deliveries, { database, clock, slowMs }: 
       for (const timer of timers) clearTimeout(timer);
       return { claimed: await settled(), outcome };
     },
-    abortAll() {
+    abortAll(): void {
       for (const controller of underWay) controller.abort(new Error('the service stops'));
     },
   };

@@ -33,22 +33,9 @@ interface Postponed {
   readonly failedAt: number | null;
 }
 
-export interface Deliveries {
-  isDue(session: Session, queue: string, now: number): Promise<boolean>;
-  /** The next one that is due, locked until the transaction ends. */
-  next(session: Session, queue: string, now: number): Promise<Claimed | undefined>;
-  /** Keeps others away until then, beyond the transaction; gives the claim as it is now. */
-  hold(session: Session, claimed: Claimed, until: number): Promise<Claimed>;
-  /** The same for a claim that is held already. @returns undefined when someone else has the delivery by now */
-  renew(session: Session, claimed: Claimed, until: number): Promise<Claimed | undefined>;
-  /** @returns false when someone else has it by now */
-  remove(session: Session, claimed: Claimed): Promise<boolean>;
-  /** @returns false when someone else has it by now */
-  postpone(session: Session, claimed: Claimed, postponed: Postponed): Promise<boolean>;
-  backlog(session: Session): Promise<Backlog[]>;
-}
+export type Deliveries = ReturnType<typeof createDeliveries>;
 
-export function createDeliveries({ build, dialect }: Pick<Database, 'build' | 'dialect'>): Deliveries {
+export function createDeliveries({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
   // Behind an earlier one of its key, a delivery waits: until that has been made, or given up. Without parameters, so that
   // PostgreSQL plans it each time: a plan that it keeps from when the queue was empty reads the whole table for each row.
   const buildFirst = (queue: string) =>
@@ -91,25 +78,31 @@ export function createDeliveries({ build, dialect }: Pick<Database, 'build' | 'd
     from deliveries group by queue order by queue`.compile(build);
 
   return {
-    async isDue(session, queue, now) {
+    async isDue(session: Session, queue: string, now: number): Promise<boolean> {
       const found = await session.first(first(queue, {}));
       return found !== undefined && found.due_at <= now;
     },
-    async next(session, queue, now) {
+    /** The next one that is due, locked until the transaction ends. */
+    async next(session: Session, queue: string, now: number): Promise<Claimed | undefined> {
       const found = await session.first(firstLocked(queue, {}));
       return found !== undefined && found.due_at <= now ? found : undefined;
     },
-    async hold(session, claimed, until) {
+    /** Keeps others away until then, beyond the transaction; gives the claim as it is now. */
+    async hold(session: Session, claimed: Claimed, until: number): Promise<Claimed> {
       await session.run(hold({ id: claimed.id, until }));
       return { ...claimed, due_at: until };
     },
-    async renew(session, claimed, until) {
+    /** The same for a claim that is held already. @returns undefined when someone else has the delivery by now */
+    async renew(session: Session, claimed: Claimed, until: number): Promise<Claimed | undefined> {
       const renewed = await session.run(renew({ id: claimed.id, claim: claimed.due_at, until }));
       return renewed > 0 ? { ...claimed, due_at: until } : undefined;
     },
-    remove: async (session, { id, due_at }) => (await session.run(remove({ id, claim: due_at }))) > 0,
-    postpone: async (session, { id, due_at }, postponed) =>
+    /** @returns false when someone else has it by now */
+    remove: async (session: Session, { id, due_at }: Claimed) =>
+      (await session.run(remove({ id, claim: due_at }))) > 0,
+    /** @returns false when someone else has it by now */
+    postpone: async (session: Session, { id, due_at }: Claimed, postponed: Postponed) =>
       (await session.run(postpone({ id, claim: due_at, ...postponed }))) > 0,
-    backlog: session => session.all(backlog),
+    backlog: (session: Session) => session.all(backlog),
   };
 }

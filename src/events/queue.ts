@@ -15,13 +15,9 @@ interface Delivery {
   readonly at: number;
 }
 
-export interface Queue {
-  add(session: Session, delivery: Delivery): Promise<void>;
-  /** Whether anything was added in this transaction. */
-  hasAdded(session: Session): boolean;
-}
+export type Queue = ReturnType<typeof createQueue>;
 
-export function createQueue({ build }: Pick<Database, 'build'>): Queue {
+export function createQueue({ build }: Pick<Database, 'build'>) {
   const added = new WeakSet<Session>();
   const insert = prepareQuery<{ queue: string; key: string; payload: string; at: number }, unknown>(
     build,
@@ -37,10 +33,11 @@ export function createQueue({ build }: Pick<Database, 'build'>): Queue {
       }),
   );
   return {
-    async add(session, { queue, key, payload, at }) {
+    async add(session: Session, { queue, key, payload, at }: Delivery): Promise<void> {
       added.add(session);
       await session.run(insert({ queue, key, payload, at }));
     },
-    hasAdded: session => added.has(session),
+    /** Whether anything was added in this transaction. */
+    hasAdded: (session: Session) => added.has(session),
   };
 }

@@ -8,24 +8,6 @@ import type { Database, Session, Transaction } from './database.ts';
 import { type Arguments, type Placeholders, prepareByShape, prepareQuery } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
-interface TableRows<Row extends { readonly id: number }> {
-  find(session: Session, id: number): Promise<Row | undefined>;
-  /** The same, keeping others from changing it until the transaction ends. */
-  lock(session: Session, id: number): Promise<Row | undefined>;
-  /** The same, keeping it from being changed or deleted until the transaction ends, while others may keep it too. */
-  keep(session: Session, id: number): Promise<Row | undefined>;
-  /** @returns its id @throws StorageError `unique` */
-  insert(session: Transaction, values: Omit<Row, 'id'>): Promise<number>;
-  /** @returns the row. Values without a column are not written. @throws StorageError `unique` */
-  insertReturning(session: Transaction, values: Arguments): Promise<Row>;
-  /** @throws StorageError `unique` */
-  update(session: Session, id: number, changes: Partial<Omit<Row, 'id'>>): Promise<void>;
-  remove(session: Session, id: number): Promise<void>;
-  count(session: Session): Promise<number>;
-  /** All of them, in order of id: in parts, which are of one state in a session that sees one. */
-  all(session: Session): Promise<Row[]>;
-}
-
 /** Rows that one statement reads of all. */
 const rowsAtOnce = 20;
 
@@ -34,7 +16,7 @@ export function createTableRows<Row extends Arguments & { readonly id: number }>
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,
   name: keyof Tables & string,
   columns: readonly string[],
-): TableRows<Row> {
+) {
   const table = sql.table(name);
   const names = sql.join(columns.map(column => sql.ref(column)));
 
@@ -72,23 +54,29 @@ export function createTableRows<Row extends Arguments & { readonly id: number }>
 
   return {
     find: prepareById(sql``),
+    /** The same, keeping others from changing it until the transaction ends. */
     lock: prepareById(dialect.forUpdate),
+    /** The same, keeping it from being changed or deleted until the transaction ends, while others may keep it too. */
     keep: prepareById(dialect.forKeyShare),
-    insert: (session, values) => session.insert(insert(values)),
-    async insertReturning(session, values) {
+    /** @returns its id @throws StorageError `unique` */
+    insert: (session: Transaction, values: Omit<Row, 'id'>) => session.insert(insert(values)),
+    /** @returns the row. Values without a column are not written. @throws StorageError `unique` */
+    async insertReturning(session: Transaction, values: Arguments): Promise<Row> {
       const row = await session.first(insertReturning(values));
       if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
       return row;
     },
-    async update(session, id, changes) {
+    /** @throws StorageError `unique` */
+    async update(session: Session, id: number, changes: Partial<Omit<Row, 'id'>>): Promise<void> {
       const changed = columns.filter(column => column in changes);
       await session.run(update(changed.join(' '), { ...changes, id }));
     },
-    async remove(session, id) {
+    async remove(session: Session, id: number): Promise<void> {
       await session.run(remove({ id }));
     },
-    count: async session => (await session.first(count({})))?.total ?? 0,
-    async all(session) {
+    count: async (session: Session) => (await session.first(count({})))?.total ?? 0,
+    /** All of them, in order of id: in parts, which are of one state in a session that sees one. */
+    async all(session: Session): Promise<Row[]> {
       const rows: Row[] = [];
       for (;;) {
         const part = await session.all(someAfter({ after: rows.at(-1)?.id ?? 0 }));

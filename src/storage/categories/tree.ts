@@ -8,19 +8,9 @@ import type { Database, Session } from '../database.ts';
 
 const tree = 'categories';
 
-export interface CategoryTree {
-  /** Keeps all paths as they are until the transaction ends. To be called before a path is read. */
-  share(session: Session): Promise<void>;
-  /** Waits until no transaction shares the tree, and keeps others from it. */
-  own(session: Session): Promise<void>;
-  /** Keeps others who share the tree from adding categories to it. */
-  extend(session: Session): Promise<void>;
-}
+export type CategoryTree = ReturnType<typeof createCategoryTree>;
 
-export function createCategoryTree({
-  build,
-  dialect: { lock },
-}: Pick<Database, 'build' | 'dialect'>): CategoryTree {
+export function createCategoryTree({ build, dialect: { lock } }: Pick<Database, 'build' | 'dialect'>) {
   const prepareLock = (name: string, mode: 'shared' | 'exclusive') => {
     const query: CompiledQuery<unknown> | undefined = lock?.(name, mode).compile(build);
     return async (session: Session): Promise<void> => {
@@ -28,8 +18,11 @@ export function createCategoryTree({
     };
   };
   return {
+    /** Keeps all paths as they are until the transaction ends. To be called before a path is read. */
     share: prepareLock(tree, 'shared'),
+    /** Waits until no transaction shares the tree, and keeps others from it. */
     own: prepareLock(tree, 'exclusive'),
+    /** Keeps others who share the tree from adding categories to it. */
     extend: prepareLock(`new ${tree}`, 'exclusive'),
   };
 }

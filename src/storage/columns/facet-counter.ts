@@ -32,31 +32,12 @@ interface CountedFacets extends Facets {
   readonly version: number;
 }
 
-/** What facets are counted of, as it was in one state. */
-interface KeptFacets {
-  /** Whether the row of an id matches all conditions. */
-  matches(id: number): boolean;
-  /** How many of these rows do, and the facets of these rows. */
-  count(ids: readonly number[]): Promise<Facets & { readonly total: number }>;
-}
-
-export interface FacetCounter {
-  /** As new as a check that is made now. @throws TooManyValues */
-  count(request: FacetRequest): Promise<CountedFacets>;
-  /** As a session has them that sees one state, and has read nothing yet. @throws TooManyValues */
-  countIn(session: Session, request: FacetRequest): Promise<CountedFacets>;
-  /**
-   * Keeps what is to be counted among rows that are yet to be found, as new as a check that is made now.
-   * @param kind a condition that no facet is counted without
-   * @throws TooManyValues
-   */
-  keep(request: FacetRequest, kind: Condition): Promise<KeptFacets>;
-}
+export type FacetCounter = ReturnType<typeof createFacetCounter>;
 
 export function createFacetCounter(
   database: Pick<Database, 'build' | 'dialect' | 'read' | 'snapshot'>,
   columns: Columns,
-): FacetCounter {
+) {
   const finder = createColumnFinder(database, columns);
   const count = async ({ facets }: FacetRequest, found: MatchedColumns): Promise<CountedFacets> => {
     const counted = await countFacets(facets, {
@@ -66,9 +47,17 @@ export function createFacetCounter(
     return { ...counted, version: found.version };
   };
   return {
-    count: request => finder.use(request, found => count(request, found)),
-    countIn: (session, request) => finder.useIn(session, request, found => count(request, found)),
-    keep: ({ facets, conditions }, kind) =>
+    /** As new as a check that is made now. @throws TooManyValues */
+    count: (request: FacetRequest) => finder.use(request, found => count(request, found)),
+    /** As a session has them that sees one state, and has read nothing yet. @throws TooManyValues */
+    countIn: (session: Session, request: FacetRequest) =>
+      finder.useIn(session, request, found => count(request, found)),
+    /**
+     * Keeps what is to be counted among rows that are yet to be found, as new as a check that is made now.
+     * @param kind a condition that no facet is counted without
+     * @throws TooManyValues
+     */
+    keep: ({ facets, conditions }: FacetRequest, kind: Condition) =>
       finder.use({ facets, conditions: [...conditions, kind] }, async found =>
         createKeptFacets(facets, await copyCounted(facets, found)),
       ),
@@ -137,12 +126,14 @@ async function copyCounted(facets: readonly string[], found: MatchedColumns): Pr
 }
 
 /** @param counted with the condition on the kind as the last one */
-function createKeptFacets(facets: readonly string[], { columns, matches }: Counted): KeptFacets {
+function createKeptFacets(facets: readonly string[], { columns, matches }: Counted) {
   const all = intersectRows(matches.map(({ rows }) => rows)) ?? toRowSet([]);
   const [conditions, kind] = [matches.slice(0, -1), matches.slice(-1).map(({ rows }) => rows)];
   return {
-    matches: id => has(all, id),
-    async count(ids) {
+    /** Whether the row of an id matches all conditions. */
+    matches: (id: number) => has(all, id),
+    /** How many of these rows do, and the facets of these rows. */
+    async count(ids: readonly number[]): Promise<Facets & { readonly total: number }> {
       const among = toRowSet(ids);
       const total = intersectRows([among, all])?.count ?? 0;
       return { total, ...(await countFacets(facets, { columns, matches: conditions }, [among, ...kind])) };

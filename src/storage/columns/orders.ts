@@ -40,17 +40,6 @@ interface Placed extends Key {
   readonly version: number;
 }
 
-export interface Orders {
-  /** The rows by their ranks in the state of a version; undefined where they are not there, or of another. */
-  line(column: string, version: number): Promise<Line | undefined>;
-  /** Fulfilled when the order has been read that is being read now; undefined when it is not. */
-  settled(column: string): Promise<unknown> | undefined;
-  /** The rank of the last row that is not past a key in a direction, or of none. Undefined for another version. */
-  edge(column: string, key: Key, descending: boolean, version: number): Promise<number | undefined>;
-  /** The keys of rows, in the order of their ids; at most those of a page. */
-  keys(column: string, ids: readonly number[], version: number): Promise<readonly Key[] | undefined>;
-}
-
 export function createOrders(
   {
     build,
@@ -61,7 +50,7 @@ export function createOrders(
   }: Pick<Database, 'build' | 'changes' | 'dialect' | 'read' | 'snapshot'>,
   collection: Collection,
   table: string,
-): Orders {
+) {
   const rankings = new Map<string, Ranking>();
   const settled = new Map<string, Promise<void>>();
   const statements = buildRankStatements({ build, dialect }, collection.name, table);
@@ -145,7 +134,8 @@ export function createOrders(
   }
 
   return {
-    async line(column, version) {
+    /** The rows by their ranks in the state of a version; undefined where they are not there, or of another. */
+    async line(column: string, version: number): Promise<Line | undefined> {
       const ranking = rankings.get(column);
       if (ranking === undefined) {
         if (!loads.has(column) && !loads.isResting()) {
@@ -162,15 +152,18 @@ export function createOrders(
       const { ids, moved, ranks } = ranking;
       return { ids, moved, placeOf: id => ranks[id] ?? Number.NaN };
     },
-    settled: column => settled.get(column),
-    async edge(column, key, descending, version) {
+    /** Fulfilled when the order has been read that is being read now; undefined when it is not. */
+    settled: (column: string) => settled.get(column),
+    /** The rank of the last row that is not past a key in a direction, or of none. Undefined for another version. */
+    async edge(column: string, key: Key, descending: boolean, version: number): Promise<number | undefined> {
       const [row] = await read.all(statements.upTo(column, key, descending));
       if (row === undefined) return descending ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
       const ranking = rankings.get(column);
       const found = ranking === undefined ? Number.NaN : getRank(ranking, row.id);
       return row.version !== version || Number.isNaN(found) ? undefined : found;
     },
-    async keys(column, ids, version) {
+    /** The keys of rows, in the order of their ids; at most those of a page. */
+    async keys(column: string, ids: readonly number[], version: number): Promise<readonly Key[] | undefined> {
       if (ids.length === 0) return [];
       const rows = await read.all<Placed>(statements.ofIds(column, ids));
       const byId = new Map(rows.map(row => [row.id, row]));

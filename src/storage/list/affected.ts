@@ -53,14 +53,7 @@ function getWatched({ conditions, facets }: Filtered): readonly Condition[] {
 }
 
 /** Lists by a value that their filters name: a change looks at those that name one of its own, and at those that name none. */
-export interface ListIndex<List extends Filtered> {
-  add(list: List): void;
-  delete(list: List): void;
-  clear(): void;
-  concerned(change: Change): List[];
-}
-
-export function createListIndex<List extends Filtered>({ events }: Collection): ListIndex<List> {
+export function createListIndex<List extends Filtered>({ events }: Collection) {
   const keys = events?.keys ?? [];
   /** Those whose filters name a value, by column and value. */
   const naming = new Map<string, Map<unknown, Set<List>>>();
@@ -92,7 +85,7 @@ export function createListIndex<List extends Filtered>({ events }: Collection): 
     return found;
   }
   return {
-    add(list) {
+    add(list: List): void {
       const named = findNamed(list);
       if (named === undefined) {
         others.add(list);
@@ -101,7 +94,7 @@ export function createListIndex<List extends Filtered>({ events }: Collection): 
       const byValue = naming.getOrInsertComputed(named.column, () => new Map<unknown, Set<List>>());
       byValue.getOrInsertComputed(named.value, () => new Set()).add(list);
     },
-    delete(list) {
+    delete(list: List): void {
       others.delete(list);
       const named = findNamed(list);
       const byValue = named && naming.get(named.column);
@@ -109,11 +102,11 @@ export function createListIndex<List extends Filtered>({ events }: Collection): 
       if (lists?.delete(list) !== true || lists.size > 0) return;
       byValue?.delete(named?.value);
     },
-    clear() {
+    clear(): void {
       others.clear();
       naming.clear();
     },
-    concerned(change) {
+    concerned(change: Change): List[] {
       const found: List[] = [];
       for (const some of selectCandidates(change)) {
         for (const list of some) {

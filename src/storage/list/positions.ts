@@ -13,17 +13,13 @@ export interface ListPositions extends Pick<ListRequest, 'conditions' | 'order'>
   readonly anchors: Map<number, Key>;
 }
 
-export interface ListPositionCache {
-  get(name: string): ListPositions | undefined;
-  /** Keeps a list that was read in the state of a version, unless that is not the one of the last check. */
-  keep(name: string, list: ListPositions, version: number): void;
-}
+export type ListPositionCache = ReturnType<typeof createListPositionCache>;
 
 /** With `anchorsPerList` they take some 10 MB at most. */
 const listsLimit = 500;
 const anchorsPerList = 256;
 
-export function createListPositionCache(changes: Changes, collection: Collection): ListPositionCache {
+export function createListPositionCache(changes: Changes, collection: Collection) {
   const index = createListIndex<ListPositions>(collection);
   const lists = new LRUCache<string, ListPositions>({
     max: listsLimit,
@@ -35,8 +31,9 @@ export function createListPositionCache(changes: Changes, collection: Collection
     for (const change of all ?? []) for (const list of index.concerned(change)) applyChange(list, change);
   });
   return {
-    get: name => lists.get(name),
-    keep(name, list, version) {
+    get: (name: string) => lists.get(name),
+    /** Keeps a list that was read in the state of a version, unless that is not the one of the last check. */
+    keep(name: string, list: ListPositions, version: number): void {
       if (version === changes.version(collection)) {
         lists.set(name, list);
         index.add(list);

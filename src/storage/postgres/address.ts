@@ -13,19 +13,10 @@ const attributes = ['any', 'read-write', 'primary'];
 const sslMode = /^(|disable|allow|prefer|required?|verify[-_](ca|full))$/i;
 const encoding = 'written as %25, @ as %40, / as %2F, ? as %3F, # as %23';
 
-export interface Address {
-  /** `host:port` of each server, in the order given. */
-  readonly servers: readonly string[];
-  /** Whether a server that takes no writes is passed over: with several servers unless the address says `any`. */
-  readonly requiresPrimary: boolean;
-  /** Names the servers and the database, without the password: for messages. */
-  readonly description: string;
-  /** The URL of one of the servers, for the driver. */
-  urlOf(server: string): string;
-}
+export type Address = ReturnType<typeof parseAddress>;
 
 /** @throws Error with the broken rule, fit for "DATABASE_URL: …", and nothing that may be of the password */
-export function parseAddress(text: string): Address {
+export function parseAddress(text: string) {
   const { credentials, list, path, search } = splitAddress(text);
   for (const [name, part] of [
     ['user and password', credentials ?? ''],
@@ -50,9 +41,13 @@ export function parseAddress(text: string): Address {
   const buildUrl = (server: string) => `postgres://${before}${server}${path}${query}`;
   const database = path.slice(1) || findUsualDatabase(buildUrl(servers[0] ?? ''));
   return {
+    /** `host:port` of each server, in the order given. */
     servers,
+    /** Whether a server that takes no writes is passed over: with several servers unless the address says `any`. */
     requiresPrimary: attribute === null ? servers.length > 1 : attribute !== 'any',
+    /** Names the servers and the database, without the password: for messages. */
     description: `PostgreSQL at ${servers.join(', ')} (database ${database})`,
+    /** The URL of one of the servers, for the driver. */
     urlOf: buildUrl,
   };
 }

@@ -17,14 +17,7 @@ export interface SessionLimits {
   readonly idle_in_transaction_session_timeout: number;
 }
 
-export interface Connector {
-  /** @throws StorageError `unavailable`, or `read-only` when no server takes writes */
-  open(limits: SessionLimits): Promise<Connection>;
-  /** What begins a transaction sets there, when the session cannot keep it: SQL that follows BEGIN, or nothing. */
-  localSettings(limits: SessionLimits): string;
-  /** The server that the last connection led to. */
-  server(): string | undefined;
-}
+export type Connector = ReturnType<typeof createConnector>;
 
 /** So that the server notices a machine that has gone without a word, and gives up its locks: in seconds, and probes. */
 const keepalive = { tcp_keepalives_idle: 5, tcp_keepalives_interval: 2, tcp_keepalives_count: 3 };
@@ -33,7 +26,7 @@ const keepalive = { tcp_keepalives_idle: 5, tcp_keepalives_interval: 2, tcp_keep
  * @param application what the server calls the sessions
  * @param given the setting; undefined to find out
  */
-export function createConnector(address: Address, application: string, given: Pooler | undefined): Connector {
+export function createConnector(address: Address, application: string, given: Pooler | undefined) {
   const { servers, requiresPrimary, description } = address;
   let pooler: Pooler = given ?? 'none';
   let current = servers[0] ?? '';
@@ -105,11 +98,15 @@ export function createConnector(address: Address, application: string, given: Po
   }
 
   return {
-    async open(limits) {
+    /** @throws StorageError `unavailable`, or `read-only` when no server takes writes */
+    async open(limits: SessionLimits): Promise<Connection> {
       if (servers.length === 1) return connectTo(current, limits);
       return connectTo(current, limits).catch(() => search(limits));
     },
-    localSettings: limits => (pooler === 'transaction' ? `; ${buildSettings('set local', limits)}` : ''),
+    /** What begins a transaction sets there, when the session cannot keep it: SQL that follows BEGIN, or nothing. */
+    localSettings: (limits: SessionLimits) =>
+      pooler === 'transaction' ? `; ${buildSettings('set local', limits)}` : '',
+    /** The server that the last connection led to. */
     server: () => current,
   };
 }

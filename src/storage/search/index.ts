@@ -37,27 +37,6 @@ interface SplitDocument {
   readonly archived?: boolean;
 }
 
-export interface SearchIndex {
-  /** A new resource. */
-  add(session: Transaction, type: SearchType, document: SearchDocument): Promise<void>;
-  /** Many new products at once; or what a migration finds. Of split documents the words have to be kept as well. */
-  addMany(
-    session: Transaction,
-    type: SearchType,
-    documents: readonly (SearchDocument | SplitDocument)[],
-  ): Promise<void>;
-  /** Keeps words for searches that misspell them: those of split documents. */
-  keep(session: Transaction, words: readonly string[]): void;
-  /** Removes, of words that were kept, those that are in no document. */
-  release(session: Transaction, words: readonly string[]): void;
-  /** A resource that has changed; writes nothing when its text is the same. */
-  change(session: Transaction, type: SearchType, before: SearchText, after: SearchDocument): Promise<void>;
-  /** A resource that is gone. */
-  remove(session: Transaction, type: SearchType, before: SearchDocument): Promise<void>;
-  /** After very many additions: makes searches fast again. Takes about a second per million documents. */
-  compact(session: Session): Promise<void>;
-}
-
 /** A document's place in the index and among equally good hits: by type, then by id. Below 2^53. */
 export const toPosition = (type: DocumentType, id: number): number =>
   (documentTypes.indexOf(type) + 1) * typeSpan + id;
@@ -102,7 +81,7 @@ export function createDialectSpelling(database: Pick<Database, 'build' | 'dialec
   return createSpelling(database, getDialectWords(database).spellings, keptBelow);
 }
 
-export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>): SearchIndex {
+export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>) {
   const { build } = database;
   const dialect = getDialectWords(database);
   const versions = createCollectionVersions(database);
@@ -126,7 +105,8 @@ export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>)
   const isKept = (type: DocumentType) => toPosition(type, 0) < keptBelow;
 
   return {
-    async add(session, type, document) {
+    /** A new resource. */
+    async add(session: Transaction, type: SearchType, document: SearchDocument): Promise<void> {
       // New products are recognized by their ids: see reading/index.ts.
       if (type !== 'product') versions.advance(session, searchCollection);
       const entries = await toDocumentWordsInSlices(document);
@@ -135,10 +115,17 @@ export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>)
       session.writeDeferred(changes, [toRow(place, document.id, entries)]);
     },
 
+    /** Keeps words for searches that misspell them: those of split documents. */
     keep: words.keep,
+    /** Removes, of words that were kept, those that are in no document. */
     release: words.release,
 
-    async addMany(session, type, documents) {
+    /** Many new products at once; or what a migration finds. Of split documents the words have to be kept as well. */
+    async addMany(
+      session: Transaction,
+      type: SearchType,
+      documents: readonly (SearchDocument | SplitDocument)[],
+    ): Promise<void> {
       const rows: (readonly unknown[])[] = [];
       for (const document of documents) {
         const place = toDocumentType(type, document);
@@ -152,7 +139,8 @@ export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>)
       await session.writeMany({ ...inserts, ...added }, rows);
     },
 
-    async change(session, type, before, after) {
+    /** A resource that has changed; writes nothing when its text is the same. */
+    async change(session: Transaction, type: SearchType, before: SearchText, after: SearchDocument) {
       if (isSameText(before, after)) return;
       // Hits show the text itself: also when its words are the same, responses are others now.
       versions.advance(session, searchCollection);
@@ -170,14 +158,16 @@ export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>)
       words.release(session, [...had.difference(has)]);
     },
 
-    async remove(session, type, before) {
+    /** A resource that is gone. */
+    async remove(session: Transaction, type: SearchType, before: SearchDocument): Promise<void> {
       versions.advance(session, searchCollection);
       const place = toDocumentType(type, before);
       session.writeDeferred(changes, [toEmptyRow(place, before.id)]);
       if (isKept(place)) words.release(session, await toDocumentWordsInSlices(before));
     },
 
-    async compact(session) {
+    /** After very many additions: makes searches fast again. Takes about a second per million documents. */
+    async compact(session: Session): Promise<void> {
       for (const statement of dialect.compact()) await session.run(statement.compile(build));
     },
   };

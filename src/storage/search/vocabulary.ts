@@ -23,25 +23,9 @@ const sureLetters = [2, 3] as const;
 const mostRows = 3000;
 const lastCharacter = '\u{10ffff}';
 
-export interface Vocabulary {
-  /** Those of the words that documents have. */
-  known(session: Session, words: readonly string[]): Promise<Set<string>>;
-  /** Words that begin so, no longer than that, in their order. */
-  beginning(session: Session, beginning: string, length: number, limit: number): Promise<string[]>;
-  /** Words that end so and are longer. */
-  ending(session: Session, ending: string, limit: number): Promise<string[]>;
-  /** Words that are longer and end with what has one typo between it and this one, neither its first letter nor its last two. */
-  endingNear(session: Session, word: string): Promise<string[]>;
-  /**
-   * Words with exactly one typo between them and this one, in order; none for words with digits. Of three letters two are
-   * swapped: with any other typo they are other words.
-   */
-  near(session: Session, word: string): Promise<string[]>;
-  /** The same for two typos, neither of which is the first letter. */
-  further(session: Session, word: string): Promise<string[]>;
-}
+export type Vocabulary = ReturnType<typeof createVocabulary>;
 
-export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>): Vocabulary {
+export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>) {
   const { build } = database;
   const { spellings } = getDialectWords(database);
   const speltQuery = prepareQuery<{ spelt: string }, { word: string }>(build, ({ spelt }) =>
@@ -75,16 +59,20 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>):
   }
 
   return {
-    async known(session, words) {
+    /** Those of the words that documents have. */
+    async known(session: Session, words: readonly string[]): Promise<Set<string>> {
       const wanted = new Set(words.filter(canBeMisspelt));
       const found = await readWordsUnder(session, [...wanted]);
       return new Set(found.filter(word => wanted.has(word)));
     },
 
+    /** Words that begin so, no longer than that, in their order. */
     beginning: readBeginning,
+    /** Words that end so and are longer. */
     ending: readEnding,
 
-    async endingNear(session, word) {
+    /** Words that are longer and end with what has one typo between it and this one, neither its first letter nor its last two. */
+    async endingNear(session: Session, word: string): Promise<string[]> {
       const points = [...word];
       if (!canBeMisspelt(word) || points.length < shortestMisspeltEnd) return [];
       let ended: string[] = [];
@@ -98,7 +86,11 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>):
         .slice(0, mostCandidates);
     },
 
-    async near(session, word) {
+    /**
+     * Words with exactly one typo between them and this one, in order; none for words with digits. Of three letters two are
+     * swapped: with any other typo they are other words.
+     */
+    async near(session: Session, word: string): Promise<string[]> {
       if (!canBeMisspelt(word)) return [];
       const isShort = [...word].length < shortestWithTypo;
       const found = await readWordsUnder(
@@ -112,7 +104,8 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>):
         .slice(0, mostCandidates);
     },
 
-    async further(session, word) {
+    /** The same for two typos, neither of which is the first letter. */
+    async further(session: Session, word: string): Promise<string[]> {
       const points = [...word];
       if (!canBeMisspelt(word) || points.length < shortestWithTwo) return [];
       // One of them is a letter too many, or two that are swapped: without it the other is one that is looked up.

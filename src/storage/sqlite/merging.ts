@@ -13,16 +13,9 @@ const fewPieces = 8;
 const pagesOfPiece = 0.5;
 const charactersOfPage = 2000;
 
-export interface Merging {
-  /** To be waited for before a statement that writes documents. */
-  prepare(): Promise<void> | undefined;
-  /** Notes a statement that has written documents. */
-  note(query: Pick<CompiledQuery<unknown>, 'parameters'>): void;
-  /** Merges about as much as has been written since it was last called, when that is worth while. */
-  run(): Promise<void>;
-}
+export type Merging = ReturnType<typeof createMerging>;
 
-export function createMerging(session: Session): Merging {
+export function createMerging(session: Session) {
   const merge = CompiledQuery.raw(mergeSome);
   const readSettings = CompiledQuery.raw('select k, v from search_index_config');
   let isPrepared = false;
@@ -39,17 +32,20 @@ export function createMerging(session: Session): Merging {
   }
 
   return {
-    prepare() {
+    /** To be waited for before a statement that writes documents. */
+    prepare(): Promise<void> | undefined {
       if (isPrepared) return undefined;
       isPrepared = true;
       return ensureSettings();
     },
-    note({ parameters }) {
+    /** Notes a statement that has written documents. */
+    note({ parameters }: Pick<CompiledQuery<unknown>, 'parameters'>): void {
       pieces += 1;
       pages += pagesOfPiece;
       for (const value of parameters) if (typeof value === 'string') pages += value.length / charactersOfPage;
     },
-    async run() {
+    /** Merges about as much as has been written since it was last called, when that is worth while. */
+    async run(): Promise<void> {
       if (pieces < fewPieces) return;
       pieces = 0;
       await ensureSettings();

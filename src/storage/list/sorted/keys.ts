@@ -11,20 +11,7 @@ interface Place {
   readonly id: number;
 }
 
-export interface SortedKeys {
-  size(): number;
-  /** Puts a key in its place. One that is behind all others is put there fastest. */
-  add(place: Place): void;
-  /** Takes a key out; false when it is not there. */
-  delete(place: Place): boolean;
-  /** How many keys come before a place. */
-  rank(place: Place): number;
-  /** Keys by their ranks, `from` included and `to` not. */
-  slice(from: number, to: number): Key[];
-  bytes(): number;
-  /** Leaves no room in the pieces: where keys were put in between others, a third of them is. */
-  pack(): void;
-}
+export type SortedKeys = ReturnType<typeof createSortedKeys>;
 
 interface Piece {
   readonly values: Float64Array;
@@ -41,7 +28,7 @@ const createPiece = (): Piece => ({
   length: 0,
 });
 
-export function createSortedKeys(): SortedKeys {
+export function createSortedKeys() {
   const pieces: Piece[] = [createPiece()];
   /** How many keys come before each piece; empty when that has to be counted again. */
   let starts: number[] = [];
@@ -94,7 +81,8 @@ export function createSortedKeys(): SortedKeys {
 
   return {
     size: () => count,
-    add(place) {
+    /** Puts a key in its place. One that is behind all others is put there fastest. */
+    add(place: Place): void {
       const piece = makeRoomFor(place);
       const { values, ids } = piece;
       const at = countKeysBefore(piece, place);
@@ -106,7 +94,8 @@ export function createSortedKeys(): SortedKeys {
       count += 1;
       starts = [];
     },
-    delete(place) {
+    /** Takes a key out; false when it is not there. */
+    delete(place: Place): boolean {
       // A piece that begins with the key does not begin before it.
       for (const index of [findPiece(place), findPiece(place) + 1]) {
         const piece = pieces[index];
@@ -124,12 +113,14 @@ export function createSortedKeys(): SortedKeys {
       }
       return false;
     },
-    rank(place) {
+    /** How many keys come before a place. */
+    rank(place: Place): number {
       const index = findPiece(place);
       const piece = pieces[index];
       return getStart(index) + (piece === undefined ? 0 : countKeysBefore(piece, place));
     },
-    slice(from, to) {
+    /** Keys by their ranks, `from` included and `to` not. */
+    slice(from: number, to: number): Key[] {
       const found: Key[] = [];
       getStart(0);
       let index = Math.max(0, countBefore(starts, from + 1) - 1);
@@ -144,7 +135,8 @@ export function createSortedKeys(): SortedKeys {
       return found;
     },
     bytes: () => pieces.length * pieceBytes,
-    pack() {
+    /** Leaves no room in the pieces: where keys were put in between others, a third of them is. */
+    pack(): void {
       let last = createPiece();
       for (const { values, ids, length } of pieces.splice(0, pieces.length, last)) {
         for (let at = 0; at < length; ) {

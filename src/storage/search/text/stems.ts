@@ -57,24 +57,14 @@ const forms: ReadonlyMap<string, string[]> = Map.groupBy(
   plural => irregular.get(plural) ?? '',
 );
 
-export interface Stems {
-  /** How the words begin that are forms of this one: there are none that begin otherwise, but those of `others`. */
-  beginning(word: string): string;
-  /** Forms of the word that begin otherwise. */
-  others(word: string): readonly string[];
-  isSame(one: string, other: string): boolean;
-  /** Keys of words together, one for each language: words with one in common are forms of each other. */
-  keysOf(words: readonly string[]): readonly string[];
-  /** Whether it is a function word, which says nothing of what is searched for. */
-  isFiller(word: string): boolean;
-}
+export type Stems = ReturnType<typeof createStems>;
 
 /** Words whose stems are kept: making one costs as much as a lookup. */
 const knownWords = 20_000;
 /** Shorter words have no forms. */
 const shortest = 3;
 
-export function createStems(chosen: readonly Language[]): Stems {
+export function createStems(chosen: readonly Language[]) {
   const active = chosen.map(language => ({ language, stem: stemmers[language] }));
   const stemWord = (stem: (word: string) => string, isEnglish: boolean, word: string): string => {
     if (!isEnglish) return stem(word);
@@ -87,13 +77,15 @@ export function createStems(chosen: readonly Language[]): Stems {
     active.map(({ language, stem }) => stemWord(stem, language === 'en', word));
   const getStems = (word: string): readonly string[] => known.getOrCreate(word, makeStems);
   return {
-    beginning(word) {
+    /** How the words begin that are forms of this one: there are none that begin otherwise, but those of `others`. */
+    beginning(word: string): string {
       const lengths = active.map(({ stem }) => countSharedLetters(word, stem(word)));
       const least = Math.min(word.length, ...lengths);
       // The last letter of a stem may be one that stands for another: battery, batteries.
       return word.slice(0, Math.max(Math.min(word.length, shortest), least - 1));
     },
-    others(word) {
+    /** Forms of the word that begin otherwise. */
+    others(word: string): readonly string[] {
       if (!chosen.includes('en')) return [];
       const singular = irregular.get(word) ?? irregular.get(english(word)) ?? word;
       const plurals = forms.get(singular) ?? forms.get(english(singular)) ?? [];
@@ -103,20 +95,22 @@ export function createStems(chosen: readonly Language[]): Stems {
           : [singular, ...plurals, `${singular}s`, ...plurals.map(plural => `${plural}s`)];
       return [...all.filter(form => form !== word), ...listOtherSpellings(word)];
     },
-    isSame(one, other) {
+    isSame(one: string, other: string): boolean {
       if (one === other) return true;
       if (one.length < shortest || other.length < shortest) return false;
       const mine = getStems(one);
       return getStems(other).some((stem, index) => stem === mine[index]);
     },
-    keysOf(words) {
+    /** Keys of words together, one for each language: words with one in common are forms of each other. */
+    keysOf(words: readonly string[]): readonly string[] {
       const stems = words.map(word => (word.length < shortest ? undefined : getStems(word)));
       const keys = active.map((_, index) =>
         stems.map((own, place) => own?.[index] ?? words[place]).join(' '),
       );
       return [...new Set(keys.map((key, index) => `${active[index]?.language} ${key}`))];
     },
-    isFiller: word => fillers.has(word),
+    /** Whether it is a function word, which says nothing of what is searched for. */
+    isFiller: (word: string) => fillers.has(word),
   };
 }
 

@@ -11,10 +11,7 @@ import type { Connected } from '../connected.ts';
 export type InPlaceListener = (inPlace: boolean) => void;
 
 /** Of the file that was opened, and its log. */
-export interface FileIdentity {
-  /** @throws StorageError `moved` when the path leads to another file, or to none; costs 2 microseconds */
-  check(): void;
-}
+export type FileIdentity = ReturnType<typeof createFileIdentity>;
 
 /** How often the log is looked at too, in milliseconds, while it is in its place. */
 const logEvery = 1000;
@@ -27,7 +24,7 @@ export function createFileIdentity(
   file: string,
   log: boolean,
   listener: InPlaceListener = () => undefined,
-): FileIdentity {
+) {
   const result = new Int32Array(resultWords);
   const logFile = `${file}-wal`;
   let known: string | undefined;
@@ -54,7 +51,8 @@ export function createFileIdentity(
   }
 
   return {
-    check() {
+    /** @throws StorageError `moved` when the path leads to another file, or to none; costs 2 microseconds */
+    check(): void {
       checkLog();
       const inPlace = !isOtherFile() && !logIsOther;
       if (inPlace !== wasInPlace) {

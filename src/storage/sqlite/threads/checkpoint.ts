@@ -28,17 +28,10 @@ interface Log {
   readonly checkpointed: number;
 }
 
-export interface Checkpoints {
-  /** To be called, and waited for, before each write transaction. */
-  before(): Promise<void> | undefined;
-  /** To be called after each commit. */
-  after(): void;
-  /** Ends the thread and its connection. */
-  close(): Promise<void>;
-}
+export type Checkpoints = ReturnType<typeof createCheckpoints>;
 
 /** @param file the database; an empty log, or none as in memory, never starts the thread */
-export function createCheckpoints(writer: Connected, file: string): Checkpoints {
+export function createCheckpoints(writer: Connected, file: string) {
   const pageSize = Number(writer.connection.prepare('PRAGMA page_size').values()[0]?.[0]);
   const readLog = writer.connection.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
   let thread: Worker | undefined;
@@ -101,12 +94,15 @@ export function createCheckpoints(writer: Connected, file: string): Checkpoints 
 
   writer.execute(`PRAGMA wal_autocheckpoint = ${(broken ? wanted : backStop) / pageSize}`);
   return {
+    /** To be called, and waited for, before each write transaction. */
     before: waitForRoom,
-    after() {
+    /** To be called after each commit. */
+    after(): void {
       if (broken || copying !== undefined || readLogBytes().waiting < wanted) return;
       begin(false);
     },
-    async close() {
+    /** Ends the thread and its connection. */
+    async close(): Promise<void> {
       readLog.finalize();
       if (thread === undefined || broken) return;
       const ended = Promise.withResolvers<void>();

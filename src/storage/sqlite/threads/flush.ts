@@ -11,16 +11,7 @@ import { StorageError } from '../../database.ts';
 /** Makes durable what has been written to the file of a descriptor. */
 export type Flush = (descriptor: number) => Promise<void>;
 
-export interface LogFlusher {
-  /**
-   * Resolves when everything that was committed before the call is on the disk.
-   * @throws StorageError `unavailable` when the disk reports a failure, and ever after
-   */
-  flush(): Promise<void>;
-  /** @throws StorageError `unavailable` after a flush that has failed */
-  check(): void;
-  close(): void;
-}
+export type LogFlusher = ReturnType<typeof createLogFlusher>;
 
 const flushData: Flush = promisify(fdatasync);
 
@@ -29,7 +20,7 @@ const flushData: Flush = promisify(fdatasync);
  * cancels none. It stays one file for as long as any connection is open.
  * @param file the database; one in memory has no log, and nothing is flushed
  */
-export function createLogFlusher(file: string, flushFile: Flush = flushData): LogFlusher {
+export function createLogFlusher(file: string, flushFile: Flush = flushData) {
   const log = `${file}-wal`;
   // For any other database a missing log is an error: without it nothing would be made durable, unnoticed.
   if (file === ':memory:')
@@ -38,13 +29,18 @@ export function createLogFlusher(file: string, flushFile: Flush = flushData): Lo
   const descriptor = openSync(log, 'r+');
   let failure: StorageError | undefined;
 
+  /** @throws StorageError `unavailable` after a flush that has failed */
   function check(): void {
     if (failure !== undefined) throw failure;
   }
 
   return {
     check,
-    async flush() {
+    /**
+     * Resolves when everything that was committed before the call is on the disk.
+     * @throws StorageError `unavailable` when the disk reports a failure, and ever after
+     */
+    async flush(): Promise<void> {
       check();
       try {
         await flushFile(descriptor);

@@ -18,17 +18,11 @@ export type BackgroundResult =
   | { readonly rows: unknown[] }
   | { readonly kind: StorageErrorKind | undefined; readonly message: string };
 
-export interface BackgroundReader {
-  snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  /** Ends the thread and its connection. */
-  close(): Promise<void>;
-}
-
 /**
  * @param file the database; the thread starts when it is first needed
  * @param renew called before each result is given: it may be newer than what this thread has seen in its turn
  */
-export function createBackgroundReader(file: string, renew?: () => void): BackgroundReader {
+export function createBackgroundReader(file: string, renew?: () => void) {
   let thread: Worker | undefined;
   /** Statements that the thread has yet to run, in order. */
   const pending: PromiseWithResolvers<unknown[]>[] = [];
@@ -86,7 +80,8 @@ export function createBackgroundReader(file: string, renew?: () => void): Backgr
       last = done.catch(() => undefined);
       return done;
     },
-    async close() {
+    /** Ends the thread and its connection. */
+    async close(): Promise<void> {
       await last;
       if (thread === undefined) return;
       const ended = Promise.withResolvers<void>();
