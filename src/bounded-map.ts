@@ -6,16 +6,7 @@
  * what is found in the elder moves to the younger. Deleting entries one by one would cost more: a Map's
  * iterator walks over what was deleted before it finds the oldest that is left.
  */
-export interface BoundedMap<Key, Value> {
-  get(key: Key): Value | undefined;
-  /** The value of a key; where there is none, that which is made now. */
-  getOrCreate(key: Key, create: (key: Key) => Value): Value;
-  set(key: Key, value: Value): void;
-  delete(key: Key): void;
-  clear(): void;
-  /** What the entries at present add up to; one that is in both generations counts twice. */
-  size(): number;
-}
+export type BoundedMap<Key, Value> = ReturnType<typeof createBoundedMap<Key, Value>>;
 
 /**
  * @param limit what all entries may add up to
@@ -26,7 +17,7 @@ export function createBoundedMap<Key, Value>(
   limit: number,
   sizeOf: (value: Value) => number = () => 1,
   dropped?: (value: Value) => void,
-): BoundedMap<Key, Value> {
+) {
   const generation = Math.max(1, Math.floor(limit / 2));
   let younger = new Map<Key, Value>();
   let elder = new Map<Key, Value>();
@@ -61,7 +52,8 @@ export function createBoundedMap<Key, Value>(
   }
   return {
     get,
-    getOrCreate(key, create) {
+    /** The value of a key; where there is none, that which is made now. */
+    getOrCreate(key: Key, create: (key: Key) => Value): Value {
       const found = get(key);
       if (found !== undefined) return found;
       const value = create(key);
@@ -69,7 +61,7 @@ export function createBoundedMap<Key, Value>(
       return value;
     },
     set,
-    delete(key) {
+    delete(key: Key): void {
       const value = younger.get(key);
       if (value !== undefined) youngerSize -= sizeOf(value);
       const old = elder.get(key);
@@ -77,7 +69,7 @@ export function createBoundedMap<Key, Value>(
       younger.delete(key);
       elder.delete(key);
     },
-    clear() {
+    clear(): void {
       drop(elder);
       elder = younger;
       younger = new Map();
@@ -86,6 +78,7 @@ export function createBoundedMap<Key, Value>(
       youngerSize = 0;
       elderSize = 0;
     },
+    /** What the entries at present add up to; one that is in both generations counts twice. */
     size: () => youngerSize + elderSize,
   };
 }

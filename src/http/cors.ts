@@ -50,12 +50,7 @@ const exposed = [
   'WWW-Authenticate',
 ].join(', ');
 
-export interface Cors {
-  /** Adds the headers with which a browser hands a response to a page of this origin. */
-  allowOrigin(headers: Headers, origin: string): void;
-  /** The headers of a preflight's response. */
-  preflight(request: Request): Record<string, string>;
-}
+export type Cors = ReturnType<typeof createCors>;
 
 /**
  * @returns the origin as browsers send it (RFC 6454 §6.2): in lower case, without the port that its scheme has anyway
@@ -71,17 +66,19 @@ export function parseOrigin(text: string): string {
 }
 
 /** @param origins origins that may call; undefined for any. `null` is never allowed: any page can have it. */
-export function createCors(origins: readonly string[] | undefined): Cors {
+export function createCors(origins: readonly string[] | undefined) {
   const isAllowed = (origin: string) =>
     origin !== 'null' && (origins === undefined ? !holdsCredential(origin) : origins.includes(origin));
   return {
-    allowOrigin(headers, origin) {
+    /** Adds the headers with which a browser hands a response to a page of this origin. */
+    allowOrigin(headers: Headers, origin: string): void {
       if (!isAllowed(origin)) return;
       headers.set('Access-Control-Allow-Origin', origin);
       headers.set('Access-Control-Allow-Credentials', 'true');
       headers.set('Access-Control-Expose-Headers', exposed);
     },
-    preflight(request) {
+    /** The headers of a preflight's response. */
+    preflight(request: Request): Record<string, string> {
       const list = request.headers.get('access-control-request-headers') ?? '';
       const wanted = new Set(list.split(',').map(name => name.trim().toLowerCase()));
       const extra = allowedOnRequest.filter(name => wanted.has(name.toLowerCase()));

@@ -39,19 +39,7 @@ interface StoredReply extends Reply {
   readonly negotiated?: string;
 }
 
-export interface Idempotency {
-  /**
-   * @param confirm whether the caller may still have the response, new or stored; throws when not
-   * @throws HttpError 409 while the first request runs, 422 when this is another request
-   */
-  run(
-    request: IdempotentRequest,
-    confirm: (session: Transaction) => Promise<void>,
-    work: (session: Transaction) => Promise<Reply>,
-  ): Promise<Outcome>;
-  /** Forgets some responses older than 24 hours; gives how many: see `removeInParts`. */
-  sweep(): Promise<number>;
-}
+export type Idempotency = ReturnType<typeof createIdempotency>;
 
 /** @throws HttpError 400 when the header is not 1 to 255 visible ASCII characters */
 export function readIdempotencyKey(headers: Headers): string | undefined {
@@ -62,7 +50,7 @@ export function readIdempotencyKey(headers: Headers): string | undefined {
 }
 
 /** @param secrets keys derived from the first encrypt stored responses and hash requests; all are tried to read them */
-export function createIdempotency(database: Database, clock: Clock, secrets: Secrets): Idempotency {
+export function createIdempotency(database: Database, clock: Clock, secrets: Secrets) {
   const { build } = database;
   const seal = createSeal(secrets, 'idempotency answers');
   const hashKeys = secrets.map(secret =>
@@ -120,7 +108,15 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
   }
 
   return {
-    async run(request, confirm, work) {
+    /**
+     * @param confirm whether the caller may still have the response, new or stored; throws when not
+     * @throws HttpError 409 while the first request runs, 422 when this is another request
+     */
+    async run(
+      request: IdempotentRequest,
+      confirm: (session: Transaction) => Promise<void>,
+      work: (session: Transaction) => Promise<Reply>,
+    ): Promise<Outcome> {
       const hashes = hashKeys.map(key => hashRequest(request, key));
       try {
         return await database.write(
@@ -148,6 +144,7 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
         throw new HttpError('IDEMPOTENCY_KEY_IN_USE', { headers: { 'Retry-After': '1' } });
       }
     },
+    /** Forgets some responses older than 24 hours; gives how many: see `removeInParts`. */
     sweep: () => database.write(session => session.run(expired({ before: clock.now() - dayMs }))),
   };
 }

@@ -17,28 +17,22 @@ export const toVendorType = (version: string) => `application/vnd.catalog.${vers
 export const codings = ['br', 'zstd', 'gzip', 'deflate'] as const;
 export type Coding = (typeof codings)[number];
 
-export interface Negotiate {
-  /**
-   * The first of the offered media types that the client prefers; undefined when it accepts none. A client that accepts
-   * application/problem+json and nothing else says how errors are to look: a success is the first that is offered.
-   */
-  mediaType(accept: string | null, offered: readonly string[]): string | undefined;
-  /** Whether errors are wanted as application/problem+json: only when Accept names it (RFC 9457 §3). */
-  wantsProblem(accept: string | null): boolean;
-  /** The coding to apply; undefined for none; null when the client refuses every one, and none as well. */
-  coding(acceptEncoding: string | null): Coding | undefined | null;
-}
+export type Negotiate = ReturnType<typeof createNegotiate>;
 
 const cachedHeaders = 1000;
 /** Longer headers are read each time: 1000 of those would be megabytes. */
 const longestCached = 300;
 
 /** The responses are cached per header value: clients repeat theirs word for word. */
-export function createNegotiate(): Negotiate {
+export function createNegotiate() {
   const mediaTypes = new LRUCache<string, { mediaType: string | undefined }>({ max: cachedHeaders });
   const encodings = new LRUCache<string, { coding: Coding | undefined | null }>({ max: cachedHeaders });
   return {
-    mediaType(accept, offered) {
+    /**
+     * The first of the offered media types that the client prefers; undefined when it accepts none. A client that accepts
+     * application/problem+json and nothing else says how errors are to look: a success is the first that is offered.
+     */
+    mediaType(accept: string | null, offered: readonly string[]): string | undefined {
       const first = offered[0];
       if (accept === null || accept === '*/*' || accept === first) return first;
       const key = `${offered.join()} ${accept}`;
@@ -48,11 +42,13 @@ export function createNegotiate(): Negotiate {
       if (accept.length <= longestCached) mediaTypes.set(key, { mediaType });
       return mediaType;
     },
-    wantsProblem(accept) {
+    /** Whether errors are wanted as application/problem+json: only when Accept names it (RFC 9457 §3). */
+    wantsProblem(accept: string | null): boolean {
       if (accept === null || !accept.toLowerCase().includes(problemJson)) return false;
       return createNegotiator(accept).mediaType([problemJson]) !== undefined;
     },
-    coding(acceptEncoding) {
+    /** The coding to apply; undefined for none; null when the client refuses every one, and none as well. */
+    coding(acceptEncoding: string | null): Coding | undefined | null {
       if (acceptEncoding === null) return undefined;
       const cached = encodings.get(acceptEncoding);
       if (cached !== undefined) return cached.coding;

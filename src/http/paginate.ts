@@ -122,27 +122,10 @@ export function formatEnvelope({ items, meta, links }: PageTexts): PageBody | Pr
   return joinItems('{"data":[', items, after);
 }
 
-export interface Paginator {
-  /** @throws HttpError 400: parameters that exclude each other, or INVALID_CURSOR */
-  request(
-    query: PageQuery & SortQuery,
-    conditions: readonly Condition[],
-    columns: Readonly<Record<string, string>>,
-    list: string,
-  ): ListRequest;
-  /** @param items the JSON text of each row; @param extra JSON text: members that `meta` has besides */
-  page(
-    listed: Listed<unknown>,
-    request: ListRequest,
-    list: string,
-    url: RequestUrl,
-    items: readonly string[],
-    extra?: string,
-  ): PageTexts;
-}
+export type Paginator = ReturnType<typeof createPaginator>;
 
 /** @param secret the service's secret, from which the key that signs cursors is derived */
-export function createPaginator(secret: string): Paginator {
+export function createPaginator(secret: string) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'catalog cursors', 32));
   const sign = (payload: string, binding: string) =>
     createHmac('sha256', key).update(`${binding}\n${payload}`).digest().subarray(0, 12);
@@ -184,12 +167,26 @@ export function createPaginator(secret: string): Paginator {
   }
 
   return {
-    request(query, conditions, columns, list) {
+    /** @throws HttpError 400: parameters that exclude each other, or INVALID_CURSOR */
+    request(
+      query: PageQuery & SortQuery,
+      conditions: readonly Condition[],
+      columns: Readonly<Record<string, string>>,
+      list: string,
+    ): ListRequest {
       const column = columns[query.sort ?? 'id'] ?? 'id';
       const order = { column, descending: query.order === 'desc' };
       return { conditions, order, page: toPageRequest(query, toBinding(list, conditions, order)) };
     },
-    page(listed, { conditions, order, page }, list, url, items, extra) {
+    /** @param items the JSON text of each row; @param extra JSON text: members that `meta` has besides */
+    page(
+      listed: Listed<unknown>,
+      { conditions, order, page }: ListRequest,
+      list: string,
+      url: RequestUrl,
+      items: readonly string[],
+      extra?: string,
+    ): PageTexts {
       const link = createLinker(url);
       const besides = extra === undefined ? '' : `,${extra}`;
       if (page.kind === 'offset') {

@@ -56,19 +56,6 @@ interface MadeList {
   readonly isProvisional?: boolean;
 }
 
-export interface CachedLists {
-  /**
-   * @param key names the response: the complete address it was requested at
-   * @param requested what the address means; not called where the response is known
-   * @param make reads the list as it is then
-   */
-  respond(
-    key: string,
-    requested: () => ListRequest,
-    make: (request: ListRequest) => Promise<MadeList>,
-  ): Reply | Promise<Reply>;
-}
-
 interface CachedList extends ListRequest {
   readonly key: string;
   readonly bytes: number;
@@ -81,7 +68,7 @@ interface CachedList extends ListRequest {
 export function createCachedLists(
   { changes }: Pick<Database, 'changes'>,
   collections: readonly [Collection, ...Collection[]],
-): CachedLists {
+) {
   const replyWith = createCachedReplies();
   const index = createListIndex<CachedList>(collections[0]);
   const made = new LRUCache<string, CachedList>({
@@ -164,12 +151,14 @@ export function createCachedLists(
     return cached.reply;
   }
   return {
-    respond: (key, requested, make) => runWhenReady(changes.check(), () => respond(key, requested, make)),
+    /**
+     * @param key names the response: the complete address it was requested at
+     * @param requested what the address means; not called where the response is known
+     * @param make reads the list as it is then
+     */
+    respond: (key: string, requested: () => ListRequest, make: (request: ListRequest) => Promise<MadeList>) =>
+      runWhenReady(changes.check(), () => respond(key, requested, make)),
   };
-}
-
-export interface CachedResources {
-  respond(id: number): Reply | Promise<Reply>;
 }
 
 /** What a response shows: the body, and the epoch milliseconds of its last change. */
@@ -183,7 +172,7 @@ export function createCachedResources<Row extends { readonly id: number }>(
   { changes }: Pick<Database, 'changes'>,
   rows: CachedRows<Row, Reply>,
   show: (row: Row | undefined, id: number) => Shown,
-): CachedResources {
+) {
   const replyWith = createCachedReplies();
 
   function showCached(cached: CachedRow<Row, Reply> | undefined, id: number): Reply {
@@ -203,7 +192,7 @@ export function createCachedResources<Row extends { readonly id: number }>(
     return showCached(cached, id);
   }
   return {
-    respond(id) {
+    respond(id: number): Reply | Promise<Reply> {
       // What is read now is new without a check.
       if (rows.get(id) === undefined) return respond(id);
       return runWhenReady(changes.check(), () => respond(id));

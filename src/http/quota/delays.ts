@@ -27,14 +27,7 @@ interface Charged {
   readonly state: QuotaState;
 }
 
-export interface Delays {
-  /** Counts a failure against all of them; against none when one of them has to wait. */
-  charge(charges: readonly Charge[]): Promise<Charged>;
-  /** Takes the failure back. */
-  refund(charges: readonly Charge[]): Promise<Charged>;
-  /** Forgets some of what has been forgiven long ago; gives how many counters: see `removeInParts`. */
-  sweep(): Promise<number>;
-}
+export type Delays = ReturnType<typeof createGrowingDelays>;
 
 export interface Counter {
   readonly failures: number;
@@ -141,7 +134,7 @@ export interface Counters {
   sweep(before: number): Promise<number>;
 }
 
-export function createGrowingDelays(counters: Counters, clock: Clock): Delays {
+export function createGrowingDelays(counters: Counters, clock: Clock) {
   const count = (charges: readonly Charge[], found: ReadonlyMap<string, Counter>, now: number): Counted[] =>
     charges.map(charge => ({
       ...charge,
@@ -176,7 +169,8 @@ export function createGrowingDelays(counters: Counters, clock: Clock): Delays {
     [...found.values()].some(counter => isAhead(counter, now));
 
   return {
-    async charge(charges) {
+    /** Counts a failure against all of them; against none when one of them has to wait. */
+    async charge(charges: readonly Charge[]): Promise<Charged> {
       const now = clock.now();
       const found = await counters.read(charges.map(hashCharge));
       const standing = findTightest(count(charges, found, now), now);
@@ -184,7 +178,9 @@ export function createGrowingDelays(counters: Counters, clock: Clock): Delays {
       if (mustWait(standing) && !isAnyAhead(found, now)) return standing;
       return update(charges, addFailure, mustWait);
     },
-    refund: charges => update(charges, removeLastFailure),
+    /** Takes the failure back. */
+    refund: (charges: readonly Charge[]) => update(charges, removeLastFailure),
+    /** Forgets some of what has been forgiven long ago; gives how many counters: see `removeInParts`. */
     sweep: () => counters.sweep(clock.now() - keptMs),
   };
 }

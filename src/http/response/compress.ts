@@ -16,19 +16,9 @@ const deflate = promisify(zlib.deflate);
 
 const brotliOptions = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } };
 
-export interface Compressor {
-  /**
-   * A promise only when it has to be done.
-   * @param etag names the body: the same tag gives the same bytes, cached for clients that poll
-   */
-  compress(
-    body: string | Uint8Array,
-    coding: Coding,
-    etag: string | undefined,
-  ): Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
-}
+export type Compressor = ReturnType<typeof createCompressor>;
 
-export function createCompressor(): Compressor {
+export function createCompressor() {
   const cached = new LRUCache<string, Uint8Array<ArrayBuffer>>({
     maxSize: cachedBytes,
     sizeCalculation: bytes => bytes.byteLength + 64,
@@ -42,7 +32,11 @@ export function createCompressor(): Compressor {
     return compressed;
   }
   return {
-    compress(body, coding, etag) {
+    /**
+     * A promise only when it has to be done.
+     * @param etag names the body: the same tag gives the same bytes, cached for clients that poll
+     */
+    compress(body: string | Uint8Array, coding: Coding, etag: string | undefined) {
       if (etag === undefined) return compressUncached(body, coding);
       const key = `${coding} ${etag}`;
       return cached.get(key) ?? shareRun(key, () => compressAndKeep(body, coding, key));

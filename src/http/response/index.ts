@@ -17,13 +17,6 @@ import type { Stopping } from './stopping.ts';
 /** How many times its limit a caller may poll for nothing in one window; then a 304 is charged as any other response. */
 const refundsPerRequest = 10;
 
-export interface Responder {
-  /** Turns anything thrown into the reply that the caller gets. */
-  failure(exchange: Exchange, thrown: unknown): Reply;
-  /** A promise only when something has to be waited for: most responses need no turn of the event loop. */
-  respond(exchange: Exchange, reply: Reply): Response | Promise<Response>;
-}
-
 export interface ResponderOptions {
   readonly clock: Clock;
   readonly cors: Cors;
@@ -33,7 +26,7 @@ export interface ResponderOptions {
   readonly stopping: Stopping;
 }
 
-export function createResponder(options: ResponderOptions): Responder {
+export function createResponder(options: ResponderOptions) {
   const { clock, cors, quota, negotiate, compressor, stopping } = options;
   const common = createCommonHeaders(quota);
 
@@ -49,9 +42,11 @@ export function createResponder(options: ResponderOptions): Responder {
   }
 
   return {
-    failure: (exchange, thrown) => toFailureReply(exchange, thrown, negotiate),
+    /** Turns anything thrown into the reply that the caller gets. */
+    failure: (exchange: Exchange, thrown: unknown) => toFailureReply(exchange, thrown, negotiate),
 
-    respond(exchange, reply) {
+    /** A promise only when something has to be waited for: most responses need no turn of the event loop. */
+    respond(exchange: Exchange, reply: Reply): Response | Promise<Response> {
       const { body, status } = reply;
       if (body === null) return finish(exchange, reply, status, body);
       if (reply.ranged === true) return respondRanged(exchange, reply, body);

@@ -9,18 +9,11 @@ export interface Stopping {
   gate(): Promise<void> | undefined;
 }
 
-export interface StopControl extends Stopping {
-  begin(): void;
-  /** Holds requests from now on; resolves once none has come for a moment, or after a while. */
-  hold(): Promise<void>;
-  release(): void;
-}
-
 /** Milliseconds without a new request after which all clients are taken to be waiting, and of waiting for that at most. */
 const quietMs = 100;
 const holdMs = 1000;
 
-export function createStopControl(): StopControl {
+export function createStopControl() {
   let begun = false;
   let held: PromiseWithResolvers<void> | undefined;
   let lastHeld = 0;
@@ -30,17 +23,18 @@ export function createStopControl(): StopControl {
       if (held !== undefined) lastHeld = performance.now();
       return held?.promise;
     },
-    begin() {
+    begin(): void {
       begun = true;
     },
-    async hold() {
+    /** Holds requests from now on; resolves once none has come for a moment, or after a while. */
+    async hold(): Promise<void> {
       held = Promise.withResolvers();
       const until = performance.now() + holdMs;
       // On a busy machine, what clients have sent is taken up late.
       do await Bun.sleep(quietMs);
       while (performance.now() - lastHeld < quietMs && performance.now() < until);
     },
-    release() {
+    release(): void {
       held?.resolve();
       held = undefined;
     },
