@@ -5,22 +5,13 @@ import { parseStored } from '../../storage/damage.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { toDates } from '../../storage/moments.ts';
 import type { Row } from '../../storage/tables.ts';
-import { type Author, type AuthoredStore, createAuthoredStore } from '../authored/store.ts';
+import { type Author, createAuthoredStore } from '../authored/store.ts';
 import { toArticleText } from '../search/texts.ts';
 import type { ArticleFields } from './schema.ts';
 
 export type StoredArticle = Row<'articles'>;
 
-export interface ArticleStore extends Omit<AuthoredStore<StoredArticle>, 'insert' | 'update'> {
-  insert(session: Transaction, author: Author, fields: ArticleFields, cause: Cause): Promise<StoredArticle>;
-  /** Writes new fields over an article that is locked. */
-  update(
-    session: Transaction,
-    before: StoredArticle,
-    fields: ArticleFields,
-    cause: Cause,
-  ): Promise<StoredArticle>;
-}
+export type ArticleStore = ReturnType<typeof createArticleStore>;
 
 export function toArticle(row: StoredArticle) {
   return {
@@ -39,7 +30,7 @@ const toArticleColumns = ({ title, body, tags }: ArticleFields) => ({
   tags: JSON.stringify(tags),
 });
 
-export function createArticleStore(database: Database, outbox: Outbox): ArticleStore {
+export function createArticleStore(database: Database, outbox: Outbox) {
   const { build } = database;
   const rows = createAuthoredStore<StoredArticle>(database, outbox, {
     table: 'articles',
@@ -58,12 +49,13 @@ export function createArticleStore(database: Database, outbox: Outbox): ArticleS
 
   return {
     ...rows,
-    async insert(session, author, fields, cause) {
+    async insert(session: Transaction, author: Author, fields: ArticleFields, cause: Cause) {
       const row = await rows.insert(session, author, toArticleColumns(fields), cause);
       await addTags(session, row.id, fields.tags);
       return row;
     },
-    async update(session, before, fields, cause) {
+    /** Writes new fields over an article that is locked. */
+    async update(session: Transaction, before: StoredArticle, fields: ArticleFields, cause: Cause) {
       const row = await rows.update(session, before, toArticleColumns(fields), cause);
       if (row.tags !== before.tags) {
         await session.run(build.deleteFrom('article_tags').where('article_id', '=', row.id).compile());

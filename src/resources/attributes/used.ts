@@ -2,16 +2,11 @@
 import { sql } from 'kysely';
 import type { Database } from '../../storage/database.ts';
 
-export interface UsedAttributes {
-  /** Whether any product has it. */
-  isUsed(key: string): Promise<boolean>;
-  /** The keys of all, as far as they are compared with one that is not known. */
-  readKeys(): Promise<readonly string[]>;
-}
+export type UsedAttributes = ReturnType<typeof createUsedAttributes>;
 
 const mostCompared = 1000;
 
-export function createUsedAttributes({ build, read }: Pick<Database, 'build' | 'read'>): UsedAttributes {
+export function createUsedAttributes({ build, read }: Pick<Database, 'build' | 'read'>) {
   // One step in the index for each key: there may be millions of products, with hundreds of values each.
   const keys = sql<{ key: string }>`with recursive used (key) as (
       select min(key) from product_attributes
@@ -19,10 +14,12 @@ export function createUsedAttributes({ build, read }: Pick<Database, 'build' | '
     ) select key from used where key is not null limit ${sql.lit(mostCompared)}`.compile(build);
 
   return {
-    async isUsed(key) {
+    /** Whether any product has it. */
+    async isUsed(key: string): Promise<boolean> {
       const query = sql<{ key: string }>`select key from product_attributes where key = ${key} limit 1`;
       return (await read.first(query.compile(build))) !== undefined;
     },
+    /** The keys of all, as far as they are compared with one that is not known. */
     readKeys: async () => (await read.all(keys)).map(({ key }) => key),
   };
 }

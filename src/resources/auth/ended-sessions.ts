@@ -18,18 +18,9 @@ const againAfterMs = 5000;
 /** No access token lives so long; machines whose clocks differ by minutes included. */
 const keptForMs = (accessLifetime + 300) * 1000;
 
-export interface EndedSessions {
-  /** Ends, with the commit, the access tokens of all generations before this one. */
-  end(session: Transaction, userId: number, generation: number, at: number): Promise<void>;
-  /** Whether this process knows that an access token has ended. */
-  has(userId: number, generation: number): boolean;
-  /** Resolves when what other processes have ended is known; undefined when it is already. Never rejects. */
-  known(now: number): Promise<void> | undefined;
-  /** Forgets some of those whose access tokens have expired; gives how many: see `removeInParts`. */
-  sweep(session: Session, now: number): Promise<number>;
-}
+export type EndedSessions = ReturnType<typeof createEndedSessions>;
 
-export function createEndedSessions(database: Pick<Database, 'build' | 'dialect' | 'read'>): EndedSessions {
+export function createEndedSessions(database: Pick<Database, 'build' | 'dialect' | 'read'>) {
   const { build, read } = database;
   const ended = new Map<number, { readonly generation: number; readonly at: number }>();
   /** When to poll again, by the clock of the requests. */
@@ -67,7 +58,8 @@ export function createEndedSessions(database: Pick<Database, 'build' | 'dialect'
   }
 
   return {
-    async end(session, userId, generation, at) {
+    /** Ends, with the commit, the access tokens of all generations before this one. */
+    async end(session: Transaction, userId: number, generation: number, at: number): Promise<void> {
       const set = { generation, ended_at: at };
       const query = build
         .insertInto('ended_sessions')
@@ -76,16 +68,19 @@ export function createEndedSessions(database: Pick<Database, 'build' | 'dialect'
       await session.run(query.compile());
       session.onCommit(() => keep(userId, generation, at));
     },
-    has(userId, generation) {
+    /** Whether this process knows that an access token has ended. */
+    has(userId: number, generation: number): boolean {
       const known = ended.get(userId);
       return known !== undefined && generation < known.generation;
     },
-    known(now) {
+    /** Resolves when what other processes have ended is known; undefined when it is already. Never rejects. */
+    known(now: number): Promise<void> | undefined {
       // Also where the clock was put back.
       if (now >= due.from && now < due.until) return undefined;
       polling ??= poll(now);
       return polling;
     },
-    sweep: (session, now) => session.run(expired({ before: now - keptForMs })),
+    /** Forgets some of those whose access tokens have expired; gives how many: see `removeInParts`. */
+    sweep: (session: Session, now: number) => session.run(expired({ before: now - keptForMs })),
   };
 }

@@ -7,20 +7,12 @@ import { prepareRemoval, removeInParts } from '../../storage/table-rows.ts';
 /** How long an address stays known without a sign-in: 90 days, in milliseconds. */
 const lifetime = 90 * dayMs;
 
-export interface KnownAddresses {
-  /** @param account the e-mail address as `toEmailKey` gives it, whether or not there is such a user */
-  isKnown(session: Session, account: string, address: string): Promise<boolean>;
-  keep(session: Session, userId: number, account: string, address: string, now: number): Promise<void>;
-  /** Those of a user whose password others may have known. */
-  forget(session: Session, userId: number): Promise<void>;
-  /** Forgets some of those without a sign-in for long; gives how many: see `removeInParts`. */
-  sweep(session: Session, now: number): Promise<number>;
-}
+export type KnownAddresses = ReturnType<typeof createKnownAddresses>;
 
 const hashAddress = (account: string, address: string) =>
   new Bun.CryptoHasher('sha256').update(`${account} ${address}`).digest('hex');
 
-export function createKnownAddresses(database: Pick<Database, 'build' | 'dialect'>): KnownAddresses {
+export function createKnownAddresses(database: Pick<Database, 'build' | 'dialect'>) {
   const { build } = database;
   const rows = { table: 'known_addresses', key: ['hash'] } as const;
   const allOf = prepareRemoval<{ userId: number }>(
@@ -34,14 +26,15 @@ export function createKnownAddresses(database: Pick<Database, 'build' | 'dialect
     ({ before }) => sql`last_used_at <= ${before}`,
   );
   return {
-    async isKnown(session, account, address) {
+    /** @param account the e-mail address as `toEmailKey` gives it, whether or not there is such a user */
+    async isKnown(session: Session, account: string, address: string): Promise<boolean> {
       const query = build
         .selectFrom('known_addresses')
         .select('user_id')
         .where('hash', '=', hashAddress(account, address));
       return (await session.first(query.compile())) !== undefined;
     },
-    async keep(session, userId, account, address, now) {
+    async keep(session: Session, userId: number, account: string, address: string, now: number) {
       const used = { user_id: userId, last_used_at: now };
       const query = build
         .insertInto('known_addresses')
@@ -49,9 +42,11 @@ export function createKnownAddresses(database: Pick<Database, 'build' | 'dialect
         .onConflict(conflict => conflict.column('hash').doUpdateSet(used));
       await session.run(query.compile());
     },
-    async forget(session, userId) {
+    /** Those of a user whose password others may have known. */
+    async forget(session: Session, userId: number): Promise<void> {
       await removeInParts(() => session.run(allOf({ userId })));
     },
-    sweep: (session, now) => session.run(expired({ before: now - lifetime })),
+    /** Forgets some of those without a sign-in for long; gives how many: see `removeInParts`. */
+    sweep: (session: Session, now: number) => session.run(expired({ before: now - lifetime })),
   };
 }

@@ -3,15 +3,13 @@ const parameters = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as
 
 export const hashPassword = (password: string) => Bun.password.hash(password, parameters);
 
-export interface PasswordCheck {
-  /** Takes the same time whether or not there is a hash to compare with. */
-  verify(password: string, hash: string | null | undefined): Promise<boolean>;
-}
+export type PasswordCheck = ReturnType<typeof createPasswordCheck>;
 
-export function createPasswordCheck(): PasswordCheck {
+export function createPasswordCheck() {
   let decoy: Promise<string> | undefined;
   return {
-    async verify(password, hash) {
+    /** Takes the same time whether or not there is a hash to compare with. */
+    async verify(password: string, hash: string | null | undefined): Promise<boolean> {
       decoy ??= hashPassword(crypto.randomUUID());
       const matches = await Bun.password.verify(password, hash ?? (await decoy));
       return matches && typeof hash === 'string';

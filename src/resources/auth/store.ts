@@ -5,23 +5,13 @@ import { prepareRemoval, removeInParts } from '../../storage/table-rows.ts';
 import type { SessionsTable } from '../../storage/tables/credentials.ts';
 import { createEndedSessions, type EndedSessions } from './ended-sessions.ts';
 
-export interface SessionStore {
-  insert(session: Session, row: SessionsTable): Promise<void>;
-  findByToken(session: Session, tokenHash: string): Promise<SessionsTable | undefined>;
-  /** Notes a use. @returns whether the session still exists */
-  touch(session: Session, id: string, now: number): Promise<boolean>;
-  removeByToken(session: Session, tokenHash: string): Promise<void>;
-  /** Ends all sessions of a user who is locked, and the access tokens that were made in them. */
-  removeAllOf(session: Transaction, userId: number, at: number): Promise<void>;
-  /** Forgets some sessions that have ended; gives how many: see `removeInParts`. */
-  sweep(session: Session, now: number): Promise<number>;
-}
+export type SessionStore = ReturnType<typeof createSessionStore>;
 
 /** @param ended what this process verifies access tokens with, where it verifies any */
 export function createSessionStore(
   database: Pick<Database, 'build' | 'dialect' | 'read'>,
   ended: Pick<EndedSessions, 'end'> = createEndedSessions(database),
-): SessionStore {
+) {
   const { build } = database;
   const rows = { table: 'sessions', key: ['id'] } as const;
   const allOf = prepareRemoval<{ userId: number }>(
@@ -35,19 +25,21 @@ export function createSessionStore(
     ({ now }) => sql`expires_at <= ${now}`,
   );
   return {
-    async insert(session, row) {
+    async insert(session: Session, row: SessionsTable): Promise<void> {
       await session.run(build.insertInto('sessions').values(row).compile());
     },
-    findByToken: (session, hash) =>
+    findByToken: (session: Session, hash: string) =>
       session.first(build.selectFrom('sessions').selectAll().where('token_hash', '=', hash).compile()),
-    async touch(session, id, now) {
+    /** Notes a use. @returns whether the session still exists */
+    async touch(session: Session, id: string, now: number): Promise<boolean> {
       const query = build.updateTable('sessions').set({ last_used_at: now }).where('id', '=', id);
       return (await session.run(query.compile())) > 0;
     },
-    async removeByToken(session, hash) {
+    async removeByToken(session: Session, hash: string): Promise<void> {
       await session.run(build.deleteFrom('sessions').where('token_hash', '=', hash).compile());
     },
-    async removeAllOf(session, userId, at) {
+    /** Ends all sessions of a user who is locked, and the access tokens that were made in them. */
+    async removeAllOf(session: Transaction, userId: number, at: number): Promise<void> {
       await removeInParts(() => session.run(allOf({ userId })));
       const user = build.selectFrom('users').select('session_generation').where('id', '=', userId);
       const generation = ((await session.first(user.compile()))?.session_generation ?? 0) + 1;
@@ -55,6 +47,7 @@ export function createSessionStore(
       await session.run(set.compile());
       await ended.end(session, userId, generation, at);
     },
-    sweep: (session, now) => session.run(expired({ now })),
+    /** Forgets some sessions that have ended; gives how many: see `removeInParts`. */
+    sweep: (session: Session, now: number) => session.run(expired({ now })),
   };
 }

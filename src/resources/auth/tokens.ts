@@ -21,21 +21,10 @@ interface TokenUser {
   readonly session_generation: number;
 }
 
-export interface Tokens {
-  signAccess(user: TokenUser): Promise<string>;
-  signRefresh(userId: number, sessionId: string): Promise<string>;
-  /** The caller an access token stands for, or why it stands for none. */
-  verifyAccess(token: string): Caller | ErrorCode | Promise<Caller | ErrorCode>;
-  /** The session a refresh token belongs to, or why it belongs to none. */
-  verifyRefresh(token: string): Promise<{ readonly sessionId: string } | ErrorCode>;
-}
+export type Tokens = ReturnType<typeof createTokens>;
 
 /** @param secrets the first signs; all verify, so that a secret can be replaced while tokens live */
-export function createTokens(
-  secrets: Secrets,
-  clock: Clock,
-  ended: Pick<EndedSessions, 'has' | 'known'>,
-): Tokens {
+export function createTokens(secrets: Secrets, clock: Clock, ended: Pick<EndedSessions, 'has' | 'known'>) {
   const [signingKey, ...previous] = secrets.map(secret => new TextEncoder().encode(secret));
   if (signingKey === undefined) throw new Error('at least one secret is needed');
   const keys = [signingKey, ...previous];
@@ -83,17 +72,19 @@ export function createTokens(
     ended.has(caller.userId, caller.generation) ? 'UNAUTHORIZED' : caller;
 
   return {
-    signAccess: ({ id, role, session_generation: generation }) =>
+    signAccess: ({ id, role, session_generation: generation }: TokenUser) =>
       sign({ userId: String(id), role, use: 'access', generation }, accessLifetime),
-    signRefresh: (userId, sessionId) =>
+    signRefresh: (userId: number, sessionId: string) =>
       sign({ userId: String(userId), sessionId, use: 'refresh' }, refreshLifetime),
-    verifyAccess(token) {
+    /** The caller an access token stands for, or why it stands for none. */
+    verifyAccess(token: string): Caller | ErrorCode | Promise<Caller | ErrorCode> {
       const known = cached.get(token);
       if (known === undefined) return verifyUncached(token);
       if (known.expiresAt <= readSeconds()) return 'TOKEN_EXPIRED';
       return runWhenReady(ended.known(clock.now()), () => admitUnlessEnded(known.caller));
     },
-    async verifyRefresh(token) {
+    /** The session a refresh token belongs to, or why it belongs to none. */
+    async verifyRefresh(token: string): Promise<{ readonly sessionId: string } | ErrorCode> {
       const claims = await verify(token);
       if (typeof claims === 'string') return claims;
       const { use, sessionId } = claims;

@@ -8,7 +8,7 @@ import { mostAtOnce, prepareByKeys } from '../../storage/batched-lookups.ts';
 import { createBulk, createBulkInsert } from '../../storage/bulk.ts';
 import { getPathsAbove, splitPath } from '../../storage/categories/names.ts';
 import { createCategoryTree } from '../../storage/categories/tree.ts';
-import type { Database, Lookup, Session, Transaction } from '../../storage/database.ts';
+import type { Database, Lookup, Transaction } from '../../storage/database.ts';
 import { noImage, type StoredCategory } from './row.ts';
 import { createCategoryWriter } from './write.ts';
 
@@ -28,16 +28,9 @@ interface CategoryChange {
 type Named = Pick<StoredCategory, 'id' | 'path' | 'path_at'>;
 export type CategoriesByPath = ReadonlyMap<string, Named>;
 
-export interface ProductCategories {
-  /** Keeps all paths as they are until the transaction ends: to be called before a product is read to be changed. */
-  share(session: Session): Promise<void>;
-  /** The categories that products name, by their paths; makes those that are new. The tree is shared. */
-  find(session: Transaction, products: readonly Categorized[], cause: Cause): Promise<CategoriesByPath>;
-  /** Writes the further categories of products. @param known has them all */
-  write(session: Transaction, changes: readonly CategoryChange[], known: CategoriesByPath): Promise<void>;
-}
+export type ProductCategories = ReturnType<typeof createProductCategories>;
 
-export function createProductCategories(database: Database, outbox: Outbox): ProductCategories {
+export function createProductCategories(database: Database, outbox: Outbox) {
   const { build, dialect } = database;
   const tree = createCategoryTree(database);
   const writer = createCategoryWriter(database, outbox);
@@ -98,9 +91,11 @@ export function createProductCategories(database: Database, outbox: Outbox): Pro
   }
 
   return {
+    /** Keeps all paths as they are until the transaction ends: to be called before a product is read to be changed. */
     share: tree.share,
 
-    async find(session, products, cause) {
+    /** The categories that products name, by their paths; makes those that are new. The tree is shared. */
+    async find(session: Transaction, products: readonly Categorized[], cause: Cause) {
       const known = new Map<string, Named>();
       const paths = new Set<string>();
       for (const { category, categories } of products) {
@@ -119,7 +114,8 @@ export function createProductCategories(database: Database, outbox: Outbox): Pro
       return known;
     },
 
-    async write(session, changes, known) {
+    /** Writes the further categories of products. @param known has them all */
+    async write(session: Transaction, changes: readonly CategoryChange[], known: CategoriesByPath) {
       const [gone, fresh]: [unknown[][], unknown[][]] = [[], []];
       for (const { id, before, after } of changes) {
         const [had, has] = [before?.categories ?? [], after?.categories ?? []];

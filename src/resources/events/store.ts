@@ -10,11 +10,7 @@ import { storedProduct } from '../products/members/stored.ts';
 import type { ShortForm } from '../short-form.ts';
 import { storedVariant } from '../variants/stored.ts';
 
-export interface EventStore {
-  /** Only events that no other can come before any more: a client that has read up to one by cursor has missed none. */
-  list(request: ListRequest): Promise<Listed<StoredEvent>>;
-  find(session: Session, id: number): Promise<StoredEvent | undefined>;
-}
+export type EventStore = ReturnType<typeof createEventStore>;
 
 /** What events of these resources say is stored as in their rows. */
 const stored: Readonly<Record<string, Pick<ShortForm<never>, 'shown'>>> = {
@@ -42,7 +38,7 @@ export function toEventJson(row: StoredEvent): string {
   return `${start},"before":${toShownJson(row, row.old_document)},"after":${toShownJson(row, row.new_document)},"createdAt":"${createdAt}"}`;
 }
 
-export function createEventStore(database: Database): EventStore {
+export function createEventStore(database: Database) {
   const { build, dialect, read } = database;
   const all = createLister<StoredEvent>(database, {
     table: 'events',
@@ -57,12 +53,13 @@ export function createEventStore(database: Database): EventStore {
       .where('id', '=', argument.id),
   );
   return {
-    async list(request) {
+    /** Only events that no other can come before any more: a client that has read up to one by cursor has missed none. */
+    async list(request: ListRequest): Promise<Listed<StoredEvent>> {
       if (settled === undefined) return all(request);
       const last = (await read.first(settled))?.id ?? 0;
       const upToLast = { column: 'id', operator: '<=', value: last } as const;
       return all({ ...request, conditions: [...request.conditions, upToLast] });
     },
-    find: (session, id) => session.first(byId({ id })),
+    find: (session: Session, id: number) => session.first(byId({ id })),
   };
 }

@@ -5,23 +5,16 @@ import type { PreparedImage } from '../../media/prepare.ts';
 import { dayMs } from '../../ports/clock.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 
-export interface ImageStore {
-  /** Takes note of an image that is about to be used; keeps others from forgetting it until the transaction ends. */
-  add(session: Transaction, image: PreparedImage, at: number): Promise<void>;
-  has(session: Session, hash: string): Promise<boolean>;
-  /** Takes note that an image may not be used any more: it is forgotten when no product uses it then. */
-  noteUnused(session: Session, hash: string, at: number): Promise<void>;
-  /** Forgets some that no product has used for long; gives their hashes, in order. */
-  forgetUnused(session: Transaction, now: number): Promise<string[]>;
-}
+export type ImageStore = ReturnType<typeof createImageStore>;
 
 /** How long an image that no product uses any more is kept: pages and mails may show it still. */
 const unusedMs = dayMs;
 const forgottenAtOnce = 100;
 
-export function createImageStore({ build, dialect }: Pick<Database, 'build' | 'dialect'>): ImageStore {
+export function createImageStore({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
   return {
-    async add(session, { hash, type, bytes, width, height, colour }, at) {
+    /** Takes note of an image that is about to be used; keeps others from forgetting it until the transaction ends. */
+    async add(session: Transaction, { hash, type, bytes, width, height, colour }: PreparedImage, at: number) {
       const row = { hash, type, size: bytes.length, width, height, colour, created_at: at };
       const insert = build
         .insertInto('media')
@@ -30,18 +23,20 @@ export function createImageStore({ build, dialect }: Pick<Database, 'build' | 'd
       await session.run(insert.compile());
     },
 
-    async has(session, hash) {
+    async has(session: Session, hash: string): Promise<boolean> {
       const query = build.selectFrom('media').select('hash').where('hash', '=', hash);
       return (await session.first(query.compile())) !== undefined;
     },
 
-    async noteUnused(session, hash, at) {
+    /** Takes note that an image may not be used any more: it is forgotten when no product uses it then. */
+    async noteUnused(session: Session, hash: string, at: number): Promise<void> {
       const unused = sql`insert into media_unused (hash, since) values (${hash}, ${at})
         on conflict (hash) do update set since = excluded.since`;
       await session.run(unused.compile(build));
     },
 
-    async forgetUnused(session, now) {
+    /** Forgets some that no product has used for long; gives their hashes, in order. */
+    async forgetUnused(session: Transaction, now: number): Promise<string[]> {
       const due = await session.all(
         build
           .selectFrom('media_unused')

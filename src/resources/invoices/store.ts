@@ -4,8 +4,8 @@ import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbo
 import { toMajor } from '../../money.ts';
 import type { Seller } from '../../settings/values.ts';
 import { parseStored } from '../../storage/damage.ts';
-import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { createLister, type Lister } from '../../storage/list/index.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { createLister } from '../../storage/list/index.ts';
 import { computeChangeMoment, toIsoDate } from '../../storage/moments.ts';
 import { createTableRows } from '../../storage/table-rows.ts';
 import type { Row } from '../../storage/tables.ts';
@@ -24,17 +24,7 @@ export interface Snapshot {
   readonly total: number;
 }
 
-export interface InvoiceStore {
-  find(session: Session, id: number): Promise<StoredInvoice | undefined>;
-  readonly list: Lister<StoredInvoice>;
-  /**
-   * Issues the invoice of an order, in the transaction that pays it. The number is taken in that transaction:
-   * those who pay at the same time wait for one another, and one that fails leaves no gap.
-   */
-  issue(session: Transaction, order: StoredOrder, items: readonly StoredItem[], cause: Cause): Promise<void>;
-  /** Takes note that an invoice has gone out by mail. */
-  markSent(session: Transaction, id: number, cause: Cause): Promise<void>;
-}
+export type InvoiceStore = ReturnType<typeof createInvoiceStore>;
 
 const columns = [
   'number',
@@ -82,7 +72,7 @@ const toKeptItem = ({ exact_price, ...item }: StoredItem): KeptItem =>
   exact_price === null ? item : { ...item, exact_price };
 
 /** @param seller who issues invoices from now on */
-export function createInvoiceStore(database: Database, outbox: Outbox, seller: Seller): InvoiceStore {
+export function createInvoiceStore(database: Database, outbox: Outbox, seller: Seller) {
   const { build } = database;
   const rows = createTableRows<StoredInvoice>(database, 'invoices', columns);
   const nextNumber = build
@@ -100,7 +90,11 @@ export function createInvoiceStore(database: Database, outbox: Outbox, seller: S
     find: rows.find,
     list: createLister<StoredInvoice>(database, { table: 'invoices', columns }),
 
-    async issue(session, order, items, cause) {
+    /**
+     * Issues the invoice of an order, in the transaction that pays it. The number is taken in that transaction:
+     * those who pay at the same time wait for one another, and one that fails leaves no gap.
+     */
+    async issue(session: Transaction, order: StoredOrder, items: readonly StoredItem[], cause: Cause) {
       const counted = await session.first(nextNumber);
       if (counted === undefined) throw new Error('INSERT … RETURNING gave no row');
       const snapshot: Snapshot = {
@@ -124,7 +118,8 @@ export function createInvoiceStore(database: Database, outbox: Outbox, seller: S
       await outbox.record(session, changeOf('issued', undefined, { id, ...values }), cause);
     },
 
-    async markSent(session, id, cause) {
+    /** Takes note that an invoice has gone out by mail. */
+    async markSent(session: Transaction, id: number, cause: Cause): Promise<void> {
       const before = await rows.lock(session, id);
       if (before === undefined) return;
       const at = computeChangeMoment(cause.at, before.updated_at);

@@ -8,9 +8,8 @@ import type { ErrorCode } from '../../http/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { createRandomSecret, hashSecret } from '../../secrets/random.ts';
 import { parseStored } from '../../storage/damage.ts';
-import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
+import { type Database, StorageError, type Transaction } from '../../storage/database.ts';
 import { createLister } from '../../storage/list/index.ts';
-import type { Listed, ListRequest } from '../../storage/list/request.ts';
 import { toIsoDate } from '../../storage/moments.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { createTableRows } from '../../storage/table-rows.ts';
@@ -19,27 +18,7 @@ import type { ApiKey, NewApiKey } from './schema.ts';
 
 export type StoredKey = Omit<Row<'api_keys'>, 'key_hash' | 'created_by'>;
 
-export interface KeyStore {
-  list(request: ListRequest): Promise<Listed<StoredKey>>;
-  /** All of them, in order of id. */
-  all(session: Session): Promise<StoredKey[]>;
-  find(session: Session, id: number): Promise<StoredKey | undefined>;
-  /** The same, keeping others from changing or removing it until the transaction ends. */
-  lock(session: Session, id: number): Promise<StoredKey | undefined>;
-  /** @returns the stored key and the secret, which is not kept */
-  insert(
-    session: Transaction,
-    input: NewApiKey,
-    createdBy: number | null,
-    cause: Cause,
-  ): Promise<{ row: StoredKey; key: string }>;
-  /** Revokes a key that is locked. */
-  remove(session: Transaction, before: StoredKey, cause: Cause): Promise<void>;
-  /** Notes the use of the key, to the minute, without waiting for it: see `noted`. */
-  authenticate(key: string): Promise<Caller | ErrorCode>;
-  /** Resolves when every use so far has been noted, or could not be. */
-  noted(): Promise<void>;
-}
+export type KeyStore = ReturnType<typeof createKeyStore>;
 
 const columns = [
   'name',
@@ -71,7 +50,7 @@ export function toApiKey(row: StoredKey): ApiKey {
   };
 }
 
-export function createKeyStore(database: Database, clock: Clock, outbox: Outbox): KeyStore {
+export function createKeyStore(database: Database, clock: Clock, outbox: Outbox) {
   const { build } = database;
   const rows = createTableRows<StoredKey>(database, 'api_keys', columns);
   const byHash = prepareQuery<{ hash: string }, StoredKey>(build, argument =>
@@ -98,10 +77,13 @@ export function createKeyStore(database: Database, clock: Clock, outbox: Outbox)
 
   return {
     list: createLister<StoredKey>(database, { table: 'api_keys', columns }),
+    /** All of them, in order of id. */
     all: rows.all,
     find: rows.find,
+    /** The same, keeping others from changing or removing it until the transaction ends. */
     lock: rows.lock,
-    async insert(session, input, createdBy, cause) {
+    /** @returns the stored key and the secret, which is not kept */
+    async insert(session: Transaction, input: NewApiKey, createdBy: number | null, cause: Cause) {
       const key = `ck_${createRandomSecret()}`;
       const values = {
         name: input.name,
@@ -125,11 +107,13 @@ export function createKeyStore(database: Database, clock: Clock, outbox: Outbox)
       await outbox.record(session, changeOf('created', undefined, row), cause);
       return { row, key };
     },
-    async remove(session, before, cause) {
+    /** Revokes a key that is locked. */
+    async remove(session: Transaction, before: StoredKey, cause: Cause): Promise<void> {
       await rows.remove(session, before.id);
       await outbox.record(session, changeOf('revoked', before, undefined), cause);
     },
-    async authenticate(key) {
+    /** Notes the use of the key, to the minute, without waiting for it: see `noted`. */
+    async authenticate(key: string): Promise<Caller | ErrorCode> {
       if (!/^ck_[\w-]{43}$/.test(key)) return 'UNAUTHORIZED';
       // The hash is looked up, so how long the comparison takes says nothing about the key.
       const row = await database.read.first(byHash({ hash: hashSecret(key) }));
@@ -144,7 +128,8 @@ export function createKeyStore(database: Database, clock: Clock, outbox: Outbox)
         rateLimit: row.rate_limit ?? undefined,
       };
     },
-    async noted() {
+    /** Resolves when every use so far has been noted, or could not be. */
+    async noted(): Promise<void> {
       await Promise.allSettled(noting.values());
     },
   };

@@ -18,19 +18,7 @@ export interface StoredPayment {
   readonly status: PaymentStatus;
 }
 
-export interface PaymentStore {
-  /** Anyone who changes it holds the lock of its order. */
-  find(session: Session, orderId: number): Promise<StoredPayment | undefined>;
-  findByReference(session: Session, reference: string): Promise<StoredPayment | undefined>;
-  /** Writes the payment of an order, in place of the one it had. */
-  save(session: Session, payment: StoredPayment, now: number): Promise<void>;
-  /** Has the provider cancel a payment that is still open, after the commit; one that it cannot know ends at once. */
-  cancel(session: Session, payment: StoredPayment, cause: Cause): Promise<void>;
-  /** Takes note that a payment can no longer be made, unless it has gone another way meanwhile. */
-  ended(session: Session, payment: Pick<StoredPayment, 'order_id' | 'reference'>, now: number): Promise<void>;
-  /** Has the provider give back what was paid, after the commit. */
-  refund(session: Session, payment: StoredPayment, cause: Cause): Promise<void>;
-}
+export type PaymentStore = ReturnType<typeof createPaymentStore>;
 
 const paymentQueue = 'payments';
 
@@ -40,10 +28,11 @@ interface Task {
   readonly reference: string;
 }
 
-export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Queue): PaymentStore {
+export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Queue) {
   const columns = ['order_id', 'provider', 'reference', 'status'] as const;
   const select = build.selectFrom('payments').select(columns).$castTo<StoredPayment>();
 
+  /** Writes the payment of an order, in place of the one it had. */
   async function save(session: Session, payment: StoredPayment, now: number): Promise<void> {
     const { order_id, provider, reference, status } = payment;
     const changed = { provider, reference, status, updated_at: now };
@@ -67,15 +56,23 @@ export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Qu
   }
 
   return {
-    find: (session, orderId) => session.first(select.where('order_id', '=', orderId).compile()),
-    findByReference: (session, reference) =>
+    /** Anyone who changes it holds the lock of its order. */
+    find: (session: Session, orderId: number) =>
+      session.first(select.where('order_id', '=', orderId).compile()),
+    findByReference: (session: Session, reference: string) =>
       session.first(select.where('provider', '=', 'stripe').where('reference', '=', reference).compile()),
     save,
-    cancel: (session, payment, cause) =>
+    /** Has the provider cancel a payment that is still open, after the commit; one that it cannot know ends at once. */
+    cancel: (session: Session, payment: StoredPayment, cause: Cause) =>
       payment.reference === null
         ? save(session, { ...payment, status: 'cancelled' }, cause.at)
         : add(session, 'cancel', payment, cause),
-    async ended(session, { order_id, reference }, now) {
+    /** Takes note that a payment can no longer be made, unless it has gone another way meanwhile. */
+    async ended(
+      session: Session,
+      { order_id, reference }: Pick<StoredPayment, 'order_id' | 'reference'>,
+      now: number,
+    ): Promise<void> {
       const query = build
         .updateTable('payments')
         .set({ status: 'cancelled', updated_at: now })
@@ -84,7 +81,8 @@ export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Qu
         .where('status', '=', 'pending');
       await session.run(query.compile());
     },
-    async refund(session, payment, cause) {
+    /** Has the provider give back what was paid, after the commit. */
+    async refund(session: Session, payment: StoredPayment, cause: Cause): Promise<void> {
       await save(session, { ...payment, status: 'refunding' }, cause.at);
       await add(session, 'refund', payment, cause);
     },

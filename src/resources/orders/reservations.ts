@@ -31,13 +31,7 @@ interface Ordered {
   reserve(session: Transaction, cause: Cause): Promise<readonly number[]>;
 }
 
-export interface Reservations {
-  read(session: Session, lines: Lines): Promise<Ordered>;
-  /** An order that is locked has been paid: what it has reserved is gone. */
-  deduct(session: Transaction, orderId: number, cause: Cause): Promise<void>;
-  /** An order that is locked has been cancelled. */
-  release(session: Transaction, orderId: number, cause: Cause): Promise<void>;
-}
+export type Reservations = ReturnType<typeof createStockReservations>;
 
 /** What an item has reserved. */
 interface Reservation extends StockItem {
@@ -51,7 +45,7 @@ export function createStockReservations(
   { build }: Pick<Database, 'build'>,
   variants: Pick<VariantStore, 'findMany'>,
   stock: StockLocks,
-): Reservations {
+) {
   const reservationsOf = prepareQuery<{ orderId: number }, Reservation>(build, argument =>
     build
       .selectFrom('order_items')
@@ -118,7 +112,7 @@ export function createStockReservations(
   }
 
   return {
-    async read(session, lines) {
+    async read(session: Session, lines: Lines): Promise<Ordered> {
       const before = await readOrderedProducts(session, lines);
       const counted = lines.map((line, index) => {
         const { product, variant } = before[index] ?? {};
@@ -149,8 +143,10 @@ export function createStockReservations(
         },
       };
     },
-    deduct: (session, orderId, cause) => end(session, orderId, deduct, cause),
-    release: (session, orderId, cause) => end(session, orderId, release, cause),
+    /** An order that is locked has been paid: what it has reserved is gone. */
+    deduct: (session: Transaction, orderId: number, cause: Cause) => end(session, orderId, deduct, cause),
+    /** An order that is locked has been cancelled. */
+    release: (session: Transaction, orderId: number, cause: Cause) => end(session, orderId, release, cause),
   };
 }
 

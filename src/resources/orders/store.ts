@@ -3,7 +3,7 @@ import type { Cause, Outbox } from '../../events/outbox.ts';
 import { toMajor } from '../../money.ts';
 import { parseStored } from '../../storage/damage.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { createLister, type Lister } from '../../storage/list/index.ts';
+import { createLister } from '../../storage/list/index.ts';
 import { computeChangeMoment, toDates, toIsoDate } from '../../storage/moments.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { createSearchIndex } from '../../storage/search/index.ts';
@@ -38,28 +38,7 @@ export interface Customer {
   readonly name: string;
 }
 
-export interface OrderStore {
-  find(session: Session, id: number): Promise<StoredOrder | undefined>;
-  /** The same, keeping others from changing it until the transaction ends. */
-  lock(session: Session, id: number): Promise<StoredOrder | undefined>;
-  /** In the order they were requested. */
-  items(session: Session, orderId: number): Promise<StoredItem[]>;
-  findItem(session: Session, orderId: number, id: number): Promise<StoredItem | undefined>;
-  /** The items of many orders, by order: one query. */
-  itemsOf(session: Session, orderIds: readonly number[]): Promise<ReadonlyMap<number, StoredItem[]>>;
-  /** Those of the users that are still there, by id. */
-  customers(session: Session, ids: readonly number[]): Promise<ReadonlyMap<number, Customer>>;
-  readonly list: Lister<StoredOrder>;
-  readonly listItems: Lister<StoredItem>;
-  insert(session: Transaction, order: NewOrder, cause: Cause): Promise<WholeOrder>;
-  /** Moves an order that is locked to another state (see rules.ts); gives it as it is then stored. */
-  move(
-    session: Transaction,
-    before: WholeOrder,
-    status: 'PAID' | 'CANCELLED',
-    cause: Cause,
-  ): Promise<WholeOrder>;
-}
+export type OrderStore = ReturnType<typeof createOrderStore>;
 
 const itemColumns = [
   'order_id',
@@ -132,7 +111,7 @@ export function parseOptions({ options }: Pick<KeptItem, 'options'>): Record<str
   return options == null ? null : parseStored<Record<string, string>>(options);
 }
 
-export function createOrderStore(database: Database, outbox: Outbox): OrderStore {
+export function createOrderStore(database: Database, outbox: Outbox) {
   const { build } = database;
   const search = createSearchIndex(database);
   const orders = createTableRows<StoredOrder>(database, 'orders', columns);
@@ -156,9 +135,11 @@ export function createOrderStore(database: Database, outbox: Outbox): OrderStore
 
   return {
     find: orders.find,
+    /** The same, keeping others from changing it until the transaction ends. */
     lock: orders.lock,
+    /** In the order they were requested. */
     items: readItems,
-    findItem: (session, orderId, id) =>
+    findItem: (session: Session, orderId: number, id: number) =>
       session.first(
         build
           .selectFrom('order_items')
@@ -167,7 +148,8 @@ export function createOrderStore(database: Database, outbox: Outbox): OrderStore
           .where('id', '=', id)
           .compile(),
       ),
-    async itemsOf(session, orderIds) {
+    /** The items of many orders, by order: one query. */
+    async itemsOf(session: Session, orderIds: readonly number[]): Promise<ReadonlyMap<number, StoredItem[]>> {
       if (orderIds.length === 0) return new Map();
       const query = build
         .selectFrom('order_items')
@@ -176,7 +158,8 @@ export function createOrderStore(database: Database, outbox: Outbox): OrderStore
         .orderBy('id');
       return Map.groupBy(await session.all(query.compile()), item => item.order_id);
     },
-    async customers(session, ids) {
+    /** Those of the users that are still there, by id. */
+    async customers(session: Session, ids: readonly number[]): Promise<ReadonlyMap<number, Customer>> {
       if (ids.length === 0) return new Map();
       const query = build.selectFrom('users').select(['id', 'name']).where('id', 'in', ids);
       return new Map((await session.all(query.compile())).map(customer => [customer.id, customer]));
@@ -184,7 +167,7 @@ export function createOrderStore(database: Database, outbox: Outbox): OrderStore
     list: createLister<StoredOrder>(database, { table: 'orders', columns }),
     listItems: createLister<StoredItem>(database, { table: 'order_items', columns: itemColumns }),
 
-    async insert(session, { customer, currency, total, items: lines }, cause) {
+    async insert(session: Transaction, { customer, currency, total, items: lines }: NewOrder, cause: Cause) {
       const values = {
         customer_id: customer.id,
         customer_name: customer.name,
@@ -207,7 +190,8 @@ export function createOrderStore(database: Database, outbox: Outbox): OrderStore
       return after;
     },
 
-    async move(session, before, status, cause) {
+    /** Moves an order that is locked to another state (see rules.ts); gives it as it is then stored. */
+    async move(session: Transaction, before: WholeOrder, status: 'PAID' | 'CANCELLED', cause: Cause) {
       const changed = {
         status,
         version: before.order.version + 1,

@@ -5,14 +5,11 @@ import type { Database, Session } from '../../storage/database.ts';
 import { toDates } from '../../storage/moments.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import type { Row } from '../../storage/tables.ts';
-import { type AuthoredStore, createAuthoredStore } from '../authored/store.ts';
+import { createAuthoredStore } from '../authored/store.ts';
 
 export type StoredPost = Row<'posts'>;
 
-export interface PostStore extends AuthoredStore<StoredPost> {
-  /** Whether there is such a post, which then cannot be deleted before the transaction ends. */
-  keep(session: Session, id: number): Promise<boolean>;
-}
+export type PostStore = ReturnType<typeof createPostStore>;
 
 export function toPost(row: StoredPost) {
   return {
@@ -24,7 +21,7 @@ export function toPost(row: StoredPost) {
   };
 }
 
-export function createPostStore(database: Database, outbox: Outbox): PostStore {
+export function createPostStore(database: Database, outbox: Outbox) {
   const { build, dialect } = database;
   const kept = prepareQuery<{ id: number }, { id: number }>(
     build,
@@ -39,6 +36,7 @@ export function createPostStore(database: Database, outbox: Outbox): PostStore {
       searched: { type: 'post', textOf: ({ title, body }) => ({ title, body }) },
       representationOf: toPost,
     }),
-    keep: async (session, id) => (await session.first(kept({ id }))) !== undefined,
+    /** Whether there is such a post, which then cannot be deleted before the transaction ends. */
+    keep: async (session: Session, id: number) => (await session.first(kept({ id }))) !== undefined,
   };
 }

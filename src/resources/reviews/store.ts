@@ -8,46 +8,14 @@ import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { toDates } from '../../storage/moments.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import type { Row } from '../../storage/tables.ts';
-import { type Author, type AuthoredStore, createAuthoredStore, removedAtOnce } from '../authored/store.ts';
+import { type Author, createAuthoredStore, removedAtOnce } from '../authored/store.ts';
 import { createProductRatings, type RatingChange } from '../products/ratings.ts';
 import type { LockedProduct } from '../products/row.ts';
 import type { ReviewFields } from './schema.ts';
 
 export type StoredReview = Row<'reviews'>;
 
-export interface ReviewStore extends Pick<AuthoredStore<StoredReview>, 'list' | 'find'> {
-  /** Reads a review, keeping others from changing it or its product until the transaction ends. */
-  lock(session: Transaction, id: number): Promise<StoredReview | undefined>;
-  /** Keeps others from changing a product and its reviews until the transaction ends; undefined when there is none. */
-  lockProduct(session: Transaction, productId: number): Promise<LockedProduct | undefined>;
-  /** Whether this user has reviewed this product. */
-  exists(session: Session, productId: number, userId: number): Promise<boolean>;
-  /**
-   * @param product locked
-   * @throws StorageError `unique` when the author has reviewed the product already
-   */
-  insert(
-    session: Transaction,
-    product: LockedProduct,
-    author: Author,
-    fields: ReviewFields,
-    cause: Cause,
-  ): Promise<StoredReview>;
-  update(
-    session: Transaction,
-    before: StoredReview,
-    fields: ReviewFields,
-    cause: Cause,
-  ): Promise<StoredReview>;
-  remove(session: Transaction, before: StoredReview, cause: Cause): Promise<void>;
-  /**
-   * Deletes all reviews of a user who is locked and about to be deleted; their products' ratings follow. (The
-   * database would delete them too, but without events, and leave the ratings as they are.)
-   */
-  removeAllOf(session: Transaction, userId: number, cause: Cause): Promise<void>;
-  /** Deletes all reviews of a product that is locked and about to be deleted. */
-  removeAllOn(session: Transaction, productId: number, cause: Cause): Promise<void>;
-}
+export type ReviewStore = ReturnType<typeof createReviewStore>;
 
 export function toReview(row: StoredReview) {
   return {
@@ -60,7 +28,7 @@ export function toReview(row: StoredReview) {
   };
 }
 
-export function createReviewStore(database: Database, outbox: Outbox): ReviewStore {
+export function createReviewStore(database: Database, outbox: Outbox) {
   const { build } = database;
   const ratings = createProductRatings(database, outbox);
   const rows = createAuthoredStore<StoredReview>(database, outbox, {
@@ -91,6 +59,7 @@ export function createReviewStore(database: Database, outbox: Outbox): ReviewSto
     await rows.remove(session, before, cause);
   }
 
+  /** Reads a review, keeping others from changing it or its product until the transaction ends. */
   async function lock(session: Transaction, id: number): Promise<StoredReview | undefined> {
     const seen = await rows.find(session, id);
     if (seen === undefined || (await ratings.lock(session, seen.product_id)) === undefined) return undefined;
@@ -101,22 +70,38 @@ export function createReviewStore(database: Database, outbox: Outbox): ReviewSto
     list: rows.list,
     find: rows.find,
     lock,
+    /** Keeps others from changing a product and its reviews until the transaction ends; undefined when there is none. */
     lockProduct: ratings.lock,
     remove,
-    exists: async (session, productId, userId) =>
+    /** Whether this user has reviewed this product. */
+    exists: async (session: Session, productId: number, userId: number) =>
       (await session.first(ofUserAndProduct({ productId, userId }))) !== undefined,
 
-    async insert(session, product, author, fields, cause) {
+    /**
+     * @param product locked
+     * @throws StorageError `unique` when the author has reviewed the product already
+     */
+    async insert(
+      session: Transaction,
+      product: LockedProduct,
+      author: Author,
+      fields: ReviewFields,
+      cause: Cause,
+    ): Promise<StoredReview> {
       await ratings.add(session, product, { sum: fields.rating, count: 1 }, cause);
       return rows.insert(session, author, { product_id: product.id, ...fields }, cause);
     },
 
-    async update(session, before, fields, cause) {
+    async update(session: Transaction, before: StoredReview, fields: ReviewFields, cause: Cause) {
       await rate(session, before.product_id, { sum: fields.rating - before.rating, count: 0 }, cause);
       return rows.update(session, before, fields, cause);
     },
 
-    async removeAllOf(session, userId, cause) {
+    /**
+     * Deletes all reviews of a user who is locked and about to be deleted; their products' ratings follow. (The
+     * database would delete them too, but without events, and leave the ratings as they are.)
+     */
+    async removeAllOf(session: Transaction, userId: number, cause: Cause): Promise<void> {
       const all = await session.all(allOfUser({ userId }));
       for (let start = 0; start < all.length; start += removedAtOnce) {
         const some = all.slice(start, start + removedAtOnce);
@@ -137,7 +122,8 @@ export function createReviewStore(database: Database, outbox: Outbox): ReviewSto
       }
     },
 
-    removeAllOn: (session, productId, cause) =>
+    /** Deletes all reviews of a product that is locked and about to be deleted. */
+    removeAllOn: (session: Transaction, productId: number, cause: Cause) =>
       rows.removeAll(session, { column: 'product_id', value: productId }, cause),
   };
 }

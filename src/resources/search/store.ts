@@ -36,16 +36,7 @@ export interface SearchResult extends Listed<{ readonly hit: Hit }> {
   readonly unfiltered: readonly number[];
 }
 
-export interface SearchStore {
-  search(request: SearchRequest): Promise<SearchResult>;
-  /** Products that have been found, each once, by all of some words. */
-  shown(
-    products: readonly { readonly id: number; readonly score: number }[],
-    marks: WordTest,
-  ): Promise<Hit[]>;
-  /** Whether a query as a whole is the code of a variant of some product that is not archived. */
-  isCode(query: string): Promise<boolean>;
-}
+export type SearchStore = ReturnType<typeof createSearchStore>;
 
 export function createSearchStore(
   database: Database,
@@ -53,7 +44,7 @@ export function createSearchStore(
   stems: Stems,
   synonyms: Pick<SynonymStore, 'current'>,
   reader: SearchReader,
-): SearchStore {
+) {
   const documentsOf = createDocumentReader(database);
   // One search has dozens of statements, and there are many searches at once.
   const read = wrapInSlices(database.read);
@@ -71,7 +62,8 @@ export function createSearchStore(
     ...createQueryCaches(),
   };
   return {
-    async shown(found, marks) {
+    /** Products that have been found, each once, by all of some words. */
+    async shown(found: readonly { readonly id: number; readonly score: number }[], marks: WordTest) {
       const places = found.map(({ id, score }) => ({
         position: toPosition('product', id),
         score,
@@ -80,12 +72,13 @@ export function createSearchStore(
       return (await readHits(tools, read, places, { marks })).map(({ hit }) => hit);
     },
 
-    async isCode(query) {
+    /** Whether a query as a whole is the code of a variant of some product that is not archived. */
+    async isCode(query: string): Promise<boolean> {
       const session = { ...read, seen: reader.seen() };
       return (await tools.coded(session, query, ['product'])).isWhole;
     },
 
-    async search(given) {
+    async search(given: SearchRequest): Promise<SearchResult> {
       const { conditions = [] } = given;
       // Before anything is read: it may be read in the background itself.
       const matches = given.matches ?? (await findMatchingRows(conditions));

@@ -1,7 +1,7 @@
 /** The queries of stock adjustments: they are written with the quantities they led to, and never changed. */
 import { type ColumnType, createBulkInsert } from '../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { createLister, type Lister } from '../../storage/list/index.ts';
+import { createLister } from '../../storage/list/index.ts';
 import { toIsoDate } from '../../storage/moments.ts';
 import type { Row } from '../../storage/tables.ts';
 import type { StockItem } from './locked.ts';
@@ -12,14 +12,7 @@ export type StoredAdjustment = Row<'stock_adjustments'>;
 
 export type NewAdjustment = Omit<StoredAdjustment, 'id'>;
 
-export interface AdjustmentStore {
-  readonly list: Lister<StoredAdjustment>;
-  /** Products and variants by their skus; those that are there. */
-  itemsBySku(session: Session, skus: readonly string[]): Promise<ReadonlyMap<string, StockItem>>;
-  /** Variants by their ids; those that are there. */
-  itemsByVariant(session: Session, variantIds: readonly number[]): Promise<ReadonlyMap<number, StockItem>>;
-  insert(session: Transaction, adjustments: readonly NewAdjustment[]): Promise<StoredAdjustment[]>;
-}
+export type AdjustmentStore = ReturnType<typeof createAdjustmentStore>;
 
 const types = {
   product_id: 'integer',
@@ -51,14 +44,15 @@ export function toAdjustment(row: StoredAdjustment): Adjustment {
   };
 }
 
-export function createAdjustmentStore(database: Database): AdjustmentStore {
+export function createAdjustmentStore(database: Database) {
   const { build } = database;
   const into = createBulkInsert(database, 'stock_adjustments', types);
   const variants = build.selectFrom('product_variants').select(['id', 'product_id']);
   return {
     list: createLister<StoredAdjustment>(database, { table: 'stock_adjustments', columns }),
 
-    async itemsBySku(session, skus) {
+    /** Products and variants by their skus; those that are there. */
+    async itemsBySku(session: Session, skus: readonly string[]): Promise<ReadonlyMap<string, StockItem>> {
       const items = new Map<string, StockItem>();
       if (skus.length === 0) return items;
       const ofProducts = build.selectFrom('products').select(['id', 'sku']).where('sku', 'in', skus);
@@ -72,13 +66,14 @@ export function createAdjustmentStore(database: Database): AdjustmentStore {
       return items;
     },
 
-    async itemsByVariant(session, variantIds) {
+    /** Variants by their ids; those that are there. */
+    async itemsByVariant(session: Session, variantIds: readonly number[]) {
       if (variantIds.length === 0) return new Map();
       const found = await session.all(variants.where('id', 'in', variantIds).compile());
       return new Map(found.map(({ id, product_id }) => [id, { productId: product_id, variantId: id }]));
     },
 
-    async insert(session, adjustments) {
+    async insert(session: Transaction, adjustments: readonly NewAdjustment[]): Promise<StoredAdjustment[]> {
       const rows = adjustments.map(adjustment => columns.map(name => adjustment[name]));
       const ids = await session.insertMany(into, rows);
       return adjustments.map((adjustment, index) => ({ id: ids[index] ?? 0, ...adjustment }));

@@ -8,17 +8,7 @@ import type { Todo, TodoFields } from './schema.ts';
 
 export type StoredTodo = Row<'todos'>;
 
-export interface TodoStore {
-  /** In the order they were made. */
-  list(session: Session, userId: number, done: boolean | undefined): Promise<StoredTodo[]>;
-  count(session: Session, userId: number): Promise<number>;
-  find(session: Session, userId: number, id: number): Promise<StoredTodo | undefined>;
-  /** The same, keeping others from changing it until the transaction ends. */
-  lock(session: Session, userId: number, id: number): Promise<StoredTodo | undefined>;
-  insert(session: Transaction, userId: number, title: string, now: number): Promise<StoredTodo>;
-  update(session: Session, before: StoredTodo, fields: TodoFields, now: number): Promise<StoredTodo>;
-  remove(session: Session, id: number): Promise<void>;
-}
+export type TodoStore = ReturnType<typeof createTodoStore>;
 
 export function toTodo(row: StoredTodo): Todo {
   return {
@@ -31,28 +21,32 @@ export function toTodo(row: StoredTodo): Todo {
 
 const columns = ['user_id', 'title', 'done', 'created_at', 'updated_at'] as const;
 
-export function createTodoStore(database: Database): TodoStore {
+export function createTodoStore(database: Database) {
   const { build } = database;
   const rows = createTableRows<StoredTodo>(database, 'todos', columns);
   const keepOwned = (userId: number, row: StoredTodo | undefined) =>
     row?.user_id === userId ? row : undefined;
   return {
-    list(session, userId, done) {
+    /** In the order they were made. */
+    list(session: Session, userId: number, done: boolean | undefined): Promise<StoredTodo[]> {
       const all = build.selectFrom('todos').selectAll().where('user_id', '=', userId).orderBy('id');
       return session.all((done === undefined ? all : all.where('done', '=', done ? 1 : 0)).compile());
     },
-    async count(session, userId) {
+    async count(session: Session, userId: number): Promise<number> {
       const total = sql<number>`cast(count(*) as integer)`.as('total');
       const query = build.selectFrom('todos').select(total).where('user_id', '=', userId);
       return (await session.first(query.compile()))?.total ?? 0;
     },
-    find: async (session, userId, id) => keepOwned(userId, await rows.find(session, id)),
-    lock: async (session, userId, id) => keepOwned(userId, await rows.lock(session, id)),
-    async insert(session, userId, title, now) {
+    find: async (session: Session, userId: number, id: number) =>
+      keepOwned(userId, await rows.find(session, id)),
+    /** The same, keeping others from changing it until the transaction ends. */
+    lock: async (session: Session, userId: number, id: number) =>
+      keepOwned(userId, await rows.lock(session, id)),
+    async insert(session: Transaction, userId: number, title: string, now: number): Promise<StoredTodo> {
       const values = { user_id: userId, title, done: 0, created_at: now, updated_at: now };
       return { id: await rows.insert(session, values), ...values };
     },
-    async update(session, before, { title, done }, now) {
+    async update(session: Session, before: StoredTodo, { title, done }: TodoFields, now: number) {
       const change = { title, done: done ? 1 : 0, updated_at: computeChangeMoment(now, before.updated_at) };
       await rows.update(session, before.id, change);
       return { ...before, ...change };

@@ -18,34 +18,9 @@ interface AddressToken {
   readonly user_version: number;
 }
 
-export interface AddressTokens {
-  /**
-   * @param lifetime milliseconds
-   * @returns the token, which is not kept
-   */
-  issue(
-    session: Session,
-    purpose: AddressPurpose,
-    token: AddressToken,
-    now: number,
-    lifetime: number,
-  ): Promise<string>;
-  /** What a token is for; undefined when it was never issued, has been used or has expired. */
-  find(
-    session: Session,
-    token: string,
-    purpose: AddressPurpose,
-    now: number,
-  ): Promise<AddressToken | undefined>;
-  /** Uses a token up. @returns whether it could still be used */
-  use(session: Session, token: string): Promise<boolean>;
-  /** Withdraws the user's tokens that were made after this version: all when it is 0. */
-  withdraw(session: Session, userId: number, afterVersion: number): Promise<void>;
-  /** Deletes some tokens that have expired. @returns how many: see `removeInParts` */
-  sweep(session: Session, now: number): Promise<number>;
-}
+export type AddressTokens = ReturnType<typeof createAddressTokens>;
 
-export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'>): AddressTokens {
+export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'>) {
   const { build } = database;
   const expired = prepareRemoval<{ now: number }>(
     database,
@@ -53,14 +28,25 @@ export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'
     ({ now }) => sql`expires_at <= ${now}`,
   );
   return {
-    async issue(session, purpose, { user_id, email, user_version }, now, lifetime) {
+    /**
+     * @param lifetime milliseconds
+     * @returns the token, which is not kept
+     */
+    async issue(
+      session: Session,
+      purpose: AddressPurpose,
+      { user_id, email, user_version }: AddressToken,
+      now: number,
+      lifetime: number,
+    ): Promise<string> {
       const token = createRandomSecret();
       const times = { created_at: now, expires_at: now + lifetime };
       const row = { token_hash: hashSecret(token), user_id, purpose, email, user_version, ...times };
       await session.run(build.insertInto('address_tokens').values(row).compile());
       return token;
     },
-    find(session, token, purpose, now) {
+    /** What a token is for; undefined when it was never issued, has been used or has expired. */
+    find(session: Session, token: string, purpose: AddressPurpose, now: number) {
       const query = build
         .selectFrom('address_tokens')
         .select(['user_id', 'email', 'user_version'])
@@ -69,17 +55,20 @@ export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'
         .where('expires_at', '>', now);
       return session.first(query.compile());
     },
-    async use(session, token) {
+    /** Uses a token up. @returns whether it could still be used */
+    async use(session: Session, token: string): Promise<boolean> {
       const query = build.deleteFrom('address_tokens').where('token_hash', '=', hashSecret(token));
       return (await session.run(query.compile())) > 0;
     },
-    async withdraw(session, userId, afterVersion) {
+    /** Withdraws the user's tokens that were made after this version: all when it is 0. */
+    async withdraw(session: Session, userId: number, afterVersion: number): Promise<void> {
       const query = build
         .deleteFrom('address_tokens')
         .where('user_id', '=', userId)
         .where('user_version', '>', afterVersion);
       await session.run(query.compile());
     },
-    sweep: (session, now) => session.run(expired({ now })),
+    /** Deletes some tokens that have expired. @returns how many: see `removeInParts` */
+    sweep: (session: Session, now: number) => session.run(expired({ now })),
   };
 }

@@ -23,43 +23,9 @@ export interface AddressStores {
   readonly knownAddresses: Pick<KnownAddresses, 'forget'>;
 }
 
-export interface Addresses {
-  /** Sends a mail to the address that a user waits for, to be confirmed. @param user with `pending_email` */
-  request(session: Transaction, user: StoredUser, cause: Cause): Promise<void>;
-  /** Does what follows from an address that another than the user has set. @param by who has */
-  replaced(
-    session: Transaction,
-    before: StoredUser,
-    after: StoredUser,
-    by: Caller,
-    cause: Cause,
-  ): Promise<void>;
-  /**
-   * Moves a user, who is locked, to the address that a token confirms.
-   * @returns the user afterwards; undefined when the token confirms no address that this user waits for
-   * @throws StorageError `unique` for `email` when the address is another user's
-   */
-  confirm(
-    session: Transaction,
-    before: StoredUser,
-    token: string,
-    cause: Cause,
-  ): Promise<StoredUser | undefined>;
-  /**
-   * Moves a user, who is locked, back to the address that a token was sent to, with another password.
-   * @returns the user afterwards; undefined when the token restores no address of this user
-   * @throws StorageError `unique` for `email` when the address is another user's by now
-   */
-  restore(
-    session: Transaction,
-    before: StoredUser,
-    token: string,
-    passwordHash: string,
-    cause: Cause,
-  ): Promise<StoredUser | undefined>;
-}
+export type Addresses = ReturnType<typeof createUserAddresses>;
 
-export function createUserAddresses(stores: AddressStores): Addresses {
+export function createUserAddresses(stores: AddressStores) {
   const { users, sessions, mailTokens, addressTokens, mailTemplates, knownAddresses } = stores;
 
   /** Ends what the address before has given: sessions, and the tokens of mails to it. */
@@ -81,12 +47,14 @@ export function createUserAddresses(stores: AddressStores): Addresses {
   }
 
   return {
-    async request(session, user, cause) {
+    /** Sends a mail to the address that a user waits for, to be confirmed. @param user with `pending_email` */
+    async request(session: Transaction, user: StoredUser, cause: Cause): Promise<void> {
       const taken = await users.findByEmail(session, user.pending_email ?? '');
       await mailTemplates.confirmAddress(session, user, taken !== undefined, cause);
     },
 
-    async replaced(session, before, after, by, cause) {
+    /** Does what follows from an address that another than the user has set. @param by who has */
+    async replaced(session: Transaction, before: StoredUser, after: StoredUser, by: Caller, cause: Cause) {
       await leave(session, before, cause.at);
       if (by.kind === 'user') {
         // An administrator may take an address away for good: no earlier mail leads back either.
@@ -102,7 +70,12 @@ export function createUserAddresses(stores: AddressStores): Addresses {
       );
     },
 
-    async confirm(session, before, token, cause) {
+    /**
+     * Moves a user, who is locked, to the address that a token confirms.
+     * @returns the user afterwards; undefined when the token confirms no address that this user waits for
+     * @throws StorageError `unique` for `email` when the address is another user's
+     */
+    async confirm(session: Transaction, before: StoredUser, token: string, cause: Cause) {
       const found = await addressTokens.find(session, token, 'confirmation', cause.at);
       // A later request for another address, or another password, has made it void.
       const isAwaited =
@@ -116,7 +89,18 @@ export function createUserAddresses(stores: AddressStores): Addresses {
       return after;
     },
 
-    async restore(session, before, token, passwordHash, cause) {
+    /**
+     * Moves a user, who is locked, back to the address that a token was sent to, with another password.
+     * @returns the user afterwards; undefined when the token restores no address of this user
+     * @throws StorageError `unique` for `email` when the address is another user's by now
+     */
+    async restore(
+      session: Transaction,
+      before: StoredUser,
+      token: string,
+      passwordHash: string,
+      cause: Cause,
+    ): Promise<StoredUser | undefined> {
       const found = await addressTokens.find(session, token, 'restoration', cause.at);
       if (found?.user_id !== before.id || !(await addressTokens.use(session, token))) return undefined;
       const moved = await users.moveTo(session, before, found.email, cause);

@@ -3,7 +3,7 @@ import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbo
 import type { Role } from '../../http/access.ts';
 import { parseStored } from '../../storage/damage.ts';
 import { type Database, type Session, StorageError, type Transaction } from '../../storage/database.ts';
-import { createLister, type Lister } from '../../storage/list/index.ts';
+import { createLister } from '../../storage/list/index.ts';
 import { computeChangeMoment, toDates, toIsoDate } from '../../storage/moments.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { createSearchIndex } from '../../storage/search/index.ts';
@@ -32,47 +32,7 @@ interface SetFields extends UserFields {
   readonly pendingEmail?: string | null;
 }
 
-export interface UserStore {
-  find(session: Session, id: number): Promise<StoredUser | undefined>;
-  /** The same, keeping others from changing it until the transaction ends. */
-  lock(session: Session, id: number): Promise<StoredUser | undefined>;
-  /** The same, keeping it from being changed or deleted until the transaction ends, while others may keep it too. */
-  keep(session: Session, id: number): Promise<StoredUser | undefined>;
-  findByEmail(session: Session, email: string): Promise<StoredUser | undefined>;
-  /** The ids of all administrators. */
-  administrators(session: Session): Promise<number[]>;
-  /**
-   * The same, keeping others from changing them until the transaction ends. Anyone who means to lock another user
-   * as well locks the administrators first, so that no two transactions deadlock.
-   */
-  lockAdministrators(session: Session): Promise<number[]>;
-  count(session: Session): Promise<number>;
-  all(session: Session): Promise<StoredUser[]>;
-  readonly list: Lister<UserRow>;
-  /** @throws StorageError `unique` for `email` when the address is taken, in whatever case */
-  insert(session: Transaction, user: NewUser, cause: Cause): Promise<StoredUser>;
-  /**
-   * Writes new fields over a user that is locked. Another address has yet to be verified.
-   * @throws StorageError `unique` for `email` when the address is taken
-   */
-  update(session: Transaction, before: StoredUser, fields: SetFields, cause: Cause): Promise<StoredUser>;
-  /**
-   * Moves a user that is locked to an address that is known to be the user's.
-   * @throws StorageError `unique` for `email` when the address is taken
-   */
-  moveTo(session: Transaction, before: StoredUser, email: string, cause: Cause): Promise<StoredUser>;
-  /** Also ends the wait for another address: its requester had the password before. */
-  setPassword(
-    session: Transaction,
-    before: StoredUser,
-    passwordHash: string,
-    cause: Cause,
-  ): Promise<StoredUser>;
-  /** Notes that the address is the user's. */
-  verify(session: Transaction, before: StoredUser, cause: Cause): Promise<StoredUser>;
-  /** Also ends the sessions and access tokens of the user. */
-  remove(session: Transaction, before: StoredUser, cause: Cause): Promise<void>;
-}
+export type UserStore = ReturnType<typeof createUserStore>;
 
 /** What makes two addresses the same. */
 export const toEmailKey = (email: string) => email.trim().toLowerCase();
@@ -106,7 +66,7 @@ export function createUserStore(
   database: Database,
   outbox: Outbox,
   ended: Pick<EndedSessions, 'end'> = createEndedSessions(database),
-): UserStore {
+) {
   const { build, dialect } = database;
   const search = createSearchIndex(database);
   const removeDependents = createDependentsRemover(database, 'users');
@@ -147,16 +107,24 @@ export function createUserStore(
 
   return {
     find: rows.find,
+    /** The same, keeping others from changing it until the transaction ends. */
     lock: rows.lock,
+    /** The same, keeping it from being changed or deleted until the transaction ends, while others may keep it too. */
     keep: rows.keep,
-    findByEmail: (session, email) => session.first(byEmail({ key: toEmailKey(email) })),
-    administrators: session => readIds(session, administrators),
-    lockAdministrators: session => readIds(session, administrators.modifyEnd(dialect.forUpdate)),
+    findByEmail: (session: Session, email: string) => session.first(byEmail({ key: toEmailKey(email) })),
+    /** The ids of all administrators. */
+    administrators: (session: Session) => readIds(session, administrators),
+    /**
+     * The same, keeping others from changing them until the transaction ends. Anyone who means to lock another user
+     * as well locks the administrators first, so that no two transactions deadlock.
+     */
+    lockAdministrators: (session: Session) => readIds(session, administrators.modifyEnd(dialect.forUpdate)),
     count: rows.count,
     all: rows.all,
     list: createLister<UserRow>(database, { table: 'users', columns }),
 
-    async insert(session, user, cause) {
+    /** @throws StorageError `unique` for `email` when the address is taken, in whatever case */
+    async insert(session: Transaction, user: NewUser, cause: Cause): Promise<StoredUser> {
       const values = {
         name: user.name,
         email: user.email,
@@ -178,7 +146,16 @@ export function createUserStore(
       return stored;
     },
 
-    update(session, before, { name, email, role, tags, pendingEmail = before.pending_email }, cause) {
+    /**
+     * Writes new fields over a user that is locked. Another address has yet to be verified.
+     * @throws StorageError `unique` for `email` when the address is taken
+     */
+    update(
+      session: Transaction,
+      before: StoredUser,
+      { name, email, role, tags, pendingEmail = before.pending_email }: SetFields,
+      cause: Cause,
+    ): Promise<StoredUser> {
       const isSameAddress = toEmailKey(email) === before.email_key;
       const address = isSameAddress
         ? { pending_email: pendingEmail }
@@ -186,12 +163,20 @@ export function createUserStore(
       const changes = { name, email, role, tags: JSON.stringify(tags), ...address };
       return change(session, before, changes, 'updated', cause);
     },
-    moveTo: (session, before, email, cause) =>
+    /**
+     * Moves a user that is locked to an address that is known to be the user's.
+     * @throws StorageError `unique` for `email` when the address is taken
+     */
+    moveTo: (session: Transaction, before: StoredUser, email: string, cause: Cause) =>
       change(session, before, { email, verified_at: cause.at, pending_email: null }, 'updated', cause),
-    setPassword: (session, before, password_hash, cause) =>
+    /** Also ends the wait for another address: its requester had the password before. */
+    setPassword: (session: Transaction, before: StoredUser, password_hash: string, cause: Cause) =>
       change(session, before, { password_hash, pending_email: null }, 'password_changed', cause),
-    verify: (session, before, cause) => change(session, before, { verified_at: cause.at }, 'verified', cause),
-    async remove(session, before, cause) {
+    /** Notes that the address is the user's. */
+    verify: (session: Transaction, before: StoredUser, cause: Cause) =>
+      change(session, before, { verified_at: cause.at }, 'verified', cause),
+    /** Also ends the sessions and access tokens of the user. */
+    async remove(session: Transaction, before: StoredUser, cause: Cause): Promise<void> {
       await removeDependents(session, before.id);
       await rows.remove(session, before.id);
       await ended.end(session, before.id, before.session_generation + 1, cause.at);

@@ -14,17 +14,6 @@ export interface LoadedFont {
   readonly codePoints: ReadonlySet<number>;
 }
 
-/** A font that is divided into files. */
-export interface DividedFont {
-  /** Reads the files that are to have these characters. */
-  load(codePoints: readonly number[]): Promise<void>;
-  /** The number of the file that has the character, of those that have been read. */
-  fileOf(codePoint: number): number | undefined;
-  file(number: number): LoadedFont;
-  /** Those that have been read. */
-  read(): Iterable<LoadedFont>;
-}
-
 const toLoadedFont = (font: Font): LoadedFont => ({ font, codePoints: new Set(font.characterSet) });
 
 export function readLatin(weight: 'Regular' | 'Bold'): LoadedFont {
@@ -33,8 +22,11 @@ export function readLatin(weight: 'Regular' | 'Bold'): LoadedFont {
   return toLoadedFont(createSingleFont(readFileSync(new URL(`../fonts/NotoSans-${weight}.ttf`, folder))));
 }
 
-/** @param code of the language, as in the name of the package */
-export function createDividedFont(code: 'jp' | 'sc' | 'tc' | 'kr'): DividedFont {
+/**
+ * A font that is divided into files.
+ * @param code of the language, as in the name of the package
+ */
+export function createDividedFont(code: 'jp' | 'sc' | 'tc' | 'kr') {
   const packageName = `@fontsource-variable/noto-sans-${code}`;
   const files = new Map<number, Promise<LoadedFont>>();
   const read = new Map<number, LoadedFont>();
@@ -65,8 +57,10 @@ export function createDividedFont(code: 'jp' | 'sc' | 'tc' | 'kr'): DividedFont 
   }
 
   return {
+    /** The number of the file that has the character, of those that have been read. */
     fileOf: findFile,
-    async load(codePoints) {
+    /** Reads the files that are to have these characters. */
+    async load(codePoints: readonly number[]): Promise<void> {
       numbers ??= parseFileNumbers(
         readFileSync(new URL(import.meta.resolve(`${packageName}/unicode.json`)), 'utf8'),
       );
@@ -76,11 +70,12 @@ export function createDividedFont(code: 'jp' | 'sc' | 'tc' | 'kr'): DividedFont 
       }
       await Promise.all(files.values());
     },
-    file(number) {
+    file(number: number): LoadedFont {
       const made = read.get(number);
       if (made === undefined) throw new Error(`${packageName}: file ${number} has not been read`);
       return made;
     },
+    /** Those that have been read. */
     read: () => read.values(),
   };
 }

@@ -18,17 +18,7 @@ interface Run {
   readonly text: string;
 }
 
-export interface Fonts {
-  /** Reads the fonts that a text needs: without it, only characters of fonts that have been read are shown. */
-  prepare(text: string): Promise<void>;
-  /** Leaves nothing of the document before in the fonts; the next must be drawn to its end without waiting. */
-  begin(): void;
-  font(name: FontName): Font;
-  /** The text in pieces, each with a font that has all its letters. */
-  runs(text: string, bold: boolean): Run[];
-  /** The text as it can be shown: on one line, and with a question mark for what no font has. */
-  shown(text: string): { readonly text: string; readonly isExact: boolean };
-}
+export type Fonts = ReturnType<typeof createFonts>;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
@@ -47,7 +37,7 @@ const toLine = (text: string) =>
 /** What only directs other characters has nothing to show. */
 const keepVisible = (text: string) => text.replaceAll(/\p{Cf}+/gu, '');
 
-export function createFonts(): Fonts {
+export function createFonts() {
   const latin: Partial<Record<Weight, LoadedFont>> = {};
   const divided = {
     japanese: createDividedFont('jp'),
@@ -116,7 +106,8 @@ export function createFonts(): Fonts {
   }
 
   return {
-    async prepare(text) {
+    /** Reads the fonts that a text needs: without it, only characters of fonts that have been read are shown. */
+    async prepare(text: string): Promise<void> {
       const left = findMissing('regular', keepVisible(toLine(text)));
       if (left.length === 0) return;
       // Until one has all of it, whatever has been read for other texts: so the choice depends on this text alone.
@@ -125,17 +116,19 @@ export function createFonts(): Fonts {
         if (left.every(character => findFile(language, character) !== undefined)) return;
       }
     },
-    begin() {
+    /** Leaves nothing of the document before in the fonts; the next must be drawn to its end without waiting. */
+    begin(): void {
       for (const font of Object.values(latin)) forgetGlyphs(font);
       for (const { read } of Object.values(divided)) for (const font of read()) forgetGlyphs(font);
     },
-    font(name) {
+    font(name: FontName): Font {
       if (name === 'regular' || name === 'bold') return readOwnFont(name).font;
       const [language, number] = name.split(' ');
       // Boundary: `split` forgets that a name has the two parts that its type names, the first of them a language.
       return divided[language as EastAsian].file(Number(number)).font;
     },
-    runs(text, bold) {
+    /** The text in pieces, each with a font that has all its letters. */
+    runs(text: string, bold: boolean): Run[] {
       const weight = bold ? 'bold' : 'regular';
       const fontOf = createChooser(text, weight);
       const runs: { font: FontName; text: string }[] = [];
@@ -147,7 +140,8 @@ export function createFonts(): Fonts {
       }
       return runs;
     },
-    shown(text) {
+    /** The text as it can be shown: on one line, and with a question mark for what no font has. */
+    shown(text: string): { readonly text: string; readonly isExact: boolean } {
       const first = replaceMissing(toLine(text));
       // Once more: what is not visible may have kept a mark, or a space, apart from the character before it.
       const second = replaceMissing(toLine(first.text));

@@ -7,11 +7,6 @@ import { LRUCache } from 'lru-cache';
 import { formatInvoiceNumber, parseSnapshot, type StoredInvoice } from '../store.ts';
 import type { InvoiceDocument } from './document.ts';
 
-export interface Pdfs {
-  /** The PDF of an invoice. */
-  of(row: StoredInvoice): Promise<Uint8Array<ArrayBuffer>>;
-}
-
 /** What the thread is sent, and what it sends back. */
 export interface DrawRequest {
   readonly id: number;
@@ -26,14 +21,15 @@ const cachedBytes = 8 * 1024 * 1024;
 /** The thread ends when nothing was drawn for so long, and gives back the memory of its fonts. */
 const idleMs = 60_000;
 
-export function createPdfs(): Pdfs {
+export function createPdfs() {
   const cached = new LRUCache<number, Uint8Array<ArrayBuffer>>({
     maxSize: cachedBytes,
     sizeCalculation: bytes => bytes.byteLength,
   });
   const draw = createDrawingThread();
   return {
-    async of(row) {
+    /** The PDF of an invoice. */
+    async of(row: StoredInvoice): Promise<Uint8Array<ArrayBuffer>> {
       const known = cached.get(row.id);
       if (known !== undefined) return known;
       const { order_id: order, created_at: issuedAt } = row;

@@ -51,34 +51,7 @@ import { summarizeVariants } from './variants.ts';
 /** How a plan sees the products that have the records' skus: `lock` so that it can be carried out, `read` only to report. */
 type Mode = 'lock' | 'read';
 
-export interface ProductImporter {
-  /**
-   * Reads what is there, as `mode` says, and decides what to do; writes nothing.
-   * @param matched the products that the batches of the same file before this one have matched
-   */
-  plan(
-    session: Session,
-    records: readonly PreparedRecord[],
-    mode: Mode,
-    matched?: MatchedProducts,
-  ): Promise<ImportPlan>;
-  /** The ids of the products that have one of these skus. */
-  findIds(session: Session, skus: Iterable<string>): Promise<number[]>;
-  /**
-   * Carries a plan out, in the transaction that made it.
-   * @param words those of the plan's records that a search may misspell
-   * @returns the ids of the products that were created
-   * @throws StorageError `unique` when someone else has created a product with one of the skus since
-   */
-  apply(
-    session: Transaction,
-    plan: ImportPlan,
-    words: readonly string[],
-    cause: Cause,
-  ): Promise<readonly number[]>;
-}
-
-export function createProductImporter(database: Database, outbox: Outbox): ProductImporter {
+export function createProductImporter(database: Database, outbox: Outbox) {
   const totals = createProductTotals(database);
   const search = createSearchIndex(database);
   const categories = createProductCategories(database, outbox);
@@ -119,9 +92,14 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
   }
 
   return {
+    /** The ids of the products that have one of these skus. */
     findIds: existing.findIds,
 
-    async plan(session, records, mode, matched) {
+    /**
+     * Reads what is there, as `mode` says, and decides what to do; writes nothing.
+     * @param matched the products that the batches of the same file before this one have matched
+     */
+    async plan(session: Session, records: readonly PreparedRecord[], mode: Mode, matched?: MatchedProducts) {
       const defined = await definitions.seenBy(session);
       const requireFit: Known['requireFit'] = (after, before) => requireAttributes(defined, after, before);
       if (mode === 'lock') await categories.share(session);
@@ -132,7 +110,18 @@ export function createProductImporter(database: Database, outbox: Outbox): Produ
       return planAgainst({ ...owned, requireFit, uploads, wasMatched }, records);
     },
 
-    async apply(session, { creates, updates, counts, refused, uploads }, words, cause) {
+    /**
+     * Carries a plan out, in the transaction that made it.
+     * @param words those of the plan's records that a search may misspell
+     * @returns the ids of the products that were created
+     * @throws StorageError `unique` when someone else has created a product with one of the skus since
+     */
+    async apply(
+      session: Transaction,
+      { creates, updates, counts, refused, uploads }: ImportPlan,
+      words: readonly string[],
+      cause: Cause,
+    ): Promise<readonly number[]> {
       if (creates.length === 0 && updates.length === 0) return [];
       search.keep(session, words);
       // Of records that no product is made of, words may be in no document.

@@ -23,23 +23,20 @@ export interface Owned {
 }
 
 /** The products that records of a file have matched by their sku, in all its batches: a bit for each. */
-export interface MatchedProducts {
-  has(id: number): boolean;
-  add(ids: Iterable<number>): void;
-}
+export type MatchedProducts = ReturnType<typeof createMatchedProducts>;
 
 /** Ids of 4 KiB. */
 const idsTogether = 32_768;
 
-export function createMatchedProducts(): MatchedProducts {
+export function createMatchedProducts() {
   const pieces = new Map<number, Uint8Array>();
   const toPlace = (id: number) => ({ piece: Math.floor(id / idsTogether), at: id % idsTogether });
   return {
-    has(id) {
+    has(id: number): boolean {
       const { piece, at } = toPlace(id);
       return (((pieces.get(piece)?.[at >> 3] ?? 0) >> (at & 7)) & 1) === 1;
     },
-    add(ids) {
+    add(ids: Iterable<number>): void {
       for (const id of ids) {
         const { piece, at } = toPlace(id);
         const bits = pieces.get(piece) ?? new Uint8Array(idsTogether / 8);

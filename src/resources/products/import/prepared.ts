@@ -187,18 +187,12 @@ export function collectMisspeltWords(records: readonly PreparedRecord[]): string
   return [...words];
 }
 
-export interface Preparer {
-  /** @param line on which it starts; @param at epoch milliseconds: when a product that this record makes will have been created */
-  prepare(record: ImportRecord, at: number, line?: number): PreparedRecord;
-  /** The distinct words of the records since the last call that a search may misspell. */
-  takeWords(): string[];
-}
-
 /** Prepares the records of one import. */
-export function createRecordPreparer(defaultCurrency: string): Preparer {
+export function createRecordPreparer(defaultCurrency: string) {
   const had = new Set<string>();
   return {
-    prepare(record, at, line = 0) {
+    /** @param line on which it starts; @param at epoch milliseconds: when a product that this record makes will have been created */
+    prepare(record: ImportRecord, at: number, line: number = 0): PreparedRecord {
       // An explicit null is kept, also as the currency.
       const currency = record.currency === null ? null : defaultCurrency;
       const stock = record.stock == null ? null : mergeStockPart(record.stock, null);
@@ -220,7 +214,8 @@ export function createRecordPreparer(defaultCurrency: string): Preparer {
         line,
       };
     },
-    takeWords() {
+    /** The distinct words of the records since the last call that a search may misspell. */
+    takeWords(): string[] {
       const words = [...had];
       had.clear();
       return words;
