@@ -63,14 +63,9 @@ export interface AppOptions {
 type Params = Readonly<Record<string, string>>;
 type Handler = (request: BunRequest, server: Server<undefined>) => Response | Promise<Response>;
 
-export interface App {
-  /** Bun's route table: one entry for each path. */
-  readonly routes: Record<string, Handler>;
-  /** Every other path. */
-  readonly fallback: (request: Request, server: Server<undefined>) => Response | Promise<Response>;
-}
+export type App = ReturnType<typeof createApp>;
 
-export function createApp(options: AppOptions): App {
+export function createApp(options: AppOptions) {
   const { config, clock, stopping, quota, observer, database, versions } = options;
   const negotiate = createNegotiate();
   const parseQuery = requests.createQueryParser();
@@ -267,8 +262,10 @@ export function createApp(options: AppOptions): App {
     route: createUnknownRoute(version),
   }));
   return {
+    /** Bun's route table: one entry for each path. */
     routes,
-    fallback(request, server) {
+    /** Every other path. */
+    fallback(request: Request, server: Server<undefined>): Response | Promise<Response> {
       database.refresh();
       const serverContext = toContext(server);
       const { path } = readRequestUrl(request, undefined, false, serverContext.localBase);

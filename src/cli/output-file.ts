@@ -52,22 +52,13 @@ export function refuseDevice(file: string): void {
   if (findStats(file)?.isFile() === false) throw new Error(`${file} is not a file; name one, or use - and >`);
 }
 
-export interface PartialFile {
-  /** Where it is written: in a folder of its own beside its place. */
-  readonly path: string;
-  /** Gives it its own name. @throws Error of the system */
-  finish(): void;
-  /** Removes what was written of it. */
-  remove(): void;
-}
-
 /**
  * A file that gets its name when it is whole. A signal that ends this process removes what was written of it; what
  * processes have left that were killed is removed now.
  * @param command for what is said
  * @throws Error with one line when nothing can be written beside it
  */
-export function createPartialFile(file: string, command: string): PartialFile {
+export function createPartialFile(file: string, command: string) {
   const say = (line: string) => console.error(`catalog ${command}: ${escapeUnprintable(line)}`);
   for (const leftover of removeLeftovers(file)) say(`removed ${leftover}, left by a process that has ended`);
   const folder = `${file}.${process.pid}.partial`;
@@ -83,9 +74,12 @@ export function createPartialFile(file: string, command: string): PartialFile {
   }
   const path = join(folder, basename(file));
   return {
+    /** Where it is written: in a folder of its own beside its place. */
     path,
+    /** Gives it its own name. @throws Error of the system */
     finish: () => renameSync(path, file),
-    remove() {
+    /** Removes what was written of it. */
+    remove(): void {
       withdraw();
       removeFolder(folder);
     },

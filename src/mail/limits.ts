@@ -31,15 +31,7 @@ interface CountedMail {
   readonly causer: string | undefined;
 }
 
-export interface MailLimits {
-  /**
-   * Counts one mail everywhere it counts, or nowhere. @param now epoch milliseconds
-   * @returns why it is not to be sent, if so
-   */
-  count(session: Session, mail: CountedMail, now: number): Promise<MailRefusal | undefined>;
-  /** Forgets some mails that count no more; gives how many counters: see `removeInParts`. */
-  sweep(session: Session, now: number): Promise<number>;
-}
+export type MailLimits = ReturnType<typeof createMailLimits>;
 
 /** What makes mails go to one mailbox: neither case nor a subaddress (RFC 5233) makes another. */
 export function toMailbox(address: string): string {
@@ -60,7 +52,7 @@ const toSecond = (now: number): number => Math.ceil(now / 1000);
 export function createMailLimits(
   database: Pick<Database, 'build' | 'dialect'>,
   { MAIL_LIMIT, MAIL_LIMIT_UNCONFIRMED }: Pick<Config, 'MAIL_LIMIT' | 'MAIL_LIMIT_UNCONFIRMED'>,
-): MailLimits {
+) {
   const { build, dialect } = database;
   const expired = prepareRemoval<{ before: number }>(
     database,
@@ -112,7 +104,11 @@ export function createMailLimits(
   }
 
   return {
-    async count(session, mail, now) {
+    /**
+     * Counts one mail everywhere it counts, or nowhere. @param now epoch milliseconds
+     * @returns why it is not to be sent, if so
+     */
+    async count(session: Session, mail: CountedMail, now: number): Promise<MailRefusal | undefined> {
       const limits = listLimits(mail);
       for (const limit of limits) await lock(session, limit);
       for (const limit of limits) {
@@ -131,7 +127,9 @@ export function createMailLimits(
       await session.run(count.compile());
       return undefined;
     },
-    sweep: (session, now) => session.run(expired({ before: Math.floor(now / 1000) - 2 * day })),
+    /** Forgets some mails that count no more; gives how many counters: see `removeInParts`. */
+    sweep: (session: Session, now: number) =>
+      session.run(expired({ before: Math.floor(now / 1000) - 2 * day })),
   };
 }
 

@@ -31,14 +31,7 @@ export interface NewMail extends Omit<Mail, 'messageId'> {
   readonly isUnlimited?: boolean;
 }
 
-export interface Mails {
-  /**
-   * Queues a mail, unless its recipient has had enough of them.
-   * @returns why it is not sent, if so; whether the caller may know is the caller's to decide
-   * @throws HttpError 429 when a user has caused too much mail to addresses that are not confirmed
-   */
-  add(session: Session, mail: NewMail, cause: Cause): Promise<MailRefusal | undefined>;
-}
+export type Mails = ReturnType<typeof createMails>;
 
 const mailQueue = 'mail';
 /** A server may take that long over one mail (RFC 5321 §4.5.3.2; see ports/mail.ts). */
@@ -49,7 +42,7 @@ interface Payload {
   readonly about: Subject | undefined;
 }
 
-export function createMails(queue: Queue, seal: Seal, limits: MailLimits, log: Pick<Log, 'warn'>): Mails {
+export function createMails(queue: Queue, seal: Seal, limits: MailLimits, log: Pick<Log, 'warn'>) {
   async function findRefusal(
     session: Session,
     { to, isConfirmed = false, isByStaff = false }: NewMail,
@@ -67,7 +60,12 @@ export function createMails(queue: Queue, seal: Seal, limits: MailLimits, log: P
   }
 
   return {
-    async add(session, mail, cause) {
+    /**
+     * Queues a mail, unless its recipient has had enough of them.
+     * @returns why it is not sent, if so; whether the caller may know is the caller's to decide
+     * @throws HttpError 429 when a user has caused too much mail to addresses that are not confirmed
+     */
+    async add(session: Session, mail: NewMail, cause: Cause): Promise<MailRefusal | undefined> {
       const refused = mail.isUnlimited === true ? undefined : await findRefusal(session, mail, cause);
       if (refused !== undefined) return refused;
       const { about, to, subject, text, html, attachments } = mail;

@@ -9,20 +9,7 @@ import { describeError, type Log } from '../operations/log.ts';
 import { writeWhole } from './store/atomic.ts';
 import { getShelf } from './store/store.ts';
 
-export interface FileCache {
-  /** @param hash of the image; @param name within it */
-  get(hash: string, name: string): Promise<Uint8Array | undefined>;
-  /** Where it lies; undefined when it is not there, as far as is known. */
-  locate(hash: string, name: string): Promise<string | undefined>;
-  /** Whether it is there, as far as is known. */
-  has(hash: string, name: string): Promise<boolean>;
-  /** What cannot be kept is a line in the log. */
-  put(hash: string, name: string, bytes: Uint8Array): Promise<void>;
-  /** Removes all of an image; what cannot be removed is a line in the log. */
-  forget(hash: string): Promise<void>;
-  /** In bytes; 0 before it is used for the first time. */
-  size(): number;
-}
+export type FileCache = ReturnType<typeof createFileCache>;
 
 interface Entry {
   readonly path: string;
@@ -32,7 +19,7 @@ interface Entry {
 const unfinishedFolder = 'unfinished';
 
 /** @param limit bytes at most */
-export function createFileCache(folder: string, limit: number, log: Log): FileCache {
+export function createFileCache(folder: string, limit: number, log: Log) {
   /** By key, those used longest ago first. */
   let loading: Promise<Map<string, Entry>> | undefined;
   let total = 0;
@@ -88,10 +75,14 @@ export function createFileCache(folder: string, limit: number, log: Log): FileCa
   }
 
   return {
+    /** In bytes; 0 before it is used for the first time. */
     size: () => total,
-    has: async (hash, name) => (await indexIfAny())?.has(toKey(hash, name)) === true,
-    locate: async (hash, name) => markUsed(await indexIfAny(), toKey(hash, name))?.path,
-    async get(hash, name) {
+    /** Whether it is there, as far as is known. */
+    has: async (hash: string, name: string) => (await indexIfAny())?.has(toKey(hash, name)) === true,
+    /** Where it lies; undefined when it is not there, as far as is known. */
+    locate: async (hash: string, name: string) => markUsed(await indexIfAny(), toKey(hash, name))?.path,
+    /** @param hash of the image; @param name within it */
+    async get(hash: string, name: string): Promise<Uint8Array | undefined> {
       const entries = await indexIfAny();
       const key = toKey(hash, name);
       const entry = markUsed(entries, key);
@@ -104,7 +95,8 @@ export function createFileCache(folder: string, limit: number, log: Log): FileCa
         return undefined;
       }
     },
-    async put(hash, name, bytes) {
+    /** What cannot be kept is a line in the log. */
+    async put(hash: string, name: string, bytes: Uint8Array): Promise<void> {
       if (bytes.length > limit) return;
       try {
         await keep(toKey(hash, name), bytes);
@@ -112,7 +104,8 @@ export function createFileCache(folder: string, limit: number, log: Log): FileCa
         log.warn('an image could not be written to media-cache', describeError(error));
       }
     },
-    async forget(hash) {
+    /** Removes all of an image; what cannot be removed is a line in the log. */
+    async forget(hash: string): Promise<void> {
       try {
         const entries = await index();
         for (const key of [...entries.keys()]) if (key.startsWith(`${hash}-`)) await drop(entries, key);

@@ -8,9 +8,9 @@ import type { Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
 import { createOnce } from '../turns/once.ts';
 import { createFileCache } from './cache.ts';
-import { computeWholeLimit, ImageError, type KeptType, type Limits } from './inspect/image.ts';
+import { computeWholeLimit, ImageError, type Limits } from './inspect/image.ts';
 import { createLimiter } from './limiter.ts';
-import { countNothing, type MediaNumbers } from './numbers.ts';
+import { countNothing } from './numbers.ts';
 import { createOriginals } from './originals.ts';
 import { type PreparedImage, prepareImage } from './prepare.ts';
 import { createFolderStore } from './store/folder.ts';
@@ -24,40 +24,14 @@ export interface MediaFile {
   readonly size: number;
 }
 
-export interface Media {
-  readonly store: FileStore;
-  /**
-   * Called when a service starts: a line in the log says what is wrong with the image store. Never rejects.
-   * @param isUsed whether images have been kept before
-   */
-  open(isUsed: boolean): Promise<void>;
-  /**
-   * Makes of what was sent what is to be kept; nothing is kept yet.
-   * @throws ImageError when it is not an image that can be; HttpError 503 when too much is to be done
-   */
-  prepare(sent: Uint8Array): Promise<PreparedImage>;
-  /** Keeps an image. @throws HttpError 503, 507 */
-  keep(image: PreparedImage): Promise<void>;
-  /** What this process has done. */
-  numbers(): MediaNumbers;
-  /** Removes an image and all that was made of it here. */
-  remove(hash: string): Promise<void>;
-  /** What an image is; undefined when there is none. */
-  typeOf(hash: string): Promise<KeptType | undefined>;
-  /** The image as it is kept; undefined when there is none. */
-  original(hash: string): Promise<MediaFile | undefined>;
-  /** Whether a variant is there and need not be made. */
-  hasVariant(hash: string, request: VariantRequest): Promise<boolean>;
-  /** A variant, made when it is not there: once for all requests that come meanwhile; undefined when there is no image. */
-  variant(hash: string, request: VariantRequest): Promise<MediaFile | undefined>;
-}
+export type Media = ReturnType<typeof createMedia>;
 
 /** Bytes from which on a file is not held in memory to be sent. */
 const largeFile = 1024 * 1024;
 /** Files that are held in memory at once, to be checked or to have another size made of them: they may be large. */
 const mostHeld = 4;
 
-export function createMedia(config: Config, clock: Clock, log: Log): Media {
+export function createMedia(config: Config, clock: Clock, log: Log) {
   const limits: Limits = { pixels: config.MEDIA_PIXEL_LIMIT };
   const limiter = createLimiter(computeWholeLimit(limits));
   const held = createLimiter(mostHeld, mostHeld);
@@ -86,7 +60,11 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
 
   return {
     store,
-    async open(isUsed) {
+    /**
+     * Called when a service starts: a line in the log says what is wrong with the image store. Never rejects.
+     * @param isUsed whether images have been kept before
+     */
+    async open(isUsed: boolean): Promise<void> {
       try {
         await store.open(isUsed);
       } catch (error) {
@@ -95,8 +73,13 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
         log.warn(`the image store (${name}) cannot be used, or has lost its images`, fields);
       }
     },
+    /** What this process has done. */
     numbers: () => ({ ...counts, cacheBytes: cache.size() }),
-    async prepare(sent) {
+    /**
+     * Makes of what was sent what is to be kept; nothing is kept yet.
+     * @throws ImageError when it is not an image that can be; HttpError 503 when too much is to be done
+     */
+    async prepare(sent: Uint8Array): Promise<PreparedImage> {
       try {
         return await prepareImage(sent, limits, limiter);
       } catch (error) {
@@ -104,26 +87,32 @@ export function createMedia(config: Config, clock: Clock, log: Log): Media {
         throw error;
       }
     },
-    async keep({ hash, bytes, type }) {
+    /** Keeps an image. @throws HttpError 503, 507 */
+    async keep({ hash, bytes, type }: PreparedImage): Promise<void> {
       await store.put(hash, bytes, type);
       counts.kept += 1;
       counts.keptBytes += bytes.length;
     },
-    async remove(hash) {
+    /** Removes an image and all that was made of it here. */
+    async remove(hash: string): Promise<void> {
       originals.forget(hash);
       await store.remove(hash);
       await cache.forget(hash);
     },
+    /** What an image is; undefined when there is none. */
     typeOf: originals.typeOf,
-    async original(hash) {
+    /** The image as it is kept; undefined when there is none. */
+    async original(hash: string): Promise<MediaFile | undefined> {
       const known = await locateLarge(hash);
       if (known !== undefined) return known;
       const bytes = await held.run(1, () => originals.read(hash));
       // What has been checked now need not be held while it is sent.
       return (await locateLarge(hash)) ?? toMediaFile(bytes);
     },
-    hasVariant: (hash, request) => cache.has(hash, toVariantName(request)),
-    async variant(hash, request) {
+    /** Whether a variant is there and need not be made. */
+    hasVariant: (hash: string, request: VariantRequest) => cache.has(hash, toVariantName(request)),
+    /** A variant, made when it is not there: once for all requests that come meanwhile; undefined when there is no image. */
+    async variant(hash: string, request: VariantRequest): Promise<MediaFile | undefined> {
       const name = toVariantName(request);
       const kept = await cache.get(hash, name);
       if (kept !== undefined) counts.hits += 1;

@@ -11,17 +11,6 @@ import type { KeptType } from './inspect/image.ts';
 import { sniff } from './inspect/index.ts';
 import { createStoreUnavailableError, type FileStore, matchesHash } from './store/store.ts';
 
-export interface Originals {
-  /** What an image is; undefined when there is none. @throws HttpError 503 */
-  typeOf(hash: string): Promise<KeptType | undefined>;
-  /** Its bytes; undefined when there is none. @throws HttpError 503, also when they are not what the name says */
-  read(hash: string): Promise<Uint8Array | undefined>;
-  /** Where it lies on this machine; undefined when it does not, or is still to be checked. */
-  locate(hash: string): Promise<string | undefined>;
-  /** Forgets what is known of it. */
-  forget(hash: string): void;
-}
-
 /** The most images of which something is known. */
 const knownFiles = 10_000;
 /** For so many milliseconds a file that lies elsewhere and was there is taken to be there still. */
@@ -29,7 +18,7 @@ const seenMs = 10 * 60 * 1000;
 /** The name of a copy. */
 const copyName = 'original';
 
-export function createOriginals(store: FileStore, cache: FileCache, clock: Clock, log: Log): Originals {
+export function createOriginals(store: FileStore, cache: FileCache, clock: Clock, log: Log) {
   const types = createBoundedMap<string, KeptType>(knownFiles);
   /** When files that lie elsewhere were seen last. */
   const seen = createBoundedMap<string, number>(knownFiles);
@@ -64,6 +53,7 @@ export function createOriginals(store: FileStore, cache: FileCache, clock: Clock
     else forget(hash);
     return found;
   }
+  /** Forgets what is known of it. */
   function forget(hash: string): void {
     for (const known of [types, seen, checked]) known.delete(hash);
   }
@@ -92,11 +82,14 @@ export function createOriginals(store: FileStore, cache: FileCache, clock: Clock
   }
 
   return {
+    /** Its bytes; undefined when there is none. @throws HttpError 503, also when they are not what the name says */
     read,
     forget,
-    locate: async hash =>
+    /** Where it lies on this machine; undefined when it does not, or is still to be checked. */
+    locate: async (hash: string) =>
       checked.get(hash) === true ? (store.pathOf(hash) ?? cache.locate(hash, copyName)) : undefined,
-    async typeOf(hash) {
+    /** What an image is; undefined when there is none. @throws HttpError 503 */
+    async typeOf(hash: string): Promise<KeptType | undefined> {
       if (!(await isThere(hash))) return undefined;
       const known = types.get(hash);
       if (known !== undefined) return known;

@@ -6,27 +6,18 @@ const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 export type LogFields = Readonly<Record<string, unknown>>;
 
-export interface Log {
-  debug(message: string, fields?: LogFields): void;
-  info(message: string, fields?: LogFields): void;
-  warn(message: string, fields?: LogFields): void;
-  error(message: string, fields?: LogFields): void;
-  /** Appends a line that is complete already, its end included: for the request line, written a million times. */
-  line(level: LogLevel, text: string): void;
-  isEnabled(level: LogLevel): boolean;
-  /** Writes what waits; called before the process ends. */
-  flush(): void;
-}
+export type Log = ReturnType<typeof createLog>;
 
 const flushAfterMs = 100;
 const flushAtCharacters = 32_768;
 
 /** @param write gets whole lines; standard output by default */
-export function createLog(level: LogLevel, write: (text: string) => void, now: () => number): Log {
+export function createLog(level: LogLevel, write: (text: string) => void, now: () => number) {
   const threshold = logLevels.indexOf(level);
   let waiting = '';
   let timer: ReturnType<typeof setTimeout> | undefined;
 
+  /** Writes what waits; called before the process ends. */
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
@@ -54,7 +45,8 @@ export function createLog(level: LogLevel, write: (text: string) => void, now: (
     info: logAt('info'),
     warn: logAt('warn'),
     error: logAt('error'),
-    line: (wanted, text) => {
+    /** Appends a line that is complete already, its end included: for the request line, written a million times. */
+    line: (wanted: LogLevel, text: string): void => {
       if (isEnabled(wanted)) append(text);
     },
     isEnabled,
@@ -82,18 +74,11 @@ const waitingLimit = 8 * 1024 * 1024;
 /** Milliseconds that the end of the process waits for a reader. */
 const finishMs = 5000;
 
-export interface LogOutput {
-  /** Never throws: what cannot be written is dropped, and counted. */
-  write(text: string): void;
-  /** Resolves when everything written so far has been handed over, or cannot be in a few seconds. Never rejects. */
-  finish(): Promise<void>;
-}
-
 /**
  * Standard output without waiting: a reader that has stopped reading, or is gone, and a disk that is full cost log
  * lines, never requests. Once there can be written again a line says how many batches of lines are missing.
  */
-export function createStandardOutput(): LogOutput {
+export function createStandardOutput() {
   let sink = Bun.stdout.writer();
   let waiting = 0;
   let dropped = 0;
@@ -124,7 +109,8 @@ export function createStandardOutput(): LogOutput {
   }
 
   return {
-    write(text) {
+    /** Never throws: what cannot be written is dropped, and counted. */
+    write(text: string): void {
       if (waiting > waitingLimit) {
         dropped++;
         return;
@@ -143,6 +129,7 @@ export function createStandardOutput(): LogOutput {
         drop(batches);
       }
     },
+    /** Resolves when everything written so far has been handed over, or cannot be in a few seconds. Never rejects. */
     finish: () => Promise.race([handedOver, Bun.sleep(finishMs)]),
   };
 }

@@ -7,18 +7,14 @@ interface LoopDelays {
   readonly longest: number;
 }
 
-export interface LoopDelay {
-  /** What was measured since the last reading, which begins the next measurement. */
-  read(): LoopDelays;
-  stop(): void;
-}
+export type LoopDelay = ReturnType<typeof createLoopDelay>;
 
 /** Milliseconds between two readings of the clock. */
 const resolution = 20;
 const nanoseconds = 1e9;
 
 /** Not `monitorEventLoopDelay`: in Bun a process has one, and who disables it disables it for all. */
-export function createLoopDelay(): LoopDelay {
+export function createLoopDelay() {
   const histogram = createHistogram();
   let due = performance.now() + resolution;
   const timer = setInterval(() => {
@@ -29,7 +25,8 @@ export function createLoopDelay(): LoopDelay {
   // The server keeps the process alive.
   timer.unref();
   return {
-    read() {
+    /** What was measured since the last reading, which begins the next measurement. */
+    read(): LoopDelays {
       const isMeasured = histogram.count > 0;
       const delays = {
         p99: isMeasured ? histogram.percentile(99) / nanoseconds : 0,
@@ -38,7 +35,7 @@ export function createLoopDelay(): LoopDelay {
       histogram.reset();
       return delays;
     },
-    stop() {
+    stop(): void {
       clearInterval(timer);
     },
   };

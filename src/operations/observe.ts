@@ -23,16 +23,11 @@ export interface RouteNumbers {
   readonly buckets: number[];
 }
 
-export interface Observer {
-  served(exchange: Exchange, status: number): void;
-  numbers(): Iterable<RouteNumbers>;
-  /** Requests that have met damaged data. */
-  damage(): number;
-}
+export type Observer = ReturnType<typeof createObserver>;
 
 const statuses = 1000;
 
-export function createObserver(log: Log, clock: Clock): Observer {
+export function createObserver(log: Log, clock: Clock) {
   // By route and then by status and method, without building a key: this runs for every request.
   const byRoute = new Map<string, Map<number, RouteNumbers>>();
   let damaged = 0;
@@ -60,7 +55,7 @@ export function createObserver(log: Log, clock: Clock): Observer {
   }
 
   return {
-    served(exchange, status) {
+    served(exchange: Exchange, status: number): void {
       const seconds = exchange.elapsed() / 1_000_000;
       const numbers = ensureNumbers(exchange, status);
       numbers.count++;
@@ -77,8 +72,9 @@ export function createObserver(log: Log, clock: Clock): Observer {
       if (at !== moment.at) moment = { at, beginning: formatLineBeginning(at) };
       log.line('info', formatRequestLine(exchange, status, moment.beginning));
     },
+    /** Requests that have met damaged data. */
     damage: () => damaged,
-    *numbers() {
+    *numbers(): Iterable<RouteNumbers> {
       for (const byStatus of byRoute.values()) yield* byStatus.values();
     },
   };

@@ -2,28 +2,25 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Secrets } from './index.ts';
 
-export interface Seal {
-  close(text: string): string;
-  /** The text; undefined when it was sealed with a secret that is not known any more, or changed since. */
-  open(sealed: string): string | undefined;
-}
+export type Seal = ReturnType<typeof createSeal>;
 
 /**
  * @param secrets texts are sealed with a key derived from the first; all are tried to open them
  * @param purpose what is sealed: a seal of one purpose does not open those of another
  */
-export function createSeal(secrets: Secrets, purpose: string): Seal {
+export function createSeal(secrets: Secrets, purpose: string) {
   const deriveKey = (secret: string) => Buffer.from(hkdfSync('sha256', secret, '', `catalog ${purpose}`, 32));
   const newest = deriveKey(secrets[0]);
   const keys = secrets.map(deriveKey);
   return {
-    close(text) {
+    close(text: string): string {
       const nonce = randomBytes(12);
       const cipher = createCipheriv('aes-256-gcm', newest, nonce);
       const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
     },
-    open(sealed) {
+    /** The text; undefined when it was sealed with a secret that is not known any more, or changed since. */
+    open(sealed: string): string | undefined {
       const bytes = Buffer.from(sealed, 'base64');
       for (const key of keys) {
         try {

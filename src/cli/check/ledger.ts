@@ -2,14 +2,7 @@
  * Compares two large sets of entries without holding either: what one side has is added, what the other side has is
  * taken off, and where something is left they differ. By owner it holds the sum of the entries' hashes alone.
  */
-export interface Ledger {
-  add(owner: number, entry: string): void;
-  takeOff(owner: number, entry: string): void;
-  /** Whose entries differ, ascending. Two differences hide each other once in four thousand million. */
-  differing(): number[];
-}
-
-export function createLedger(): Ledger {
+export function createLedger() {
   const sums = new Map<number, number>();
   const change = (owner: number, amount: number): void => {
     const sum = (sums.get(owner) ?? 0) + amount;
@@ -19,8 +12,9 @@ export function createLedger(): Ledger {
   // Never 0, which would be no entry.
   const hash = (entry: string): number => Bun.hash.xxHash32(entry) + 1;
   return {
-    add: (owner, entry) => change(owner, hash(entry)),
-    takeOff: (owner, entry) => change(owner, -hash(entry)),
+    add: (owner: number, entry: string) => change(owner, hash(entry)),
+    takeOff: (owner: number, entry: string) => change(owner, -hash(entry)),
+    /** Whose entries differ, ascending. Two differences hide each other once in four thousand million. */
     differing: () => [...sums.keys()].sort((a, b) => a - b),
   };
 }

@@ -93,18 +93,6 @@ export interface Checked {
   readonly raw: string;
 }
 
-export interface Gatherer {
-  /**
-   * Takes a record in its place in the file.
-   * @param checked undefined when it was refused
-   * @returns what is to be written now, one after another in one transaction: the record, or all of its key; nothing
-   * while another one follows
-   */
-  take(key: string | undefined, checked: Checked | undefined): readonly Checked[];
-  /** What is left at the end: nothing, unless the file has changed since it was counted. */
-  rest(): Checked[];
-}
-
 /** Records of one key that wait for the last of them. */
 interface Group {
   /** As text: the objects take several times the memory, and keep the parts of the file alive that they were cut from. */
@@ -119,7 +107,7 @@ interface Group {
  * their own its records would change the product back and forth.
  * @param repeated how often each key comes that comes more than once; used up
  */
-export function createGatherer(repeated: Map<string, number>): Gatherer {
+export function createGatherer(repeated: Map<string, number>) {
   const groups = new Map<string, Group>();
   /** Which group has a record that names a sku or external id. */
   const named = new Map<string, string>();
@@ -158,7 +146,13 @@ export function createGatherer(repeated: Map<string, number>): Gatherer {
   }
 
   return {
-    take(key, checked) {
+    /**
+     * Takes a record in its place in the file.
+     * @param checked undefined when it was refused
+     * @returns what is to be written now, one after another in one transaction: the record, or all of its key; nothing
+     * while another one follows
+     */
+    take(key: string | undefined, checked: Checked | undefined): readonly Checked[] {
       const others = checked === undefined ? [] : releaseOthers(key, checked);
       const left = key === undefined ? undefined : repeated.get(key);
       if (key === undefined || left === undefined)
@@ -169,6 +163,7 @@ export function createGatherer(repeated: Map<string, number>): Gatherer {
       const hasRoom = held <= mostHeld && length <= mostText && (group?.weight ?? 0) < mostTogether;
       return left > 1 && hasRoom ? others : [...others, ...release(key)];
     },
+    /** What is left at the end: nothing, unless the file has changed since it was counted. */
     rest: () => [...groups.keys()].flatMap(release),
   };
 }

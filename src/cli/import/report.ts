@@ -158,23 +158,19 @@ interface Position {
   readonly bytes: number;
 }
 
-export interface Progress {
-  update(position: Position): void;
-  /** Leaves the terminal with the cursor at the start of a line. */
-  end(): void;
-}
+export type Progress = ReturnType<typeof createProgress>;
 
 const barWidth = 30;
 const terminalEveryMs = 100;
 const lineEveryMs = 3000;
 
 /** @param totalBytes of the source; undefined when it is a stream */
-export function createProgress(terminal: boolean, totalBytes: number | undefined): Progress {
+export function createProgress(terminal: boolean, totalBytes: number | undefined) {
   const started = performance.now();
   let next = 0;
   let drawn = false;
   return {
-    update(position) {
+    update(position: Position): void {
       const now = performance.now();
       if (now < next) return;
       next = now + (terminal ? terminalEveryMs : lineEveryMs);
@@ -186,7 +182,8 @@ export function createProgress(terminal: boolean, totalBytes: number | undefined
       else process.stderr.write(`\r\u001B[K${share === undefined ? '' : `${formatBar(share)} `}${text}`);
       drawn = terminal;
     },
-    end() {
+    /** Leaves the terminal with the cursor at the start of a line. */
+    end(): void {
       if (drawn) process.stderr.write('\r\u001B[K');
       drawn = false;
     },

@@ -30,22 +30,9 @@ interface Source {
   readonly read: Reader;
 }
 
-export interface Mapper {
-  /**
-   * Picks each field from its mapped column, or without one from the column of the same name. A column is found by
-   * its exact name, else by its name in another case, else as a dotted path into objects (`dimensions.width`). A
-   * field whose column is missing, null or an empty string is absent from the result. What cannot be converted stays
-   * as it is, or as `Unreadable`, so that validation names it. `attributesByKey` says that the attributes come from
-   * columns of their own (`attributes.colour`): what a product has under other keys is not theirs to change. Those of
-   * them that their type makes others than they look like are in `attributesAsTheyLook`, as they look.
-   * @param columns of a table, the same array for all its records: where they are is then found out once
-   */
-  map(record: Readonly<Record<string, unknown>>, columns?: readonly string[]): Record<string, unknown>;
-  /** The columns of a table that no field is taken from, those without a name by their number. */
-  unused(columns: readonly string[]): string[];
-}
+export type Mapper = ReturnType<typeof createRecordMapper>;
 
-export function createRecordMapper({ mapping, set = new Map(), cells = {}, only }: MapOptions): Mapper {
+export function createRecordMapper({ mapping, set = new Map(), cells = {}, only }: MapOptions) {
   const all =
     only === undefined
       ? [...productFields, ...memberNames, ...mapping.keys()]
@@ -78,7 +65,16 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
     place(mapped, field, read(value, cells));
   }
   return {
-    map(record, columns) {
+    /**
+     * Picks each field from its mapped column, or without one from the column of the same name. A column is found by
+     * its exact name, else by its name in another case, else as a dotted path into objects (`dimensions.width`). A
+     * field whose column is missing, null or an empty string is absent from the result. What cannot be converted stays
+     * as it is, or as `Unreadable`, so that validation names it. `attributesByKey` says that the attributes come from
+     * columns of their own (`attributes.colour`): what a product has under other keys is not theirs to change. Those of
+     * them that their type makes others than they look like are in `attributesAsTheyLook`, as they look.
+     * @param columns of a table, the same array for all its records: where they are is then found out once
+     */
+    map(record: Readonly<Record<string, unknown>>, columns?: readonly string[]): Record<string, unknown> {
       const mapped: Record<string, unknown> = {};
       if (columns !== undefined) {
         for (const source of getSources(columns)) put(mapped, source, record[source.column]);
@@ -91,7 +87,8 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
       for (const { field, text, read } of constants) place(mapped, field, toTyped(read(text, cells)));
       return removeCurrencies(mapped);
     },
-    unused(columns) {
+    /** The columns of a table that no field is taken from, those without a name by their number. */
+    unused(columns: readonly string[]): string[] {
       const used = new Set(getSources(columns).map(({ column }) => column));
       return [...columns.filter(column => column !== '' && !used.has(column)), ...nameUnnamed(columns)];
     },
