@@ -8,10 +8,7 @@ import { HttpError } from '../http/errors.ts';
 /** Jobs that wait at most. */
 const mostWaiting = 200;
 
-export interface Limiter {
-  /** Runs work that holds so many pixels. @throws HttpError 503 when too many wait already */
-  run<T>(pixels: number, work: () => Promise<T>): Promise<T>;
-}
+export type Limiter = ReturnType<typeof createLimiter>;
 
 interface Job {
   readonly pixels: number;
@@ -22,7 +19,7 @@ interface Job {
 const processors = Math.max(1, availableParallelism() - 1);
 
 /** @param budget pixels at once; one job alone may have more; @param mostJobs at once, whatever they hold */
-export function createLimiter(budget: number, mostJobs = processors): Limiter {
+export function createLimiter(budget: number, mostJobs = processors) {
   const waiting: Job[] = [];
   let [jobs, held] = [0, 0];
 
@@ -41,7 +38,8 @@ export function createLimiter(budget: number, mostJobs = processors): Limiter {
     }
   }
   return {
-    async run(pixels, work) {
+    /** Runs work that holds so many pixels. @throws HttpError 503 when too many wait already */
+    async run<T>(pixels: number, work: () => Promise<T>): Promise<T> {
       if (waiting.length >= mostWaiting) {
         throw new HttpError('SERVICE_BUSY', {
           message: 'Too many images are waiting to be processed; retry after the time in Retry-After.',

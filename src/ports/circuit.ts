@@ -4,10 +4,7 @@ import type { Clock } from './clock.ts';
 /** No attempt was made: the last ones have failed, and the pause is not over. */
 class CircuitOpen extends Error {}
 
-export interface Circuit {
-  /** @throws CircuitOpen, or what `work` throws */
-  run<T>(work: () => Promise<T>): Promise<T>;
-}
+export type Circuit = ReturnType<typeof createCircuit>;
 
 export interface CircuitOptions {
   readonly clock: Clock;
@@ -18,12 +15,13 @@ export interface CircuitOptions {
   readonly onChange: (state: 'open' | 'closed', reason: unknown) => void;
 }
 
-export function createCircuit({ clock, failures, pauseMs, onChange }: CircuitOptions): Circuit {
+export function createCircuit({ clock, failures, pauseMs, onChange }: CircuitOptions) {
   let failed = 0;
   let openUntil = 0;
   let trying = false;
   return {
-    async run(work) {
+    /** @throws CircuitOpen, or what `work` throws */
+    async run<T>(work: () => Promise<T>): Promise<T> {
       const isOpen = failed >= failures;
       if (isOpen && (trying || clock.now() < openUntil)) throw new CircuitOpen('left alone after failures');
       trying = true;

@@ -82,23 +82,7 @@ export const facetMeta = {
     .optional(),
 };
 
-export interface ProductFacets {
-  /**
-   * The names of the facets that a parameter requests; none without it.
-   * @throws HttpError 400 that names one that does not exist
-   */
-  names(parameter: string | undefined, definitions: Definitions): Promise<readonly string[]>;
-  /**
-   * A page of products, with the members of `meta` that say what facets count in the same state.
-   * @throws HttpError 400 for a facet with more values than are counted
-   */
-  list<Row>(list: Lister<Row>, request: ListRequest): Promise<CountedPage<Row>>;
-  /**
-   * What is to be counted among products that a search is yet to find, as it is now.
-   * @throws HttpError 400 for a facet with more values than are counted
-   */
-  keep(request: FacetRequest, kind: Condition): Promise<KeptProductFacets>;
-}
+export type ProductFacets = ReturnType<typeof createProductFacets>;
 
 export interface KeptProductFacets {
   /** Whether the product of an id matches all conditions. */
@@ -113,7 +97,7 @@ interface CountedPage<Row> {
   readonly members: string | undefined;
 }
 
-export function createProductFacets(database: Database, columns: Columns): ProductFacets {
+export function createProductFacets(database: Database, columns: Columns) {
   const { isUsed } = createUsedAttributes(database);
   const counter = createFacetCounter(database, columns);
   const listCounted = createFacetedLister(database, counter);
@@ -138,7 +122,11 @@ export function createProductFacets(database: Database, columns: Columns): Produ
   }
 
   return {
-    async names(parameter, definitions) {
+    /**
+     * The names of the facets that a parameter requests; none without it.
+     * @throws HttpError 400 that names one that does not exist
+     */
+    async names(parameter: string | undefined, definitions: Definitions): Promise<readonly string[]> {
       if (parameter === undefined) return [];
       const names = [...new Set(parameter.split(',').map(name => name.trim()))].filter(name => name !== '');
       if (names.length === 0) throw createFieldError('facets', 'minItems', 'must name a facet');
@@ -147,7 +135,11 @@ export function createProductFacets(database: Database, columns: Columns): Produ
       for (const name of names) await check(name, definitions);
       return names;
     },
-    async keep(request, kind) {
+    /**
+     * What is to be counted among products that a search is yet to find, as it is now.
+     * @throws HttpError 400 for a facet with more values than are counted
+     */
+    async keep(request: FacetRequest, kind: Condition): Promise<KeptProductFacets> {
       const { matches, count } = await refuseTooMany(() => counter.keep(request, kind));
       return {
         matches,
@@ -157,7 +149,11 @@ export function createProductFacets(database: Database, columns: Columns): Produ
         },
       };
     },
-    async list(list, request) {
+    /**
+     * A page of products, with the members of `meta` that say what facets count in the same state.
+     * @throws HttpError 400 for a facet with more values than are counted
+     */
+    async list<Row>(list: Lister<Row>, request: ListRequest): Promise<CountedPage<Row>> {
       const { facets: names } = request;
       if (names === undefined) return { listed: await list(request), members: undefined };
       return refuseTooMany(async () => {

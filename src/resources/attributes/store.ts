@@ -10,25 +10,13 @@ import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { takeTurn } from '../../turns/index.ts';
 import { mapInSlices } from '../../turns/slices.ts';
-import {
-  createDocumentRows,
-  type DocumentRows,
-  type StoredDocument,
-  toDocumentJson,
-} from '../crud/documents.ts';
+import { createDocumentRows, type StoredDocument, toDocumentJson } from '../crud/documents.ts';
 import type { Definition, DefinitionFields } from './schema.ts';
 
 /** Definitions by their keys. */
 export type Definitions = ReadonlyMap<string, Definition>;
 
-export interface DefinitionStore extends Omit<DocumentRows<DefinitionFields>, 'all'> {
-  /** All of them as the session sees them. */
-  seenBy(session: Session): Promise<Definitions>;
-  /** All of them as they were at the last check for changes, which is now. */
-  current(): Promise<Definitions>;
-  /** Gives definitions that name a category, or one below it, the path that it has now. */
-  renameCategory(session: Transaction, former: string, path: string, cause: Cause): Promise<void>;
-}
+export type DefinitionStore = ReturnType<typeof createDefinitionStore>;
 
 /** Any change of one ends all that is cached: they are few, and seldom changed. */
 export const attributeDefinitions: Collection = { name: 'attributes' };
@@ -38,7 +26,7 @@ const lockedAtOnce = 20;
 
 export const toDefinition = (row: StoredDocument): Definition => parseStored<Definition>(toDocumentJson(row));
 
-export function createDefinitionStore(database: Database, outbox: Outbox): DefinitionStore {
+export function createDefinitionStore(database: Database, outbox: Outbox) {
   const { build, changes, dialect } = database;
   const { all: allRows, ...rows } = createDocumentRows<DefinitionFields>(database, outbox, {
     table: 'attributes',
@@ -64,14 +52,17 @@ export function createDefinitionStore(database: Database, outbox: Outbox): Defin
 
   return {
     ...rows,
-    async seenBy(session) {
+    /** All of them as the session sees them. */
+    async seenBy(session: Session): Promise<Definitions> {
       const known = value.peek();
       const seen = known === undefined ? undefined : (await session.first(version))?.version;
       const isSeen = seen !== undefined && seen === changes.version(attributeDefinitions);
       return isSeen && known !== undefined ? known : readAll(session);
     },
+    /** All of them as they were at the last check for changes, which is now. */
     current: value.current,
-    async renameCategory(session, former, path, cause) {
+    /** Gives definitions that name a category, or one below it, the path that it has now. */
+    async renameCategory(session: Transaction, former: string, path: string, cause: Cause): Promise<void> {
       for (let after = 0; ; ) {
         const part = await session.all(lockedAfter({ after }));
         for (const before of part) {

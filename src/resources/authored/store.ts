@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import { mostAtOnce, prepareByKeys } from '../../storage/batched-lookups.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { createLister, type Lister } from '../../storage/list/index.ts';
+import { createLister } from '../../storage/list/index.ts';
 import type { ListOptions } from '../../storage/list/request.ts';
 import { computeChangeMoment } from '../../storage/moments.ts';
 import { type Arguments, prepareByShape, prepareQuery } from '../../storage/prepared.ts';
@@ -44,36 +44,7 @@ interface AuthoredTable<Row> {
   representationOf(row: Row): object;
 }
 
-export interface AuthoredStore<Row extends Written> {
-  readonly list: Lister<Row>;
-  find(session: Session, id: number): Promise<Row | undefined>;
-  /** The same, keeping others from changing it until the transaction ends. */
-  lock(session: Session, id: number): Promise<Row | undefined>;
-  insert(
-    session: Transaction,
-    author: Author,
-    fields: Omit<Row, keyof Written | 'author_id'>,
-    cause: Cause,
-  ): Promise<Row>;
-  /** Writes new values over a row that is locked; gives it as it is then stored. */
-  update(session: Transaction, before: Row, changes: Partial<Row>, cause: Cause): Promise<Row>;
-  remove(session: Transaction, before: Row, cause: Cause): Promise<void>;
-  /**
-   * Deletes rows by their ids, each with its event: for those that go with what they belong to,
-   * before the database's cascade would delete them without one.
-   * @returns those that were still there, in order of id
-   */
-  removeSome(session: Transaction, ids: readonly number[], cause: Cause): Promise<Row[]>;
-  /**
-   * Deletes all rows with this value, in order of id. What they belong to is locked, and about to be deleted itself: there
-   * will be no more of them.
-   */
-  removeAll(
-    session: Transaction,
-    of: { readonly column: keyof Row & string; readonly value: number },
-    cause: Cause,
-  ): Promise<void>;
-}
+export type AuthoredStore<Row extends Written> = ReturnType<typeof createAuthoredStore<Row>>;
 
 /** Rows deleted with what they belong to, whose events are written together. */
 export const removedAtOnce = 200;
@@ -82,7 +53,7 @@ export function createAuthoredStore<Row extends Arguments & Written>(
   database: Database,
   outbox: Outbox,
   spec: AuthoredTable<Row>,
-): AuthoredStore<Row> {
+) {
   const { build, dialect } = database;
   const { collection, searched } = spec;
   const columns = [...spec.columns, 'author_name', 'user_id', 'created_at', 'updated_at'];
@@ -102,6 +73,11 @@ export function createAuthoredStore<Row extends Arguments & Written>(
       returning id, ${names}`.compile(build),
   );
 
+  /**
+   * Deletes rows by their ids, each with its event: for those that go with what they belong to,
+   * before the database's cascade would delete them without one.
+   * @returns those that were still there, in order of id
+   */
   async function removeSome(session: Transaction, ids: readonly number[], cause: Cause): Promise<Row[]> {
     const rows: Row[] = [];
     for (let start = 0; start < ids.length; start += mostAtOnce)
@@ -122,9 +98,15 @@ export function createAuthoredStore<Row extends Arguments & Written>(
       ...(collection === undefined ? {} : { collection: { name: collection } }),
     }),
     find: rows.find,
+    /** The same, keeping others from changing it until the transaction ends. */
     lock: rows.lock,
 
-    async insert(session, author, fields, cause) {
+    async insert(
+      session: Transaction,
+      author: Author,
+      fields: Omit<Row, keyof Written | 'author_id'>,
+      cause: Cause,
+    ): Promise<Row> {
       const by = { author_id: author.id, author_name: author.name, user_id: author.id };
       const row = await rows.insertReturning(session, {
         ...fields,
@@ -138,7 +120,8 @@ export function createAuthoredStore<Row extends Arguments & Written>(
       return row;
     },
 
-    async update(session, before, changes, cause) {
+    /** Writes new values over a row that is locked; gives it as it is then stored. */
+    async update(session: Transaction, before: Row, changes: Partial<Row>, cause: Cause): Promise<Row> {
       const changed = { ...changes, updated_at: computeChangeMoment(cause.at, before.updated_at) };
       await rows.update(session, before.id, changed);
       const row = { ...before, ...changed };
@@ -150,7 +133,7 @@ export function createAuthoredStore<Row extends Arguments & Written>(
       return row;
     },
 
-    async remove(session, before, cause) {
+    async remove(session: Transaction, before: Row, cause: Cause): Promise<void> {
       await rows.remove(session, before.id);
       if (searched !== undefined) {
         const document = { ...searched.textOf(before), id: before.id };
@@ -160,8 +143,16 @@ export function createAuthoredStore<Row extends Arguments & Written>(
     },
 
     removeSome,
+    /**
+     * Deletes all rows with this value, in order of id. What they belong to is locked, and about to be deleted itself: there
+     * will be no more of them.
+     */
     // Their ids are read once: PostgreSQL would pass by all that are gone already each time that it looks for the next.
-    async removeAll(session, { column, value }, cause) {
+    async removeAll(
+      session: Transaction,
+      { column, value }: { readonly column: keyof Row & string; readonly value: number },
+      cause: Cause,
+    ): Promise<void> {
       const ids = (await session.all(idsOf(column, { value }))).map(({ id }) => id);
       for (let start = 0; start < ids.length; start += removedAtOnce)
         await removeSome(session, ids.slice(start, start + removedAtOnce), cause);

@@ -15,19 +15,10 @@ export const noContent: CategoryContent = { products: 0, hasChildren: false };
 
 type Contents = ReadonlyMap<number, CategoryContent>;
 
-export interface CategoryCounts {
-  /** As a transaction sees it. */
-  below(session: Session, id: number): Promise<CategoryContent>;
-  /** By the ids of the categories, as they are now. */
-  read(rows: readonly Pick<StoredCategory, 'id'>[]): Promise<Contents>;
-  /** Those in the category itself. */
-  direct(session: Session, id: number): Promise<number>;
-}
-
 /** So many categories, and products that are listed in further ones, are counted within some milliseconds. */
 const shortlyCounted = 2000;
 
-export function createCategoryCounts(database: Database): CategoryCounts {
+export function createCategoryCounts(database: Database) {
   const { build } = database;
   const further = createFurtherCounts(database);
   const buildOwnQuery = (ids: RawBuilder<unknown>) => sql<Count>`
@@ -61,16 +52,19 @@ export function createCategoryCounts(database: Database): CategoryCounts {
   }
 
   return {
-    async below(session, id) {
+    /** As a transaction sees it. */
+    async below(session: Session, id: number): Promise<CategoryContent> {
       const counts = await countBelow(session, [id], () => further.countOne(session, id));
       return counts.get(id) ?? noContent;
     },
-    async read(rows) {
+    /** By the ids of the categories, as they are now. */
+    async read(rows: readonly Pick<StoredCategory, 'id'>[]): Promise<Contents> {
       const isLong = ((await database.read.first(many))?.total ?? 0) >= shortlyCounted;
       const ids = rows.map(({ id }) => id);
       return database.snapshot(session => countBelow(session, ids, further.count), { background: isLong });
     },
-    async direct(session, id) {
+    /** Those in the category itself. */
+    async direct(session: Session, id: number): Promise<number> {
       const query = sql<{ total: number }>`select cast(
         (select coalesce(sum(total), 0) from product_totals where category_id = ${id}) +
         (select count(*) from product_categories where category_id = ${id}) as integer) as total`;

@@ -2,13 +2,13 @@
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Queue } from '../../events/queue.ts';
 import { separator } from '../../storage/categories/names.ts';
-import { type CategoryTree, createCategoryTree } from '../../storage/categories/tree.ts';
+import { createCategoryTree } from '../../storage/categories/tree.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { createLister, type Lister } from '../../storage/list/index.ts';
+import { createLister } from '../../storage/list/index.ts';
 import { computeChangeMoment } from '../../storage/moments.ts';
 import type { DefinitionStore } from '../attributes/store.ts';
-import { type CategoryCounts, createCategoryCounts } from './counts.ts';
+import { createCategoryCounts } from './counts.ts';
 import { createCategoryImages, type SoughtImage } from './images.ts';
 import { type CategoryImage, categoryColumns, noImage, type StoredCategory } from './row.ts';
 import { createNameTakenError, createNotEmptyError, requirePlace } from './rules.ts';
@@ -16,43 +16,14 @@ import type { CategoryFields } from './schema.ts';
 import { queueSearchTexts } from './search-texts.ts';
 import { createCategoryWriter } from './write.ts';
 
-export interface CategoryStore {
-  readonly list: Lister<StoredCategory>;
-  readonly counts: CategoryCounts;
-  readonly tree: CategoryTree;
-  readonly images: Pick<ReturnType<typeof createCategoryImages>, 'seek'>;
-  find(session: Session, id: number): Promise<StoredCategory | undefined>;
-  /**
-   * All three belong into a transaction that owns the tree.
-   * @param sought what `images.seek` has found of the image that the fields name
-   * @throws HttpError 400 for a parent that it cannot be below, or an image that no product has
-   * @throws HttpError 409 for a name that a sibling has
-   * @throws StorageError `unique` when the slug is taken
-   */
-  insert(
-    session: Transaction,
-    fields: CategoryFields,
-    cause: Cause,
-    sought?: SoughtImage,
-  ): Promise<StoredCategory>;
-  /** A category that is renamed or moved takes the paths of all below it along. @throws as `insert` */
-  update(
-    session: Transaction,
-    before: StoredCategory,
-    fields: CategoryFields,
-    cause: Cause,
-    sought?: SoughtImage,
-  ): Promise<StoredCategory>;
-  /** @throws HttpError 409 when it has products or categories below it */
-  remove(session: Transaction, before: StoredCategory, cause: Cause): Promise<void>;
-}
+export type CategoryStore = ReturnType<typeof createCategoryStore>;
 
 export function createCategoryStore(
   database: Database,
   outbox: Outbox,
   queue: Queue,
   definitions: Pick<DefinitionStore, 'renameCategory'>,
-): CategoryStore {
+) {
   const { build } = database;
   const versions = createCollectionVersions(database);
   const counts = createCategoryCounts(database);
@@ -103,13 +74,32 @@ export function createCategoryStore(
 
     images,
 
-    async insert(session, { imageId, ...fields }, cause, sought) {
+    /**
+     * All three belong into a transaction that owns the tree.
+     * @param sought what `images.seek` has found of the image that the fields name
+     * @throws HttpError 400 for a parent that it cannot be below, or an image that no product has
+     * @throws HttpError 409 for a name that a sibling has
+     * @throws StorageError `unique` when the slug is taken
+     */
+    async insert(
+      session: Transaction,
+      { imageId, ...fields }: CategoryFields,
+      cause: Cause,
+      sought?: SoughtImage,
+    ): Promise<StoredCategory> {
       const { parent } = await resolvePlace(session, fields, undefined);
       const image = imageId === null ? noImage : await images.require(session, imageId, sought);
       return writer.create(session, parent, { ...fields, ...image }, cause);
     },
 
-    async update(session, before, fields, cause, sought) {
+    /** A category that is renamed or moved takes the paths of all below it along. @throws as `insert` */
+    async update(
+      session: Transaction,
+      before: StoredCategory,
+      fields: CategoryFields,
+      cause: Cause,
+      sought?: SoughtImage,
+    ): Promise<StoredCategory> {
       const { path, parent } = await resolvePlace(session, fields, before);
       const image = await resolveImage(session, before, fields, sought);
       const isMoved = path !== before.path;
@@ -133,7 +123,8 @@ export function createCategoryStore(
       return after;
     },
 
-    async remove(session, before, cause) {
+    /** @throws HttpError 409 when it has products or categories below it */
+    async remove(session: Transaction, before: StoredCategory, cause: Cause): Promise<void> {
       const children = await writer.children(session, before.id);
       const products = await counts.direct(session, before.id);
       if (children > 0 || products > 0) throw createNotEmptyError({ children, products });

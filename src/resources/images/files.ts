@@ -9,19 +9,11 @@ import type { PreparedImage } from '../../media/prepare.ts';
 import type { Database } from '../../storage/database.ts';
 import type { ImageStore } from './store.ts';
 
-export interface ImageFiles {
-  /**
-   * Keeps the file of an image while `work` writes what uses it. If nothing uses it in the end, the file is removed again.
-   * @throws what `work` throws; HttpError 503, 507
-   */
-  keepFor<T>(image: PreparedImage, work: () => Promise<T>): Promise<T>;
-  /** Removes what no product has used for long; gives how many there were. */
-  sweep(now: number): Promise<number>;
-}
+export type ImageFiles = ReturnType<typeof createImageFiles>;
 
 const detectType = (bytes: Uint8Array): string => sniff(bytes) ?? 'application/octet-stream';
 
-export function createImageFiles(database: Database, media: Media, store: ImageStore): ImageFiles {
+export function createImageFiles(database: Database, media: Media, store: ImageStore) {
   const isUsed = (hash: string): Promise<boolean> => store.has(database.read, hash);
 
   /** Removes a file that has no row. One that gets a row meanwhile, and may have been seen by then, is put back. */
@@ -39,7 +31,11 @@ export function createImageFiles(database: Database, media: Media, store: ImageS
   }
 
   return {
-    async keepFor(image, work) {
+    /**
+     * Keeps the file of an image while `work` writes what uses it. If nothing uses it in the end, the file is removed again.
+     * @throws what `work` throws; HttpError 503, 507
+     */
+    async keepFor<T>(image: PreparedImage, work: () => Promise<T>): Promise<T> {
       await media.keep(image);
       try {
         return await work();
@@ -48,7 +44,8 @@ export function createImageFiles(database: Database, media: Media, store: ImageS
         await settle(image).catch(() => undefined);
       }
     },
-    async sweep(now) {
+    /** Removes what no product has used for long; gives how many there were. */
+    async sweep(now: number): Promise<number> {
       let removed = 0;
       for (;;) {
         const hashes = await database.write(session => store.forgetUnused(session, now));

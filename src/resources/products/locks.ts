@@ -15,19 +15,7 @@ import {
 import { takeTurn } from '../../turns/index.ts';
 import { buildLockedColumns, type LockedProduct } from './row.ts';
 
-export interface ProductLocks {
-  /** Undefined when there is no such product. */
-  lock(session: Transaction, id: number): Promise<LockedProduct | undefined>;
-  /**
-   * In order of id; ids that do not exist are left out.
-   * @param measured called with the bytes of all documents before any is read, to refuse too many
-   */
-  lockMany(
-    session: Session,
-    ids: readonly number[],
-    measured?: (bytes: number) => void,
-  ): Promise<LockedProduct[]>;
-}
+export type ProductLocks = ReturnType<typeof createProductLocks>;
 
 /** What one statement reads: it holds up the event loop to its end, and a document may have a megabyte. */
 const atOnce = { products: 50, bytes: 1_000_000 } as const;
@@ -39,7 +27,7 @@ interface Size {
   readonly bytes: number;
 }
 
-export function createProductLocks(database: Pick<Database, 'build' | 'dialect'>): ProductLocks {
+export function createProductLocks(database: Pick<Database, 'build' | 'dialect'>) {
   const { build, dialect } = database;
   const tree = createCategoryTree(database);
   const columns = buildLockedColumns(dialect);
@@ -62,12 +50,17 @@ export function createProductLocks(database: Pick<Database, 'build' | 'dialect'>
   }
 
   return {
-    async lock(session, id) {
+    /** Undefined when there is no such product. */
+    async lock(session: Transaction, id: number): Promise<LockedProduct | undefined> {
       // Both at once: PostgreSQL gets them in one go, in this order.
       const [, row] = await Promise.all([tree.share(session), session.pick(forUpdate, id)]);
       return row;
     },
-    async lockMany(session, ids, measured) {
+    /**
+     * In order of id; ids that do not exist are left out.
+     * @param measured called with the bytes of all documents before any is read, to refuse too many
+     */
+    async lockMany(session: Session, ids: readonly number[], measured?: (bytes: number) => void) {
       // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
       const possible = ids.filter(id => id >= 1 && id <= largestId).sort((a, b) => a - b);
       if (possible.length === 0) return [];

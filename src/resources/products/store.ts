@@ -10,15 +10,15 @@ import {
   type ReadProduct,
   toShownRow,
 } from '../../storage/categories/shown.ts';
-import { type CachedRows, createCachedRows } from '../../storage/changes/rows.ts';
+import { createCachedRows } from '../../storage/changes/rows.ts';
 import { buildVersion } from '../../storage/changes/versions.ts';
 import type { Columns } from '../../storage/columns/index.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
-import { createLister, type Lister } from '../../storage/list/index.ts';
+import { createLister } from '../../storage/list/index.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { createProductTotals } from '../../storage/totals.ts';
 import { createProductCategories } from '../categories/assign.ts';
-import { createProductLocks, type ProductLocks } from './locks.ts';
+import { createProductLocks } from './locks.ts';
 import {
   buildStoredColumns,
   type LockedProduct,
@@ -29,16 +29,9 @@ import {
   shownProductRow,
   storedOf,
 } from './row.ts';
-import { createProductWrites, type ProductWrites } from './writes/index.ts';
+import { createProductWrites } from './writes/index.ts';
 
-export interface ProductStore extends ProductWrites, Pick<ProductLocks, 'lockMany'> {
-  find(session: Session, id: number): Promise<StoredProduct | undefined>;
-  /** The same, keeping others from changing it until the transaction ends. */
-  lock(session: Transaction, id: number): Promise<LockedProduct | undefined>;
-  readonly list: Lister<StoredProduct>;
-  /** Those that are read again and again, each with the response that shows it. */
-  readonly rows: CachedRows<StoredProduct, Reply>;
-}
+export type ProductStore = ReturnType<typeof createProductStore>;
 
 /** How lists of products are read. */
 const listed = {
@@ -53,7 +46,7 @@ const listed = {
 } as const;
 
 /** @param columns in memory, where lists are filtered by attributes */
-export function createProductStore(database: Database, outbox: Outbox, columns?: Columns): ProductStore {
+export function createProductStore(database: Database, outbox: Outbox, columns?: Columns) {
   const { build, dialect } = database;
   const totals = createProductTotals(database);
   const categories = createProductCategories(database, outbox);
@@ -86,12 +79,14 @@ export function createProductStore(database: Database, outbox: Outbox, columns?:
   });
 
   return {
-    find: (session, id) => session.first(byId({ id })),
-    async lock(session, id) {
+    find: (session: Session, id: number) => session.first(byId({ id })),
+    /** The same, keeping others from changing it until the transaction ends. */
+    async lock(session: Transaction, id: number): Promise<LockedProduct | undefined> {
       const row = await locks.lock(session, id);
       return row && { ...row, value: productOf(row) };
     },
     lockMany: locks.lockMany,
+    /** Those that are read again and again, each with the response that shows it. */
     rows,
     list: createLister<StoredProduct>(database, {
       ...listed,

@@ -7,12 +7,7 @@ import type { Database } from '../../storage/database.ts';
 import { splitWords } from '../../storage/search/text/split.ts';
 import type { Stems } from '../../storage/search/text/stems.ts';
 import { mapInSlices } from '../../turns/slices.ts';
-import {
-  createDocumentRows,
-  type DocumentRows,
-  type StoredDocument,
-  toDocumentJson,
-} from '../crud/documents.ts';
+import { createDocumentRows, type StoredDocument, toDocumentJson } from '../crud/documents.ts';
 import type { Synonym, SynonymFields } from './schema.ts';
 
 /** What stands for some words: lists of words. */
@@ -31,10 +26,7 @@ export const noSynonyms: Synonyms = { size: 0, get: () => [], getByForms: () => 
 /** What stands for the same words, at most. */
 export const mostSynonyms = 20;
 
-export interface SynonymStore extends Omit<DocumentRows<SynonymFields>, 'all'> {
-  /** All of them as they were at the last check for changes. */
-  current(): Promise<Synonyms>;
-}
+export type SynonymStore = ReturnType<typeof createSynonymStore>;
 
 /** Any change of one ends all that is cached: they are few, and seldom changed. */
 export const synonymCollection: Collection = { name: 'synonyms' };
@@ -69,11 +61,7 @@ async function indexByWords(
   };
 }
 
-export function createSynonymStore(
-  database: Database,
-  outbox: Outbox,
-  stems: Pick<Stems, 'keysOf'>,
-): SynonymStore {
+export function createSynonymStore(database: Database, outbox: Outbox, stems: Pick<Stems, 'keysOf'>) {
   const { all, ...rows } = createDocumentRows<SynonymFields>(database, outbox, {
     table: 'search_synonyms',
     collection: synonymCollection,
@@ -85,5 +73,9 @@ export function createSynonymStore(
     indexByWords(await database.snapshot(all), stems),
   );
 
-  return { ...rows, current: async () => value.peek() ?? value.current() };
+  return {
+    ...rows,
+    /** All of them as they were at the last check for changes. */
+    current: async () => value.peek() ?? value.current(),
+  };
 }

@@ -11,48 +11,44 @@ import type { UserTokensTable } from '../../storage/tables/credentials.ts';
 
 export type Purpose = UserTokensTable['purpose'];
 
-export interface MailTokens {
-  /**
-   * Issues a token and withdraws the user's others for this purpose, unless the mail with it is refused: then the token
-   * that an earlier mail has brought still counts. One that is valid for longer stays as well: anyone may request a link
-   * for a forgotten password, and it must not end an invitation.
-   * @param lifetime milliseconds
-   * @param send queues the mail with the token, which is not kept; gives why it is not sent, if so
-   * @returns what `send` gives
-   */
-  issue<Refusal>(
-    session: Session,
-    to: {
-      readonly userId: number;
-      readonly purpose: Purpose;
-      readonly now: number;
-      readonly lifetime: number;
-    },
-    send: (token: string) => Promise<Refusal | undefined>,
-  ): Promise<Refusal | undefined>;
-  /** Whose token this is; undefined when it was never issued, has been used or has expired. */
-  ownerOf(session: Session, token: string, purpose: Purpose, now: number): Promise<number | undefined>;
-  /** Uses a token up. @returns whether it could still be used */
-  use(session: Session, token: string): Promise<boolean>;
-  /** Withdraws the user's tokens for one purpose, or for all. */
-  withdraw(session: Session, userId: number, purpose?: Purpose): Promise<void>;
-  /** Forgets some tokens that have expired; gives how many: see `removeInParts`. */
-  sweep(session: Session, now: number): Promise<number>;
-}
+export type MailTokens = ReturnType<typeof createMailTokens>;
 
-export function createMailTokens(database: Pick<Database, 'build' | 'dialect'>): MailTokens {
+export function createMailTokens(database: Pick<Database, 'build' | 'dialect'>) {
   const { build } = database;
   const expired = prepareRemoval<{ now: number }>(
     database,
     { table: 'user_tokens', key: ['token_hash'], locking: 'skipLocked' },
     ({ now }) => sql`expires_at <= ${now}`,
   );
+  /** Withdraws the user's tokens for one purpose, or for all. */
   async function withdraw(session: Session, userId: number, purpose?: Purpose): Promise<void> {
     const all = build.deleteFrom('user_tokens').where('user_id', '=', userId);
     await session.run((purpose === undefined ? all : all.where('purpose', '=', purpose)).compile());
   }
   return {
-    async issue(session, { userId, purpose, now, lifetime }, send) {
+    /**
+     * Issues a token and withdraws the user's others for this purpose, unless the mail with it is refused: then the token
+     * that an earlier mail has brought still counts. One that is valid for longer stays as well: anyone may request a link
+     * for a forgotten password, and it must not end an invitation.
+     * @param lifetime milliseconds
+     * @param send queues the mail with the token, which is not kept; gives why it is not sent, if so
+     * @returns what `send` gives
+     */
+    async issue<Refusal>(
+      session: Session,
+      {
+        userId,
+        purpose,
+        now,
+        lifetime,
+      }: {
+        readonly userId: number;
+        readonly purpose: Purpose;
+        readonly now: number;
+        readonly lifetime: number;
+      },
+      send: (token: string) => Promise<Refusal | undefined>,
+    ): Promise<Refusal | undefined> {
       const token = createRandomSecret();
       const refused = await send(token);
       if (refused !== undefined) return refused;
@@ -67,7 +63,8 @@ export function createMailTokens(database: Pick<Database, 'build' | 'dialect'>):
       await session.run(build.insertInto('user_tokens').values(row).compile());
       return undefined;
     },
-    async ownerOf(session, token, purpose, now) {
+    /** Whose token this is; undefined when it was never issued, has been used or has expired. */
+    async ownerOf(session: Session, token: string, purpose: Purpose, now: number) {
       // The hash is looked up, so how long the comparison takes says nothing about the token.
       const query = build
         .selectFrom('user_tokens')
@@ -77,11 +74,13 @@ export function createMailTokens(database: Pick<Database, 'build' | 'dialect'>):
         .where('expires_at', '>', now);
       return (await session.first(query.compile()))?.user_id;
     },
-    async use(session, token) {
+    /** Uses a token up. @returns whether it could still be used */
+    async use(session: Session, token: string): Promise<boolean> {
       const query = build.deleteFrom('user_tokens').where('token_hash', '=', hashSecret(token));
       return (await session.run(query.compile())) > 0;
     },
     withdraw,
-    sweep: (session, now) => session.run(expired({ now })),
+    /** Forgets some tokens that have expired; gives how many: see `removeInParts`. */
+    sweep: (session: Session, now: number) => session.run(expired({ now })),
   };
 }

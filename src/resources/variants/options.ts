@@ -17,25 +17,6 @@ import {
 } from './row.ts';
 import type { buildVariantStatements } from './statements.ts';
 
-export interface VariantOptions {
-  /** The first of these values of options that a variant of the product has; undefined when none is used. */
-  usedOption(
-    session: Session,
-    productId: number,
-    values: readonly OptionValue[],
-  ): Promise<OptionValue | undefined>;
-  /**
-   * Renames options of all variants of a product, which is locked.
-   * @param names new ones by those that the options have had: none of its variants has had any of the new
-   */
-  renameOptions(
-    session: Transaction,
-    productId: number,
-    names: ReadonlyMap<string, string>,
-    cause: Cause,
-  ): Promise<void>;
-}
-
 /** What another name of an option changes in a row. */
 const { document, combination, updated_at } = variantColumns;
 
@@ -43,13 +24,14 @@ export function createVariantOptions(
   database: Pick<Database, 'build' | 'dialect'>,
   outbox: Outbox,
   { someAfter }: Pick<ReturnType<typeof buildVariantStatements>, 'someAfter'>,
-): VariantOptions {
+) {
   const write = createPartialUpdate(database, 'product_variants', { document, combination, updated_at }, []);
   const readAll = (session: Session, productId: number) =>
     readPages<StoredVariant>(last => session.all(someAfter({ productId, after: last?.id ?? 0 })));
 
   return {
-    async usedOption(session, productId, values) {
+    /** The first of these values of options that a variant of the product has; undefined when none is used. */
+    async usedOption(session: Session, productId: number, values: readonly OptionValue[]) {
       if (values.length === 0) return undefined;
       for await (const some of readAll(session, productId)) {
         for (const row of some) {
@@ -62,7 +44,16 @@ export function createVariantOptions(
       return undefined;
     },
 
-    async renameOptions(session, productId, names, cause) {
+    /**
+     * Renames options of all variants of a product, which is locked.
+     * @param names new ones by those that the options have had: none of its variants has had any of the new
+     */
+    async renameOptions(
+      session: Transaction,
+      productId: number,
+      names: ReadonlyMap<string, string>,
+      cause: Cause,
+    ): Promise<void> {
       for await (const some of readAll(session, productId)) {
         const changes = [];
         for (const before of some) {

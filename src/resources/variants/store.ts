@@ -4,7 +4,7 @@
  */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import { type CachedRows, createCachedRows } from '../../storage/changes/rows.ts';
+import { createCachedRows } from '../../storage/changes/rows.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
 import {
   type Database,
@@ -13,7 +13,7 @@ import {
   StorageError,
   type Transaction,
 } from '../../storage/database.ts';
-import { createLister, type Lister } from '../../storage/list/index.ts';
+import { createLister } from '../../storage/list/index.ts';
 import type { Condition } from '../../storage/list/request.ts';
 import { computeChangeMoment } from '../../storage/moments.ts';
 import { searchCollection } from '../../storage/search/index.ts';
@@ -21,7 +21,7 @@ import { takeTurn } from '../../turns/index.ts';
 import { type Stock, toKeptStock, toStockFields } from '../products/members/stock.ts';
 import type { LockedProduct } from '../products/row.ts';
 import type { ProductStore } from '../products/store.ts';
-import { createVariantOptions, type VariantOptions } from './options.ts';
+import { createVariantOptions } from './options.ts';
 import {
   buildVariantChange,
   type StoredVariant,
@@ -47,43 +47,13 @@ export interface VariantChange {
   readonly stock?: Stock | null;
 }
 
-export interface VariantStore extends VariantOptions {
-  readonly list: Lister<StoredVariant>;
-  /** Those that are read again and again, each with the response that shows it. */
-  readonly rows: CachedRows<StoredVariant, Reply>;
-  find(session: Session, id: number): Promise<StoredVariant | undefined>;
-  /** Of any products; ids that do not exist are left out. */
-  findMany(session: Session, ids: readonly number[]): Promise<StoredVariant[]>;
-  /** The product of which a variant has this sku. */
-  productOfSku(session: Session, sku: string): Promise<number | undefined>;
-  /** All of one product, in their order. */
-  all(session: Session, productId: number): Promise<StoredVariant[]>;
-  /** Those of one product, which is locked, in order of id, kept from others until the transaction ends. */
-  lockMany(session: Session, productId: number, ids: readonly number[]): Promise<StoredVariant[]>;
-  /** @throws StorageError `unique` when a sku is taken, HttpError 409 when a combination of options is */
-  insert(
-    session: Transaction,
-    product: LockedProduct,
-    fields: readonly VariantFields[],
-    cause: Cause,
-  ): Promise<StoredVariant[]>;
-  /** Of one product's variants; they may exchange skus and combinations. @throws as `insert` */
-  update(
-    session: Transaction,
-    product: LockedProduct,
-    changes: readonly VariantChange[],
-    cause: Cause,
-  ): Promise<StoredVariant[]>;
-  remove(session: Transaction, product: LockedProduct, before: StoredVariant, cause: Cause): Promise<void>;
-  /** Deletes all variants of a product that is locked and about to be deleted. */
-  removeAllOn(session: Transaction, productId: number, cause: Cause): Promise<void>;
-}
+export type VariantStore = ReturnType<typeof createVariantStore>;
 
 export function createVariantStore(
   database: Database,
   outbox: Outbox,
   products: Pick<ProductStore, 'updateVariantSummary'>,
-): VariantStore {
+) {
   const { build, dialect } = database;
   const versions = createCollectionVersions(database);
   const statements = buildVariantStatements(database);
@@ -104,6 +74,7 @@ export function createVariantStore(
   }
 
   return {
+    /** Those that are read again and again, each with the response that shows it. */
     rows,
     list: createLister<StoredVariant>(database, {
       table: 'product_variants',
@@ -116,15 +87,20 @@ export function createVariantStore(
       },
       countedColumns: ['available'],
     }),
-    find: (session, id) => session.first(statements.byId({ id })),
-    async findMany(session, ids) {
+    find: (session: Session, id: number) => session.first(statements.byId({ id })),
+    /** Of any products; ids that do not exist are left out. */
+    async findMany(session: Session, ids: readonly number[]): Promise<StoredVariant[]> {
       if (ids.length === 0) return [];
       const query = build.selectFrom('product_variants').select(storedColumns).where('id', 'in', ids);
       return session.all(query.compile());
     },
-    productOfSku: async (session, sku) => (await session.first(statements.bySku({ sku })))?.product_id,
-    all: (session, productId) => session.all(statements.allOf({ productId })),
-    async lockMany(session, productId, ids) {
+    /** The product of which a variant has this sku. */
+    productOfSku: async (session: Session, sku: string) =>
+      (await session.first(statements.bySku({ sku })))?.product_id,
+    /** All of one product, in their order. */
+    all: (session: Session, productId: number) => session.all(statements.allOf({ productId })),
+    /** Those of one product, which is locked, in order of id, kept from others until the transaction ends. */
+    async lockMany(session: Session, productId: number, ids: readonly number[]): Promise<StoredVariant[]> {
       // PostgreSQL refuses to compare with what its integers cannot hold; no variant has such an id.
       const possible = ids.filter(id => id >= 1 && id <= largestId);
       if (possible.length === 0) return [];
@@ -134,7 +110,8 @@ export function createVariantStore(
       );
     },
 
-    async insert(session, product, all, cause) {
+    /** @throws StorageError `unique` when a sku is taken, HttpError 409 when a combination of options is */
+    async insert(session: Transaction, product: LockedProduct, all: readonly VariantFields[], cause: Cause) {
       const last = await session.first(statements.lastPosition({ productId: product.id }));
       let next = (last?.position ?? 0) + 1;
       const kept = { productId: product.id, createdAt: cause.at, stock: toKeptStock(null) };
@@ -167,7 +144,13 @@ export function createVariantStore(
       return stored;
     },
 
-    async update(session, product, changes, cause) {
+    /** Of one product's variants; they may exchange skus and combinations. @throws as `insert` */
+    async update(
+      session: Transaction,
+      product: LockedProduct,
+      changes: readonly VariantChange[],
+      cause: Cause,
+    ): Promise<StoredVariant[]> {
       const all: WrittenVariant[] = [];
       for (const change of changes) {
         await takeTurn();
@@ -189,14 +172,15 @@ export function createVariantStore(
       return stored;
     },
 
-    async remove(session, product, before, cause) {
+    async remove(session: Transaction, product: LockedProduct, before: StoredVariant, cause: Cause) {
       await session.run(build.deleteFrom('product_variants').where('id', '=', before.id).compile());
       notifySearch(session, variantOf(before), undefined);
       await outbox.record(session, buildVariantChange('deleted', before, undefined), cause);
       await products.updateVariantSummary(session, product, -1, cause);
     },
 
-    async removeAllOn(session, productId, cause) {
+    /** Deletes all variants of a product that is locked and about to be deleted. */
+    async removeAllOn(session: Transaction, productId: number, cause: Cause): Promise<void> {
       for (;;) {
         const some = await session.all(statements.someAfter({ productId, after: 0 }));
         const last = some.at(-1);

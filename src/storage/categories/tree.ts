@@ -8,8 +8,6 @@ import type { Database, Session } from '../database.ts';
 
 const tree = 'categories';
 
-export type CategoryTree = ReturnType<typeof createCategoryTree>;
-
 export function createCategoryTree({ build, dialect: { lock } }: Pick<Database, 'build' | 'dialect'>) {
   const prepareLock = (name: string, mode: 'shared' | 'exclusive') => {
     const query: CompiledQuery<unknown> | undefined = lock?.(name, mode).compile(build);

@@ -1,20 +1,7 @@
 /** Holds changes back while the data that they change is in use. */
 import type { Change } from './change.ts';
 
-export interface Deferral {
-  /** Whether there are changes that wait. */
-  hasPending(): boolean;
-  /** Fulfilled when the changes that wait have been applied; undefined where none wait. */
-  whenApplied(): Promise<void> | undefined;
-  /** Applies changes, now or when nothing is frozen any more. */
-  submit(changes: readonly Change[]): void;
-  /** Forgets those that wait. */
-  clear(): void;
-  /** Works with what stays as it is until the work is done; the work waits for no check, which may wait for it. */
-  runFrozen<T>(work: () => T | Promise<T>): Promise<T>;
-}
-
-export function createDeferral(apply: (changes: readonly Change[]) => void): Deferral {
+export function createDeferral(apply: (changes: readonly Change[]) => void) {
   let users = 0;
   const pending: Change[] = [];
   let applied = Promise.withResolvers<void>();
@@ -25,16 +12,21 @@ export function createDeferral(apply: (changes: readonly Change[]) => void): Def
     applied = Promise.withResolvers();
   }
   return {
+    /** Whether there are changes that wait. */
     hasPending: () => pending.length > 0,
+    /** Fulfilled when the changes that wait have been applied; undefined where none wait. */
     whenApplied: () => (pending.length > 0 ? applied.promise : undefined),
-    submit(changes) {
+    /** Applies changes, now or when nothing is frozen any more. */
+    submit(changes: readonly Change[]): void {
       if (users > 0) pending.push(...changes);
       else apply(changes);
     },
-    clear() {
+    /** Forgets those that wait. */
+    clear(): void {
       pending.length = 0;
     },
-    async runFrozen(work) {
+    /** Works with what stays as it is until the work is done; the work waits for no check, which may wait for it. */
+    async runFrozen<T>(work: () => T | Promise<T>): Promise<T> {
       users += 1;
       try {
         return await work();

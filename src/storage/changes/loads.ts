@@ -27,29 +27,8 @@ interface Loading {
   isGivenUp: boolean;
 }
 
-export interface Loads {
-  /** Whether something is being read under this name. */
-  has(name: string): boolean;
-  /** Whether everything may have changed a moment ago: nothing should be read then. */
-  isResting(): boolean;
-  /**
-   * @param keep takes what was read, with what has changed meanwhile, at once; not called when that is too much, or
-   *   everything may have changed
-   */
-  load<Read>(
-    name: string,
-    read: (isGivenUp: () => boolean) => Promise<Read>,
-    keep: (read: Read, replayed: readonly Change[]) => void,
-  ): Promise<void>;
-}
-
 /** @param ending a change there may have changed everything that is kept */
-export function createLoads(
-  changes: Changes,
-  collection: Collection,
-  kept: Kept,
-  ending?: Collection,
-): Loads {
+export function createLoads(changes: Changes, collection: Collection, kept: Kept, ending?: Collection) {
   /** From the first moment on, so that nothing is read twice at once. */
   const begun = new Set<string>();
   const loading = new Set<Loading>();
@@ -82,9 +61,19 @@ export function createLoads(
   });
 
   return {
-    has: name => begun.has(name),
+    /** Whether something is being read under this name. */
+    has: (name: string) => begun.has(name),
+    /** Whether everything may have changed a moment ago: nothing should be read then. */
     isResting: () => performance.now() < restsUntil,
-    async load(name, read, keep) {
+    /**
+     * @param keep takes what was read, with what has changed meanwhile, at once; not called when that is too much, or
+     *   everything may have changed
+     */
+    async load<Read>(
+      name: string,
+      read: (isGivenUp: () => boolean) => Promise<Read>,
+      keep: (read: Read, replayed: readonly Change[]) => void,
+    ): Promise<void> {
       if (begun.has(name)) return;
       begun.add(name);
       const own: Loading = { since: performance.now(), replayed: [], isGivenUp: false };

@@ -21,19 +21,9 @@ interface Announced {
   readonly bytes: number;
 }
 
-export interface CachedRows<Row extends { readonly id: number }, Shown = unknown> {
-  /** The row as it was at the last check or later, if it is known. */
-  get(id: number): CachedRow<Row, Shown> | undefined;
-  /** The row as it was at the last check, whose version this is; undefined where only a later one is known. */
-  getAt(version: number, id: number): Row | undefined;
-  /** Reads a row that is not known, as it is now; undefined when there is none. */
-  read(id: number): Promise<CachedRow<Row, Shown> | undefined>;
-  /**
-   * Keeps a row that was read in the state of a version; gives it as it is shown.
-   * @throws StorageError `damaged` when it cannot be read
-   */
-  keep<Read extends Row>(version: number, row: Read): Read;
-}
+export type CachedRows<Row extends { readonly id: number }, Shown = unknown> = ReturnType<
+  typeof createCachedRows<Row, Shown>
+>;
 
 export interface RowOptions<Row> {
   readonly collection: Collection;
@@ -64,7 +54,7 @@ export function countBytes(text: string): number {
 export function createCachedRows<Row extends { readonly id: number }, Shown>(
   { changes }: Pick<Database, 'changes'>,
   { collection, rowOf, shownRow, textOf, read }: RowOptions<Row>,
-): CachedRows<Row, Shown> {
+) {
   type Cached = CachedRow<Row, Shown>;
   const rows = createBoundedMap<number, Cached | Announced>(rowsSize, ({ bytes }) => bytes);
   /** Rows that are being read: a change that comes meanwhile takes them out. */
@@ -76,6 +66,7 @@ export function createCachedRows<Row extends { readonly id: number }, Shown>(
     return cached;
   }
 
+  /** The row as it was at the last check or later, if it is known. */
   function get(id: number): Cached | undefined {
     const known = rows.get(id);
     return known === undefined || 'row' in known ? known : keep(rowOf(id, known.document));
@@ -87,6 +78,7 @@ export function createCachedRows<Row extends { readonly id: number }, Shown>(
     const [row, { version }] = [shownRow(found), found];
     return isCurrent() ? keep(row, version) : { row, version, bytes: 0, shown: undefined };
   }
+  /** The row as it was at the last check, whose version this is; undefined where only a later one is known. */
   function getAt(version: number, id: number): Row | undefined {
     const known = get(id);
     // Versions only grow; where one does not, all rows were dropped.
@@ -115,7 +107,8 @@ export function createCachedRows<Row extends { readonly id: number }, Shown>(
   return {
     get,
     getAt,
-    read(id) {
+    /** Reads a row that is not known, as it is now; undefined when there is none. */
+    read(id: number): Promise<CachedRow<Row, Shown> | undefined> {
       // Not shared with later requests: what was committed between must be seen by those.
       const promise: Promise<Cached | undefined> = readOnce(id, () => reading.get(id) === promise).finally(
         () => {
@@ -125,7 +118,11 @@ export function createCachedRows<Row extends { readonly id: number }, Shown>(
       reading.set(id, promise);
       return promise;
     },
-    keep(version, row) {
+    /**
+     * Keeps a row that was read in the state of a version; gives it as it is shown.
+     * @throws StorageError `damaged` when it cannot be read
+     */
+    keep<Read extends Row>(version: number, row: Read): Read {
       const isCurrent = version === changes.version(collection);
       const known = isCurrent ? getAt(version, row.id) : undefined;
       const shown = shownRow(row, known);

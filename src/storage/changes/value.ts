@@ -1,18 +1,11 @@
 /** One value that is read of a collection, kept until any of the collection changes: for what is small and seldom changed. */
 import type { Changes, Collection } from './change.ts';
 
-export interface FollowedValue<Value> {
-  /** As it was at the last check, which is made now. */
-  current(): Promise<Value>;
-  /** The same without a check; undefined when it is not in memory. */
-  peek(): Value | undefined;
-}
-
 export function createFollowedValue<Value>(
   changes: Changes,
   collection: Collection,
   read: () => Promise<Value>,
-): FollowedValue<Value> {
+) {
   let known: { readonly value: Value } | undefined;
   let reading: Promise<Value> | undefined;
   changes.follow(collection, () => {
@@ -20,8 +13,8 @@ export function createFollowedValue<Value>(
     reading = undefined;
   });
   return {
-    peek: () => known?.value,
-    async current() {
+    /** As it was at the last check, which is made now. */
+    async current(): Promise<Value> {
       await changes.check();
       if (known !== undefined) return known.value;
       const own = reading ?? read();
@@ -35,5 +28,7 @@ export function createFollowedValue<Value>(
         if (reading === own) reading = undefined;
       }
     },
+    /** The same without a check; undefined when it is not in memory. */
+    peek: () => known?.value,
   };
 }

@@ -27,21 +27,9 @@ export interface PoolOptions {
 
 export type Purpose = 'writes' | 'groups' | 'snapshots' | 'counts';
 
-export interface PostgresPool {
-  /** Whether there are connections enough for groups of transactions to have one. */
-  readonly hasGroups: boolean;
-  /** One statement by itself. */
-  query(text: string, parameters: readonly unknown[]): Promise<Result>;
-  /**
-   * Reserves a connection that nothing else uses meanwhile.
-   * @throws StorageError `unavailable` when none has become free in time
-   */
-  use<T>(purpose: Purpose, work: (connection: Connection) => Promise<T>): Promise<T>;
-  /** Waits for what is pending, `seconds` at most. */
-  close(seconds: number): Promise<void>;
-}
+export type PostgresPool = ReturnType<typeof openPool>;
 
-export function openPool({ size, connector, limits, patience }: PoolOptions): PostgresPool {
+export function openPool({ size, connector, limits, patience }: PoolOptions) {
   const shared = Math.max(1, Math.floor(size * readShare));
   const snapshots = Math.max(1, Math.floor(size * snapshotShare));
   const writing = size - shared - snapshots - 1;
@@ -89,9 +77,15 @@ export function openPool({ size, connector, limits, patience }: PoolOptions): Po
   };
 
   return {
+    /** Whether there are connections enough for groups of transactions to have one. */
     hasGroups: together > 0,
+    /** One statement by itself. */
     query: reads.query,
-    async use(purpose, work) {
+    /**
+     * Reserves a connection that nothing else uses meanwhile.
+     * @throws StorageError `unavailable` when none has become free in time
+     */
+    async use<T>(purpose: Purpose, work: (connection: Connection) => Promise<T>): Promise<T> {
       const connection = await groups[purpose].take();
       lent.add(connection);
       try {
@@ -101,7 +95,8 @@ export function openPool({ size, connector, limits, patience }: PoolOptions): Po
         groups[purpose].giveBack(connection);
       }
     },
-    async close(seconds) {
+    /** Waits for what is pending, `seconds` at most. */
+    async close(seconds: number): Promise<void> {
       closed = true;
       clearInterval(timer);
       const deadline = performance.now() + seconds * 1000;

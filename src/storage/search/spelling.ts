@@ -24,16 +24,7 @@ const manyFreed = 32;
 /** Spellings per statement: each is a row at some place of an index. */
 const pairsAtOnce = 1000;
 
-export interface Spelling {
-  /** Keeps the words of a document that the transaction writes; those that cannot be misspelt are passed over. */
-  keep(session: Transaction, entries: readonly string[]): void;
-  /** Removes, of the words that a document has no more, those that no other document has. */
-  release(session: Transaction, entries: readonly string[]): void;
-  /** Removes all, and keeps the words of the documents that there are. */
-  rebuild(session: Session): Promise<void>;
-  /** Whether exactly the words of the documents that there are are kept, each under all of its spellings. */
-  isWhole(session: Session): Promise<boolean>;
-}
+export type Spelling = ReturnType<typeof createSpelling>;
 
 /** What an item of the ending begins with, one character: what has become of the word. */
 const added = '+';
@@ -49,7 +40,7 @@ export function createSpelling(
   { build }: Pick<Database, 'build'>,
   statements: SpellingStatements,
   below: number,
-): Spelling {
+) {
   const limit = sql.lit(below);
   const prepareListing = (query: (words: RawBuilder<unknown>) => RawBuilder<{ word: string }>) => {
     const select = prepareQuery<{ words: string }, { word: string }>(build, ({ words }) => query(words));
@@ -116,10 +107,13 @@ export function createSpelling(
   };
 
   return {
-    keep: (session, entries) => postpone(session, added, entries),
-    release: (session, entries) => postpone(session, dropped, entries),
+    /** Keeps the words of a document that the transaction writes; those that cannot be misspelt are passed over. */
+    keep: (session: Transaction, entries: readonly string[]) => postpone(session, added, entries),
+    /** Removes, of the words that a document has no more, those that no other document has. */
+    release: (session: Transaction, entries: readonly string[]) => postpone(session, dropped, entries),
 
-    async rebuild(session) {
+    /** Removes all, and keeps the words of the documents that there are. */
+    async rebuild(session: Session): Promise<void> {
       await session.run(sql`delete from search_spellings`.compile(build));
       const rows = await session.all(statements.indexed(limit).compile(build));
       const words = rows.map(({ word }) => word).filter(canBeMisspelt);
@@ -128,7 +122,8 @@ export function createSpelling(
       }
     },
 
-    async isWhole(session) {
+    /** Whether exactly the words of the documents that there are are kept, each under all of its spellings. */
+    async isWhole(session: Session): Promise<boolean> {
       const indexed = await session.all(statements.indexed(limit).compile(build));
       const words = indexed.map(({ word }) => word).filter(canBeMisspelt);
       const kept = new Set((await session.all(keptWords.compile(build))).map(({ word }) => word));

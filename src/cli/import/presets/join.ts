@@ -15,15 +15,6 @@ export type Joined =
 /** Text of rows that wait for the others of their product, at most. */
 const mostHeld = 256 * 1024 * 1024;
 
-export interface Joiner {
-  /** The first time: to be called with each record. */
-  survey(record: SourceRecord): void;
-  /** The second time: what each record completes. */
-  take(record: SourceRecord): Joined | undefined;
-  /** What is left at the end: nothing, unless the file has changed meanwhile. */
-  rest(): Joined[];
-}
-
 interface Group {
   /** Whether a row introduces it. */
   known: boolean;
@@ -36,7 +27,7 @@ interface Group {
 const repeatedRow = 'rows that repeat a sku were left out: the last counts, or the product with variants';
 
 /** @param leftOut counts rows that are not to be imported, by why */
-export function createRowJoiner(preset: Preset, file: string, leftOut: (why: string) => void): Joiner {
+export function createRowJoiner(preset: Preset, file: string, leftOut: (why: string) => void) {
   const read = createRowReader(preset);
   const groups = new Map<string, Group>();
   /** What else rows call a product, and the rows that a product names. */
@@ -116,7 +107,8 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
   }
 
   return {
-    survey(record) {
+    /** The first time: to be called with each record. */
+    survey(record: SourceRecord): void {
       if (record.value === undefined) return;
       try {
         count(preset.place(read(record)));
@@ -124,7 +116,8 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
         if (!(error instanceof RowProblem)) throw error;
       }
     },
-    take(record) {
+    /** The second time: what each record completes. */
+    take(record: SourceRecord): Joined | undefined {
       if (!surveyed) settle();
       if (record.value === undefined) return { record, problem: record.error ?? 'cannot be read' };
       const row = read(record);
@@ -146,7 +139,8 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
         throw error;
       }
     },
-    rest() {
+    /** What is left at the end: nothing, unless the file has changed meanwhile. */
+    rest(): Joined[] {
       const left = [...groups].filter(([, { held }]) => held.length > 0);
       return left.map(([key, group]) => release(key, group));
     },

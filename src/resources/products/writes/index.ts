@@ -32,35 +32,13 @@ import { createRowBuilder, type ProductChange, type Sent, type Written } from '.
 import { createVariantImageRemover } from './variant-images.ts';
 import { createVariantSummarizer } from './variant-summary.ts';
 
-export interface ProductWrites {
-  /** @throws StorageError `unique` when the sku or the external id is taken */
-  insert(session: Transaction, fields: ProductFields, cause: Cause): Promise<StoredProduct>;
-  /** Writes new fields over products that are locked; gives them as they are then stored. */
-  update(session: Transaction, changes: readonly ProductChange[], cause: Cause): Promise<StoredProduct[]>;
-  remove(session: Transaction, before: LockedProduct, cause: Cause): Promise<void>;
-  /**
-   * Writes what its variants come to over a product that is locked, where that has changed.
-   * @param added how many variants it has more, or fewer
-   */
-  updateVariantSummary(
-    session: Transaction,
-    before: LockedProduct,
-    added: number,
-    cause: Cause,
-  ): Promise<void>;
-}
-
 /** What reads use too. */
 interface Shared {
   readonly totals: ReturnType<typeof createProductTotals>;
   readonly categories: ReturnType<typeof createProductCategories>;
 }
 
-export function createProductWrites(
-  database: Database,
-  outbox: Outbox,
-  { totals, categories }: Shared,
-): ProductWrites {
+export function createProductWrites(database: Database, outbox: Outbox, { totals, categories }: Shared) {
   const { build } = database;
   const search = createSearchIndex(database);
   const writeIndexedRows = createIndexedRowsWriter(database, categories);
@@ -73,6 +51,7 @@ export function createProductWrites(
   const { created_at: _, ...updatedColumns } = writtenColumns;
   const writeChanged = createPartialUpdate(database, 'products', updatedColumns, changedTogether);
 
+  /** @throws StorageError `unique` when the sku or the external id is taken */
   async function insert(session: Transaction, sent: ProductFields, cause: Cause): Promise<StoredProduct> {
     const fields = normalizeCategories(sent);
     await categories.share(session);
@@ -91,6 +70,7 @@ export function createProductWrites(
     return stored;
   }
 
+  /** Writes new fields over products that are locked; gives them as they are then stored. */
   async function update(
     session: Transaction,
     changes: readonly ProductChange[],
@@ -158,6 +138,10 @@ export function createProductWrites(
     await outbox.record(session, buildProductChange('deleted', before, undefined), cause);
   }
 
+  /**
+   * Writes what its variants come to over a product that is locked, where that has changed.
+   * @param added how many variants it has more, or fewer
+   */
   async function updateVariantSummary(
     session: Transaction,
     before: LockedProduct,

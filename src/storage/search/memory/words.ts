@@ -26,20 +26,7 @@ type IndexedWord = string;
 
 const noWords: ReadonlySet<IndexedWord> = new Set();
 
-export interface WordSets {
-  /** Takes over what had changed at the last check. To be called before sets are requested. */
-  settle(): Promise<void>;
-  /** The products that have a word; undefined where it is not in memory. Later words may be those of a later check. */
-  get(word: IndexedWord): DocumentSet | undefined;
-  /** Has a word read that is not in memory. */
-  want(word: IndexedWord): void;
-  /** Another number whenever something that is found has changed. */
-  seen(): number;
-  /** The same of documents that are not products. */
-  othersSeen(): number;
-  /** Keeps the products that have a word, read in a state that is no older than that of `seen`. */
-  keep(word: IndexedWord, set: DocumentSet, seen: number | undefined): void;
-}
+export type WordSets = ReturnType<typeof createWordSets>;
 
 export interface WordSource {
   readonly collection: Collection;
@@ -52,7 +39,7 @@ export interface WordSource {
 export function createWordSets(
   { changes }: Pick<Database, 'changes'>,
   { collection, wordsOf, read }: WordSource,
-): WordSets {
+) {
   const sets = new LRUCache<IndexedWord, DocumentSet>({
     max: mostSets,
     maxSize: setsSize,
@@ -120,6 +107,7 @@ export function createWordSets(
     largest = Math.max(largest, id);
   }
 
+  /** Takes over what had changed at the last check. To be called before sets are requested. */
   async function settle(): Promise<void> {
     for (const id of changed.keys()) {
       // It may change again meanwhile, or all may be dropped.
@@ -155,14 +143,19 @@ export function createWordSets(
 
   return {
     settle,
-    get: word => (unsettled.has(word) ? undefined : sets.get(word)),
+    /** The products that have a word; undefined where it is not in memory. Later words may be those of a later check. */
+    get: (word: IndexedWord) => (unsettled.has(word) ? undefined : sets.get(word)),
+    /** Another number whenever something that is found has changed. */
     seen: () => checks,
+    /** The same of documents that are not products. */
     othersSeen: () => othersChecks,
-    keep(word, set, seen) {
+    /** Keeps the products that have a word, read in a state that is no older than that of `seen`. */
+    keep(word: IndexedWord, set: DocumentSet, seen: number | undefined): void {
       // A change that was applied since is not in what was read.
       if (seen === checks && !loads.isResting()) put(word, set);
     },
-    want(word) {
+    /** Has a word read that is not in memory. */
+    want(word: IndexedWord): void {
       if (sets.has(word) || waiting.size >= mostWaiting || loads.isResting()) return;
       waiting.add(word);
       if (isReading) return;

@@ -37,24 +37,7 @@ export interface SearchSession extends Session {
   readonly seen?: number | undefined;
 }
 
-export interface FrequencyReader {
-  /**
-   * About how many documents of these types there are; of few, exactly how many.
-   * @param smallest how many documents the rarest of several words has, where that is known
-   */
-  frequency(
-    session: SearchSession,
-    expression: Expression,
-    types: readonly DocumentType[],
-    smallest?: number,
-  ): Promise<number>;
-  /** About how many documents there are: how many products there have ever been. */
-  documents(session: SearchSession): Promise<number>;
-  /** Whether testing the documents of these types one by one is cheaper. */
-  areFew(session: SearchSession, types: readonly DocumentType[]): Promise<boolean>;
-  /** Whether there are no documents of these types. */
-  isEmpty(session: SearchSession, types: readonly DocumentType[]): Promise<boolean>;
-}
+export type FrequencyReader = ReturnType<typeof createFrequencyReader>;
 
 interface Known {
   readonly seen: number;
@@ -74,7 +57,7 @@ interface Reading {
 export function createFrequencyReader(
   database: Pick<Database, 'build' | 'dialect'>,
   { isRare, refuseIfLong }: Reading,
-): FrequencyReader {
+) {
   const { build } = database;
   const words = getDialectWords(database);
   const reachQuery = prepareByShape<Arguments & PageArguments<unknown>, Reach>(build, (shape, argument) =>
@@ -124,13 +107,25 @@ export function createFrequencyReader(
   }
 
   return {
+    /** About how many documents there are: how many products there have ever been. */
     documents: readLastProductId,
+    /** Whether testing the documents of these types one by one is cheaper. */
     areFew,
-    async isEmpty(session, types) {
+    /** Whether there are no documents of these types. */
+    async isEmpty(session: SearchSession, types: readonly DocumentType[]): Promise<boolean> {
       const { low, high } = toSpan(types);
       return types.length === 0 || (await readLastBefore(session, high)) < low;
     },
-    async frequency(session, expression, types, smallest = Number.POSITIVE_INFINITY) {
+    /**
+     * About how many documents of these types there are; of few, exactly how many.
+     * @param smallest how many documents the rarest of several words has, where that is known
+     */
+    async frequency(
+      session: SearchSession,
+      expression: Expression,
+      types: readonly DocumentType[],
+      smallest: number = Number.POSITIVE_INFINITY,
+    ): Promise<number> {
       const query = words.text(expression);
       const { seen } = session;
       const key = `${types.join()} ${query}`;
