@@ -1,5 +1,6 @@
 /** What the drafts of all shops have in common: options, images in order, one currency. */
 
+import { collectOptions } from '../../../resources/products/import/variant-records.ts';
 import { mostOptions } from '../../../resources/products/members/options.ts';
 import type { AttributeSet } from './attributes.ts';
 import { type Draft, type Drafting, type NamedCurrency, RowProblem, type Variant } from './preset.ts';
@@ -81,21 +82,6 @@ export function keepFewOptions(
     ...variant,
     options: Object.fromEntries(Object.entries(variant.options).filter(([name]) => chosen.has(name))),
   }));
-}
-
-/** The options of variants, in the order in which their names and values come. */
-function collectOptions(variants: readonly Variant[], order: readonly string[] = []) {
-  const values = new Map<string, Set<string>>(order.map(name => [name, new Set()]));
-  for (const { options } of variants) {
-    for (const [name, value] of Object.entries(options)) {
-      const had = values.get(name) ?? new Set();
-      had.add(value);
-      values.set(name, had);
-    }
-  }
-  return [...values]
-    .map(([name, all]) => ({ name, values: [...all] }))
-    .filter(({ values }) => values.length > 0);
 }
 
 /** Images, each address once: the first that has a text for it gives it. */

@@ -98,12 +98,20 @@ export function checkOptions(variants: readonly VariantRecord[], options: readon
   );
 }
 
-/** The options that variants have, in the order in which names and values come. */
-export function collectOptions(variants: readonly Pick<VariantRecord, 'options'>[]): Option[] {
-  const values = new Map<string, Set<string>>();
+/**
+ * The options that variants have, in the order in which names and values come.
+ * @param first names that come before all others
+ */
+export function collectOptions(
+  variants: readonly Pick<VariantRecord, 'options'>[],
+  first: readonly string[] = [],
+): Option[] {
+  const values = new Map<string, Set<string>>(first.map(name => [name, new Set()]));
   for (const { options } of variants) {
     for (const [name, value] of Object.entries(options))
-      values.set(name, (values.get(name) ?? new Set()).add(value));
+      values.getOrInsertComputed(name, () => new Set()).add(value);
   }
-  return [...values].map(([name, all]) => ({ name, values: [...all] }));
+  return [...values]
+    .map(([name, all]) => ({ name, values: [...all] }))
+    .filter(({ values }) => values.length > 0);
 }
