@@ -32,10 +32,9 @@ export function createRoutes(endpoints: readonly Endpoint[], version: Version | 
   const byPath = new Map<string, Map<string, Operation>>();
   for (const endpoint of endpoints) {
     const path = `${prefix}${endpoint.path}`;
-    const byMethod = byPath.get(path) ?? new Map<string, Operation>();
+    const byMethod = byPath.getOrInsertComputed(path, () => new Map<string, Operation>());
     if (byMethod.has(endpoint.method)) throw new Error(`${endpoint.method} ${path} is declared twice`);
     byMethod.set(endpoint.method, { endpoint, offered: getOfferedTypes(endpoint, usual) });
-    byPath.set(path, byMethod);
   }
   return [...byPath].map(([path, byMethod]) => ({
     path,

@@ -123,9 +123,8 @@ async function findShowingProducts({ read, build }: Database): Promise<Map<strin
       for (const { url } of productOf(row).images) {
         const hash = findHash(url);
         if (hash === undefined) continue;
-        const products = shown.get(hash) ?? [];
+        const products = shown.getOrInsertComputed(hash, () => []);
         if (products.at(-1) !== row.id) products.push(row.id);
-        shown.set(hash, products);
       }
     }
   }
@@ -141,7 +140,7 @@ async function readNotedUses({ read, build }: Database): Promise<Map<string, num
     return read.all(query.compile(build));
   });
   for await (const rows of pages)
-    for (const { hash, product_id } of rows) noted.set(hash, [...(noted.get(hash) ?? []), product_id]);
+    for (const { hash, product_id } of rows) noted.getOrInsertComputed(hash, () => []).push(product_id);
   return noted;
 }
 

@@ -40,8 +40,7 @@ async function indexByWords(
 ): Promise<Synonyms> {
   const [byWords, byForms] = [new Map<string, string[][]>(), new Map<string, string[][]>()];
   const add = (index: Map<string, string[][]>, key: string, others: readonly string[][]) => {
-    const known = index.get(key) ?? [];
-    index.set(key, known);
+    const known = index.getOrInsertComputed(key, () => []);
     for (const other of others) if (known.length < mostSynonyms) known.push(other);
   };
   await mapInSlices(groups, group => {

@@ -99,9 +99,7 @@ function waitFor<Key, Wanted, Given>(
   wanted: Wanted,
 ): Promise<Given> {
   const { promise, resolve, reject } = Promise.withResolvers<Given>();
-  const list = lists.get(key) ?? [];
-  lists.set(key, list);
-  list.push({ wanted, resolve, reject });
+  lists.getOrInsertComputed(key, () => []).push({ wanted, resolve, reject });
   return promise;
 }
 

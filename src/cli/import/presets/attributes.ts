@@ -83,13 +83,12 @@ export function createAttributeSet(
       note(`attributes beyond ${mostKeys} were left out`);
       return;
     }
-    const had = values.get(key) ?? [];
+    const had = values.getOrInsertComputed(key, () => []);
     for (const item of items) {
       if (had.includes(item)) continue;
       if (had.length < mostValues) had.push(item);
       else note(`values beyond ${mostValues} of an attribute were left out`);
     }
-    values.set(key, had);
   }
   return {
     /** Adds a value, unless the key has it. */

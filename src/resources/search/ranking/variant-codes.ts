@@ -87,8 +87,8 @@ export function createCodeLookup({ build }: Pick<Database, 'build'>) {
       for (const run of runs) {
         const match = compareCode(run, one);
         if (match === undefined) continue;
-        addTo(words, position, match === 'beginning' ? one.found : run.word);
-        if (match === 'beginning') addTo(begun, run, one.found);
+        words.getOrInsertComputed(position, createSet).add(match === 'beginning' ? one.found : run.word);
+        if (match === 'beginning') begun.getOrInsertComputed(run, createSet).add(one.found);
         else exact.add(run);
         isWhole ||= match === 'whole' && run.isWhole;
       }
@@ -119,10 +119,7 @@ function toBegun([{ word, places }, codes]: readonly [Run, ReadonlySet<string>])
   return { places, alternative: { choice, factor: factors.beginning } };
 }
 
-function addTo<Key>(map: Map<Key, Set<string>>, key: Key, word: string): void {
-  const words = map.get(key) ?? new Set();
-  map.set(key, words.add(word));
-}
+const createSet = () => new Set<string>();
 
 const listNames = (name: string, count: number): string[] =>
   Array.from({ length: count }, (_, at) => `${name}${at}`);

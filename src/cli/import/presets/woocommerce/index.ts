@@ -186,11 +186,8 @@ function findOptionNames(variations: readonly Row[], chosen: ReadonlySet<string>
 /** Counts values that the product offers and no variation has: an option has those of its variants. */
 function noteLeftOut(parent: Row, variations: readonly Row[], { note }: Drafting): void {
   const sold = new Map<string, Set<string>>();
-  for (const { name, values } of variations.flatMap(row => readOwnAttributes(row, parent))) {
-    const had = sold.get(name) ?? new Set();
-    had.add(values.join(', '));
-    sold.set(name, had);
-  }
+  for (const { name, values } of variations.flatMap(row => readOwnAttributes(row, parent)))
+    sold.getOrInsertComputed(name, () => new Set()).add(values.join(', '));
   for (const { name, values } of readOwnAttributes(parent)) {
     const had = sold.get(name);
     if (had === undefined) continue;
