@@ -5,6 +5,7 @@ import { systemClock } from '../ports/clock.ts';
 import { createKey, type NewApiKey, scopes } from '../resources/keys/schema.ts';
 import { createKeyStore, toApiKey } from '../resources/keys/store.ts';
 import { type Database, largestId } from '../storage/database.ts';
+import { splitIntoParts } from '../turns/slices.ts';
 import { runWithDatabase } from './database.ts';
 import { printLines, printSecret } from './terminal/output.ts';
 import { escapeUnprintable } from './terminal/printable.ts';
@@ -31,7 +32,7 @@ export const command: Command = {
 
   --name NAME     what the key is for
   --scopes LIST   what it may do, with commas between:
-                  ${splitIntoLines(scopes, 4).join(',\n                  ')}
+                  ${Array.from(splitIntoParts(scopes, 4), some => some.join(', ')).join(',\n                  ')}
   --expires DATE  when it ends: 2027-01-31 (the beginning of that day, UTC) or 2027-01-31T12:00:00Z; never without it
   --rate N        requests per window of the quota that the key may send; without it as many as RATE_LIMIT
 
@@ -124,10 +125,4 @@ async function revoke(args: string[]): Promise<number> {
     await printLines(`revoked key ${id}`);
     return 0;
   });
-}
-
-function splitIntoLines(words: readonly string[], size: number): string[] {
-  const lines: string[] = [];
-  for (let at = 0; at < words.length; at += size) lines.push(words.slice(at, at + size).join(', '));
-  return lines;
 }

@@ -3,6 +3,11 @@
  */
 import { takeTurn } from './index.ts';
 
+/** Parts of a list with so many items each; the last has what is left. */
+export function* splitIntoParts<Item>(items: readonly Item[], size: number): Generator<Item[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}
+
 /** Maps items one by one, with turns of the event loop between them where that takes long. */
 export async function mapInSlices<Item, Result>(
   items: readonly Item[],
@@ -61,9 +66,9 @@ export async function sortItemsInSlices<Item>(
   compare: (one: Item, other: Item) => number,
 ): Promise<readonly Item[]> {
   let stretches: (readonly Item[])[] = [];
-  for (let start = 0; start < items.length; start += sortedItems) {
+  for (const part of splitIntoParts(items, sortedItems)) {
     await takeTurn();
-    stretches.push(items.slice(start, start + sortedItems).sort(compare));
+    stretches.push(part.sort(compare));
   }
   while (stretches.length > 1) {
     const merged: (readonly Item[])[] = [];

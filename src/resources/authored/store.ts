@@ -12,7 +12,7 @@ import { computeChangeMoment } from '../../storage/moments.ts';
 import { type Arguments, prepareByShape, prepareQuery } from '../../storage/prepared.ts';
 import { createSearchIndex, type SearchText, type SearchType } from '../../storage/search/index.ts';
 import { createTableRows } from '../../storage/table-rows.ts';
-import { mapInSlices } from '../../turns/slices.ts';
+import { mapInSlices, splitIntoParts } from '../../turns/slices.ts';
 
 /** The author of something: the id, and the name at that time. */
 export interface Author {
@@ -80,8 +80,7 @@ export function createAuthoredStore<Row extends Arguments & Written>(
    */
   async function removeSome(session: Transaction, ids: readonly number[], cause: Cause): Promise<Row[]> {
     const rows: Row[] = [];
-    for (let start = 0; start < ids.length; start += mostAtOnce)
-      rows.push(...(await session.all(removeByIds(ids.slice(start, start + mostAtOnce)))));
+    for (const some of splitIntoParts(ids, mostAtOnce)) rows.push(...(await session.all(removeByIds(some))));
     rows.sort((a, b) => a.id - b.id);
     const changes = await mapInSlices(rows, row => changeOf('deleted', row, undefined));
     await outbox.recordAll(session, changes, cause);
@@ -154,8 +153,7 @@ export function createAuthoredStore<Row extends Arguments & Written>(
       cause: Cause,
     ): Promise<void> {
       const ids = (await session.all(idsOf(column, { value }))).map(({ id }) => id);
-      for (let start = 0; start < ids.length; start += removedAtOnce)
-        await removeSome(session, ids.slice(start, start + removedAtOnce), cause);
+      for (const some of splitIntoParts(ids, removedAtOnce)) await removeSome(session, some, cause);
     },
   };
 }

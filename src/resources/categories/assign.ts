@@ -9,6 +9,7 @@ import { createBulk, createBulkInsert } from '../../storage/bulk.ts';
 import { getPathsAbove, splitPath } from '../../storage/categories/names.ts';
 import { createCategoryTree } from '../../storage/categories/tree.ts';
 import type { Database, Lookup, Transaction } from '../../storage/database.ts';
+import { splitIntoParts } from '../../turns/slices.ts';
 import { noImage, type StoredCategory } from './row.ts';
 import { createCategoryWriter } from './write.ts';
 
@@ -63,10 +64,8 @@ export function createProductCategories(database: Database, outbox: Outbox) {
       if (row !== undefined) known.set(only, row);
       return;
     }
-    for (let start = 0; start < paths.length; start += mostAtOnce) {
-      const some = byPath.statement(paths.slice(start, start + mostAtOnce));
-      for (const row of await session.all(some)) known.set(row.path, row);
-    }
+    for (const some of splitIntoParts(paths, mostAtOnce))
+      for (const row of await session.all(byPath.statement(some))) known.set(row.path, row);
   }
 
   /** @param paths in order, so that each comes after those above it */

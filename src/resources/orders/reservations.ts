@@ -8,6 +8,7 @@ import { buildErrorDetail, type ErrorDetail, HttpError } from '../../http/errors
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { takeTurn } from '../../turns/index.ts';
+import { splitIntoParts } from '../../turns/slices.ts';
 import type { Stock } from '../products/members/stock.ts';
 import { productOf } from '../products/row.ts';
 import type { Product } from '../products/schema.ts';
@@ -79,11 +80,11 @@ export function createStockReservations(
   /** In slices: a document may have half a megabyte, and an order a hundred of them. */
   async function readProducts(session: Session, ids: readonly number[]) {
     const found = new Map<number, { row: { base_price: number | null }; product: Product }>();
-    for (let start = 0; start < ids.length; start += readAtOnce) {
+    for (const some of splitIntoParts(ids, readAtOnce)) {
       const query = build
         .selectFrom('products')
         .select(['id', 'document', 'base_price'])
-        .where('id', 'in', ids.slice(start, start + readAtOnce));
+        .where('id', 'in', some);
       for (const row of await session.all(query.compile())) {
         found.set(row.id, { row, product: productOf(row) });
         await takeTurn();

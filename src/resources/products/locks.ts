@@ -13,6 +13,7 @@ import {
   type Transaction,
 } from '../../storage/database.ts';
 import { takeTurn } from '../../turns/index.ts';
+import { splitIntoParts } from '../../turns/slices.ts';
 import { buildLockedColumns, type LockedProduct } from './row.ts';
 
 export type ProductLocks = ReturnType<typeof createProductLocks>;
@@ -44,8 +45,7 @@ export function createProductLocks(database: Pick<Database, 'build' | 'dialect'>
 
   async function measure(session: Session, ids: readonly number[]): Promise<Size[]> {
     const sizes: Size[] = [];
-    for (let start = 0; start < ids.length; start += measuredAtOnce)
-      sizes.push(...(await session.all(sizesOf(ids.slice(start, start + measuredAtOnce)))));
+    for (const some of splitIntoParts(ids, measuredAtOnce)) sizes.push(...(await session.all(sizesOf(some))));
     return sizes;
   }
 

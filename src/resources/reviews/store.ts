@@ -8,6 +8,7 @@ import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { toDates } from '../../storage/moments.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import type { Row } from '../../storage/tables.ts';
+import { splitIntoParts } from '../../turns/slices.ts';
 import { type Author, createAuthoredStore, removedAtOnce } from '../authored/store.ts';
 import { createProductRatings, type RatingChange } from '../products/ratings.ts';
 import type { LockedProduct } from '../products/row.ts';
@@ -103,8 +104,7 @@ export function createReviewStore(database: Database, outbox: Outbox) {
      */
     async removeAllOf(session: Transaction, userId: number, cause: Cause): Promise<void> {
       const all = await session.all(allOfUser({ userId }));
-      for (let start = 0; start < all.length; start += removedAtOnce) {
-        const some = all.slice(start, start + removedAtOnce);
+      for (const some of splitIntoParts(all, removedAtOnce)) {
         // Products first, in order of id, as every transaction locks them.
         const products = await ratings.lockMany(
           session,

@@ -8,6 +8,7 @@ import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { computeChangeMoment } from '../../storage/moments.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { takeTurn } from '../../turns/index.ts';
+import { splitIntoParts } from '../../turns/slices.ts';
 import { type Stock, toKeptStock, toStockFields } from '../products/members/stock.ts';
 import {
   buildProductChange,
@@ -106,9 +107,9 @@ export function createStockLocks(
     held: readonly LockedItem[],
     cause: Cause,
   ): Promise<void> {
-    for (let start = 0; start < held.length; start += atOnce) {
+    for (const some of splitIntoParts(held, atOnce)) {
       await takeTurn();
-      const changes = held.slice(start, start + atOnce).map(one => buildChange(one, cause));
+      const changes = some.map(one => buildChange(one, cause));
       await Promise.all(changes.map(({ values }) => session.run(update(values))));
       await takeTurn();
       await outbox.recordAll(

@@ -11,7 +11,7 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import { takeTurn } from '../../turns/index.ts';
-import { sortInSlices } from '../../turns/slices.ts';
+import { sortInSlices, splitIntoParts } from '../../turns/slices.ts';
 import type { Database, Ending, Session, Transaction } from '../database.ts';
 import { prepareQuery } from '../prepared.ts';
 import type { SpellingStatements } from './dialect.ts';
@@ -60,8 +60,8 @@ export function createSpelling(
     const write = prepareQuery<{ spelt: string }, unknown>(build, ({ spelt }) => query(spelt));
     return async (session: Session, words: readonly string[]): Promise<void> => {
       const pairs = words.flatMap(word => toSpellings(word).map(spelt => `${spelt}:${word}`));
-      for (let start = 0; start < pairs.length; start += pairsAtOnce)
-        await session.run(write({ spelt: pairs.slice(start, start + pairsAtOnce).join(' ') }));
+      for (const some of splitIntoParts(pairs, pairsAtOnce))
+        await session.run(write({ spelt: some.join(' ') }));
     };
   };
   const insert = prepareWriting(statements.insert);
@@ -81,8 +81,7 @@ export function createSpelling(
       if (sortIn !== undefined && freed.size > manyFreed) await session.run(sortIn);
       // In one order for all transactions, so that no deadlock arises.
       const words = await sortInSlices(all);
-      for (let start = 0; start < words.length; start += wordsAtOnce) {
-        const some = words.slice(start, start + wordsAtOnce);
+      for (const some of splitIntoParts(words, wordsAtOnce)) {
         let kept = new Set(await (freed.size === 0 ? lockShared : lockExclusively)(session, some));
         const candidates = some.filter(word => freed.has(word));
         const gone = new Set(
@@ -117,9 +116,7 @@ export function createSpelling(
       await session.run(sql`delete from search_spellings`.compile(build));
       const rows = await session.all(statements.indexed(limit).compile(build));
       const words = rows.map(({ word }) => word).filter(canBeMisspelt);
-      for (let start = 0; start < words.length; start += wordsAtOnce) {
-        await insert(session, words.slice(start, start + wordsAtOnce));
-      }
+      for (const some of splitIntoParts(words, wordsAtOnce)) await insert(session, some);
     },
 
     /** Whether exactly the words of the documents that there are are kept, each under all of its spellings. */

@@ -1,6 +1,7 @@
 /** What a plan is made against: the products that the records of a batch mean, and who has their skus. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Database, Session } from '../../../storage/database.ts';
+import { splitIntoParts } from '../../../turns/slices.ts';
 import type { VariantStore } from '../../variants/store.ts';
 import { buildLockedColumns, type LockedProduct } from '../row.ts';
 import { type Entry, toEntry } from './entry.ts';
@@ -116,8 +117,7 @@ export function createExistingProductsReader(
 /** Sorted: two imports lock the same products in the same order. */
 function* splitIntoLookups(values: ReadonlySet<string>): Generator<string[]> {
   const sorted = [...values].sort();
-  for (let start = 0; start < sorted.length; start += lookupSize) {
-    const parameters = sorted.slice(start, start + lookupSize);
+  for (const parameters of splitIntoParts(sorted, lookupSize)) {
     while (parameters.length < lookupSize) parameters.push(sorted[0] ?? '');
     yield parameters;
   }

@@ -3,6 +3,7 @@
  * keeps them unique waits for the end of a transaction.
  */
 import type { Database, Transaction } from '../../../storage/database.ts';
+import { splitIntoParts } from '../../../turns/slices.ts';
 import { variantOf } from '../../variants/row.ts';
 import type { ImportUpdate } from './entry.ts';
 
@@ -12,8 +13,7 @@ const rowsAtOnce = 500;
 /** @returns a function that frees them, before anything is written; the updates then write each of the rows whole */
 export function createReleaser({ build }: Pick<Database, 'build'>) {
   async function clear(session: Transaction, ids: readonly number[], table: 'products' | 'product_variants') {
-    for (let start = 0; start < ids.length; start += rowsAtOnce) {
-      const some = ids.slice(start, start + rowsAtOnce);
+    for (const some of splitIntoParts(ids, rowsAtOnce)) {
       const free =
         table === 'products'
           ? build.updateTable('products').set({ sku: null, external_id: null }).where('id', 'in', some)

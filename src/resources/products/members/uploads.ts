@@ -1,6 +1,7 @@
 /** Images that are kept here: which products show them, written with every change of a product's images; and which there are. */
 import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../../storage/database.ts';
+import { splitIntoParts } from '../../../turns/slices.ts';
 import { computeImageId, type Image, mediaPath, type SentImage } from './images.ts';
 
 /** A product's images before and after a change; none after it is deleted. */
@@ -71,8 +72,7 @@ export function createUploadReader({ build, dialect }: Pick<Database, 'build' | 
   return async (session: Session, images: readonly SentImage[], mode: 'lock' | 'read'): Promise<Uploads> => {
     const hashes = [...new Set(images.flatMap(({ url }) => findHash(url ?? '') ?? []))].sort();
     const found = new Map<string, Omit<MediaRow, 'hash'>>();
-    for (let start = 0; start < hashes.length; start += mostAtOnce) {
-      const some = hashes.slice(start, start + mostAtOnce);
+    for (const some of splitIntoParts(hashes, mostAtOnce)) {
       const query = sql<MediaRow>`select hash, width, height, colour, type from media
         where hash in (${sql.join(some)}) order by hash ${mode === 'lock' ? dialect.forKeyShare : sql``}`;
       for (const { hash, ...row } of await session.all(query.compile(build)))

@@ -5,6 +5,7 @@ import { type DocumentType, getDocumentId, getDocumentType } from '../../../stor
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import { takeTurn } from '../../../turns/index.ts';
+import { splitIntoParts } from '../../../turns/slices.ts';
 import { isProduct } from '../sources.ts';
 
 /** Hits that are read in one piece: a few milliseconds of the event loop. */
@@ -43,9 +44,8 @@ const positionsAtOnce = 50_000;
 /** The ids of the products at these positions. */
 export async function toProductIds(positions: readonly number[]): Promise<number[]> {
   const ids: number[] = [];
-  for (let from = 0; from < positions.length; from += positionsAtOnce) {
-    for (const position of positions.slice(from, from + positionsAtOnce))
-      if (isProduct(getDocumentType(position))) ids.push(getDocumentId(position));
+  for (const some of splitIntoParts(positions, positionsAtOnce)) {
+    for (const position of some) if (isProduct(getDocumentType(position))) ids.push(getDocumentId(position));
     await takeTurn();
   }
   return ids;

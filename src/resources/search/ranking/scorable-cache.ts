@@ -9,6 +9,7 @@ import type { SearchSession } from '../../../storage/search/reading/frequency.ts
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { takeTurn } from '../../../turns/index.ts';
+import { splitIntoParts } from '../../../turns/slices.ts';
 import { products } from '../../products/row.ts';
 import { type DocumentReader, isProduct } from '../sources.ts';
 import { type Features, toFeatures } from './features.ts';
@@ -63,9 +64,8 @@ export function createScorableReader(
       else absent.push(position);
     }
     if (absent.length === 0) return found;
-    for (let first = 0; first < absent.length; first += readAtOnce) {
-      const documents = await documentsOf(session, absent.slice(first, first + readAtOnce));
-      for (const [position, document] of documents) {
+    for (const some of splitIntoParts(absent, readAtOnce)) {
+      for (const [position, document] of await documentsOf(session, some)) {
         await takeTurn();
         const { rating, available } = document;
         const scorable = { features: await toFeatures(document, isFiller), rating, available };
