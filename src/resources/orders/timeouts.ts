@@ -21,13 +21,7 @@ const queueName = 'order-timeouts';
 /** Orders that a sweep plans at once: none keeps the writer for long. */
 const batch = 100;
 
-export interface OrderTimeouts {
-  readonly consumer: Consumer;
-  /** Has an order that is being placed cancelled in time, unless it is paid by then. */
-  plan(session: Session, order: Pick<StoredOrder, 'id' | 'created_at'>): Promise<void>;
-  /** Plans the same for orders from before there was a limit; gives for how many. */
-  sweep(): Promise<number>;
-}
+export type OrderTimeouts = ReturnType<typeof createOrderTimeouts>;
 
 interface Parts {
   readonly database: Database;
@@ -43,7 +37,7 @@ interface Parts {
 export function createOrderTimeouts(
   { database, clock, queue, orders, payments, provider, cancel }: Parts,
   seconds: number | undefined,
-): OrderTimeouts {
+) {
   const { build } = database;
   const milliseconds = (seconds ?? Number.POSITIVE_INFINITY) * 1000;
   const computeDueTime = ({ created_at }: Pick<StoredOrder, 'created_at'>) => created_at + milliseconds;
@@ -86,13 +80,15 @@ export function createOrderTimeouts(
           await cancel(session, { order, items }, createCause('order-timeout', clock.now()));
         }
       },
-    },
+    } satisfies Consumer,
 
-    async plan(session, order) {
+    /** Has an order that is being placed cancelled in time, unless it is paid by then. */
+    async plan(session: Session, order: Pick<StoredOrder, 'id' | 'created_at'>): Promise<void> {
       if (seconds !== undefined) await planAt(session, order.id, computeDueTime(order));
     },
 
-    async sweep() {
+    /** Plans the same for orders from before there was a limit; gives for how many. */
+    async sweep(): Promise<number> {
       if (seconds === undefined) return 0;
       const buildUnplannedQuery = (after: number) => sql<{ id: number }>`select id from orders
         where status = 'PENDING' and created_at <= ${clock.now() - milliseconds} and id > ${after}

@@ -7,7 +7,7 @@ import { type ColumnTypes, createPartialUpdate } from '../../storage/bulk.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { computeChangeMoment } from '../../storage/moments.ts';
 import { mapInSlices } from '../../turns/slices.ts';
-import { createProductLocks, type ProductLocks } from './locks.ts';
+import { createProductLocks } from './locks.ts';
 import {
   buildProductChange,
   type LockedProduct,
@@ -16,21 +16,6 @@ import {
   toProductFields,
   toProductRow,
 } from './row.ts';
-
-export interface ProductRatings extends ProductLocks {
-  /**
-   * Adds to the rating of a product that is locked; none when that changes nothing.
-   * @param change what is to be added to the sum of all ratings, and to their number
-   */
-  add(session: Transaction, before: LockedProduct, change: RatingChange, cause: Cause): Promise<void>;
-  /** The same for many. @param changes by product: of those that have none, the rating stays */
-  addMany(
-    session: Transaction,
-    locked: readonly LockedProduct[],
-    changes: ReadonlyMap<number, RatingChange>,
-    cause: Cause,
-  ): Promise<void>;
-}
 
 export interface RatingChange {
   readonly sum: number;
@@ -50,7 +35,7 @@ const columns = {
   rating_count: 'integer',
 } as const satisfies ColumnTypes;
 
-export function createProductRatings(database: Database, outbox: Outbox): ProductRatings {
+export function createProductRatings(database: Database, outbox: Outbox) {
   const locks = createProductLocks(database);
   const write = createPartialUpdate(database, 'products', columns, []);
 
@@ -69,7 +54,13 @@ export function createProductRatings(database: Database, outbox: Outbox): Produc
     return { id, before: {}, after, event: buildProductChange('updated', before, { id, document }) };
   }
 
-  const addMany: ProductRatings['addMany'] = async (session, locked, changes, cause) => {
+  /** Adds to the ratings of products that are locked. @param changes by product: of those that have none, the rating stays */
+  async function addMany(
+    session: Transaction,
+    locked: readonly LockedProduct[],
+    changes: ReadonlyMap<number, RatingChange>,
+    cause: Cause,
+  ): Promise<void> {
     const rated = await mapInSlices(
       locked.flatMap(product => {
         const change = changes.get(product.id);
@@ -83,16 +74,24 @@ export function createProductRatings(database: Database, outbox: Outbox): Produc
       rated.map(({ event }) => event),
       cause,
     );
-  };
+  }
 
   return {
     ...locks,
+    addMany,
 
-    async add(session, before, change, cause) {
+    /**
+     * Adds to the rating of a product that is locked; none when that changes nothing.
+     * @param change what is to be added to the sum of all ratings, and to their number
+     */
+    async add(
+      session: Transaction,
+      before: LockedProduct,
+      change: RatingChange,
+      cause: Cause,
+    ): Promise<void> {
       if (change.sum === 0 && change.count === 0) return;
       await addMany(session, [before], new Map([[before.id, change]]), cause);
     },
-
-    addMany,
   };
 }

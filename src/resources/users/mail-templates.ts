@@ -17,24 +17,7 @@ const week = 7 * dayMs;
 /** @returns why the mail is not sent, if so */
 type Send = (session: Session, user: UserRow, cause: Cause) => Promise<MailRefusal | undefined>;
 
-export interface MailTemplates {
-  /** A link to set the first password. */
-  readonly invite: Send;
-  /** A link to set a forgotten password again. */
-  readonly resetPassword: Send;
-  /** A link that proves that the address is the user's. */
-  readonly verify: Send;
-  /** @param user as it was, with the address that is not used any more */
-  readonly addressChanged: Send;
-  /** The same with a link back. @param user with the version after the change */
-  readonly addressChangedWithWayBack: Send;
-  /**
-   * To the address that a user waits for: a link that confirms it, or, where it is taken, that it is. Both are the
-   * same work, so that how long it takes says nothing.
-   * @param user with `pending_email`
-   */
-  confirmAddress(session: Session, user: UserRow, isTaken: boolean, cause: Cause): Promise<void>;
-}
+export type MailTemplates = ReturnType<typeof createMailTemplates>;
 
 export function createMailTemplates(
   config: Pick<Config, 'BASE_URL' | 'PASSWORD_RESET_URL' | 'VERIFY_URL'>,
@@ -42,7 +25,7 @@ export function createMailTemplates(
   mails: Mails,
   tokens: MailTokens,
   addressTokens: AddressTokens,
-): MailTemplates {
+) {
   const shop = config.BASE_URL === undefined ? 'Catalog' : new URL(config.BASE_URL).host;
   // Never the address that a request was sent to: the sender would choose where the link in the mail leads.
   const toPage = (path: string) => `${config.BASE_URL ?? `http://localhost:${port()}`}/${path}`;
@@ -71,12 +54,21 @@ export function createMailTemplates(
       });
 
   return {
+    /** A link to set the first password. */
     invite: createLinkSender(texts.composeInvitationMail, toPasswordPage, 'password', week),
+    /** A link to set a forgotten password again. */
     resetPassword: createLinkSender(texts.composePasswordResetMail, toPasswordPage, 'password', hourMs),
+    /** A link that proves that the address is the user's. */
     verify: createLinkSender(texts.composeVerificationMail, toVerifyPage, 'verification', week),
-    addressChanged: (session, user, cause) =>
+    /** @param user as it was, with the address that is not used any more */
+    addressChanged: (session: Session, user: UserRow, cause: Cause) =>
       send(session, user, texts.composeAddressChangedMail({ shop, name: findName(user) }), cause),
-    async addressChangedWithWayBack(session, { id, name, email, version }, cause) {
+    /** The same with a link back. @param user with the version after the change */
+    async addressChangedWithWayBack(
+      session: Session,
+      { id, name, email, version }: UserRow,
+      cause: Cause,
+    ): ReturnType<Send> {
       const given = { user_id: id, email, user_version: version };
       const token = await addressTokens.issue(session, 'restoration', given, cause.at, week);
       const text = texts.composeAddressRestoreMail({
@@ -88,7 +80,17 @@ export function createMailTemplates(
       // Beyond any limit: a thief would use it up before.
       return mails.add(session, { ...mail, isUnlimited: true }, cause);
     },
-    async confirmAddress(session, { id, pending_email, version }, isTaken, cause) {
+    /**
+     * To the address that a user waits for: a link that confirms it, or, where it is taken, that it is. Both are the
+     * same work, so that how long it takes says nothing.
+     * @param user with `pending_email`
+     */
+    async confirmAddress(
+      session: Session,
+      { id, pending_email, version }: UserRow,
+      isTaken: boolean,
+      cause: Cause,
+    ): Promise<void> {
       const email = pending_email ?? '';
       const wanted = { user_id: id, email, user_version: version };
       const token = await addressTokens.issue(session, 'confirmation', wanted, cause.at, week);
