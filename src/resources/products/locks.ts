@@ -16,8 +16,6 @@ import { takeTurn } from '../../turns/index.ts';
 import { splitIntoParts } from '../../turns/slices.ts';
 import { buildLockedColumns, type LockedProduct } from './row.ts';
 
-export type ProductLocks = ReturnType<typeof createProductLocks>;
-
 /** What one statement reads: it holds up the event loop to its end, and a document may have a megabyte. */
 const atOnce = { products: 50, bytes: 1_000_000 } as const;
 /** Products that are measured by one statement, which reads none of their documents. */
