@@ -238,7 +238,7 @@ const parallels: ReadonlySet<string> = new Set(
 );
 /** Exported ones whose name a file has for something of its own, too: these do not become more. */
 const usedTwice: ReadonlySet<string> = new Set(
-  `collectOptions computeScore createProductReader createStandardOutput detectFormat generateTiers getColumn
+  `computeScore createProductReader createStandardOutput detectFormat generateTiers getColumn
   parseJson readCategories splitPath toMembers`.split(/\s+/),
 );
 
