@@ -98,12 +98,13 @@ export function identify(
 ): Caller | Promise<Caller> {
   const authorization = headers.get('authorization');
   const token = authorization === null ? undefined : parseBearerToken(authorization);
-  const key = headers.get('x-api-key') ?? keyParameter;
+  const readKey = () => headers.get('x-api-key') ?? keyParameter;
   // Clients send their token with each request: where only a key counts, it does not stand in the way of the key.
-  if (token !== undefined && !(key !== undefined && isForKeysOnly(client.endpoint?.access))) {
+  if (token !== undefined && !(isForKeysOnly(client.endpoint?.access) && readKey() !== undefined)) {
     // A token that is known already is taken at once, without a turn of the event loop.
     return runWhenReady(authenticator.bearer(token), caller => toCaller(caller, 'token', client));
   }
+  const key = readKey();
   if (key === undefined) return createAnonymous(client.address, undefined);
   return runWhenReady(authenticator.apiKey(key), caller => toCaller(caller, 'key', client));
 }

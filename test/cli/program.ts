@@ -146,6 +146,12 @@ export async function waitFor(stream: ReadableStream<Uint8Array>, pattern: RegEx
   }
 }
 
+/** The settings by which a service uses the database of a place. */
+export function databaseOf({ environment }: Place): Record<string, string> {
+  const { DATA_DIR = '', DATABASE_URL } = environment;
+  return DATABASE_URL === undefined ? { DATA_DIR } : { DATA_DIR, DATABASE_URL };
+}
+
 export async function withDatabaseOf<T>(place: Place, work: (database: Database) => Promise<T>): Promise<T> {
   const database = openDatabase(loadConfig(place.environment));
   try {

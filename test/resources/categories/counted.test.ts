@@ -1,6 +1,6 @@
 /** How many products a category has: in it and below it, by their main category or another, each once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { createPlace, type Place } from '../../cli/program.ts';
+import { createPlace, databaseOf, type Place } from '../../cli/program.ts';
 import { adminCalls } from '../../support/data/categories.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
@@ -18,11 +18,7 @@ describeOnDatabases('products of categories on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     place = await createPlace(kind);
-    const { DATA_DIR = '', DATABASE_URL } = place.environment;
-    service = await startTestService(
-      kind,
-      DATABASE_URL === undefined ? { DATA_DIR } : { DATA_DIR, DATABASE_URL },
-    );
+    service = await startTestService(kind, databaseOf(place));
     const lines = listed.map((fields, at) =>
       JSON.stringify({ sku: `L-${at}`, name: `Listed ${at}`, price: 1, ...fields }),
     );

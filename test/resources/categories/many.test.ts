@@ -1,7 +1,7 @@
 /** Very many categories below one, as where each product has been given a category of its own. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
-import { createPlace, type Place } from '../../cli/program.ts';
+import { createPlace, databaseOf, type Place } from '../../cli/program.ts';
 import { adminCalls } from '../../support/data/categories.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
@@ -14,9 +14,7 @@ describeOnDatabases('very many categories on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     place = await createPlace(kind);
-    const { DATA_DIR = '', DATABASE_URL } = place.environment;
-    const settings = DATABASE_URL === undefined ? { DATA_DIR } : { DATA_DIR, DATABASE_URL };
-    service = await startTestService(kind, settings);
+    service = await startTestService(kind, databaseOf(place));
   });
   afterAll(async () => {
     await service.stop();

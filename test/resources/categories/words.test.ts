@@ -1,7 +1,7 @@
 /** The words of a category's former path are kept for misspelt searches while a product is indexed by them, and no longer. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
-import { createPlace, type Place } from '../../cli/program.ts';
+import { createPlace, databaseOf, type Place } from '../../cli/program.ts';
 import { adminCalls } from '../../support/data/categories.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
@@ -20,11 +20,7 @@ describeOnDatabases('the words of former paths on %s', kind => {
   let service: TestService;
   beforeAll(async () => {
     place = await createPlace(kind);
-    const { DATA_DIR = '', DATABASE_URL } = place.environment;
-    service = await startTestService(
-      kind,
-      DATABASE_URL === undefined ? { DATA_DIR } : { DATA_DIR, DATABASE_URL },
-    );
+    service = await startTestService(kind, databaseOf(place));
   });
   afterAll(async () => {
     await service.stop();

@@ -1,5 +1,5 @@
 /** Files that are imported while a service runs on the same database, and what it shows of them. */
-import { createPlace, type Ended, type Place } from '../../cli/program.ts';
+import { createPlace, databaseOf, type Ended, type Place } from '../../cli/program.ts';
 import { call, type Received } from '../http/http.ts';
 import { type DatabaseKind, startTestService, type TestService } from '../service/service.ts';
 
@@ -21,9 +21,7 @@ export interface Imports extends AsyncDisposable {
 
 export async function startImports(kind: DatabaseKind): Promise<Imports> {
   const place = await createPlace(kind);
-  const { DATA_DIR = '', DATABASE_URL } = place.environment;
-  const settings = DATABASE_URL === undefined ? { DATA_DIR } : { DATA_DIR, DATABASE_URL };
-  const service = await startTestService(kind, settings);
+  const service = await startTestService(kind, databaseOf(place));
   const send = (method: string, path: string, body?: object) =>
     call(service, { method, path, as: 'admin', ...(body === undefined ? {} : { body }) });
   const run: Imports['run'] = (content, ...options) => {
