@@ -362,6 +362,36 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/me/deletion": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete one’s own account
+         * @description Ends all sessions, and deletes reviews, comments, notifications and todos. Orders and invoices stay as they are, so cancel first what is not paid. A mail says that the account is gone; nothing brings it back. After a few wrong current passwords each further one has to wait, with 429.
+         *
+         *     Access: the roles admin, editor, user.
+         */
+        post: operations["deleteMe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users/{id}/verify": {
         parameters: {
             query?: never;
@@ -2640,6 +2670,18 @@ export interface components {
              * @example 900
              */
             expiresIn: number;
+        };
+        /**
+         * @example {
+         *       "currentPassword": "example text"
+         *     }
+         */
+        AccountDeletion: {
+            /**
+             * Format: password
+             * @description The password that holds now.
+             */
+            currentPassword: string;
         };
         /**
          * @example {
@@ -12111,6 +12153,69 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteMe: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id for this request, echoed in the response and kept in the logs: 1 to 255 printable ASCII characters. Any other, and one that looks like a credential, is replaced by an id made here.
+                 * @example checkout-4711
+                 */
+                "X-Request-ID"?: components["parameters"]["XRequestId"];
+                /** @description `handling=strict` refuses unknown parameters and members with 400 (RFC 7240); else they are ignored. */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Makes it safe to send the request again: for 24 hours the same key and body get the stored response. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The body. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "currentPassword": "correct horse battery"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AccountDeletion"];
+            };
+        };
+        responses: {
+            /** @description The account is gone. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Window": components["headers"]["X-RateLimit-Window"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    "Access-Control-Allow-Origin": components["headers"]["Access-Control-Allow-Origin"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            507: components["responses"]["InsufficientStorage"];
         };
     };
     verifyUser: {

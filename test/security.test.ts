@@ -135,6 +135,7 @@ describeOnDatabases('the ten risks on %s', kind => {
   /** What is requested, and what is answered once to those it is made for. */
   const secretMembers = [
     'AccessToken.accessToken',
+    'AccountDeletion.currentPassword',
     'AddressRestoration.password',
     'AddressRestoration.token',
     'ApiKeyWithSecret.key',

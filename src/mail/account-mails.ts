@@ -64,3 +64,10 @@ export const composeAddressChangedMail = ({ shop, name }: MailTemplate): MailTex
     `Your account at ${shop} has another e-mail address now, and this one is not used any more.`,
     'If that was not you, contact the shop immediately.',
   ]);
+
+/** To a user who has deleted the account. */
+export const composeAccountDeletedMail = ({ shop, name }: MailTemplate): MailText =>
+  composeMail(`Your account at ${shop} was deleted`, name, [
+    `Your account at ${shop} was deleted, as you requested, with what you wrote there. Your orders and invoices are kept.`,
+    'If that was not you, contact the shop immediately: someone knows your password.',
+  ]);

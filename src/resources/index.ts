@@ -34,6 +34,7 @@ import { createStockEndpoints } from './stock/endpoints.ts';
 import { createStores } from './stores.ts';
 import { createSynonymEndpoints } from './synonyms/endpoints.ts';
 import { createTodoEndpoints } from './todos/endpoints.ts';
+import { createDeletionEndpoints } from './users/deletion-endpoints.ts';
 import { createUserEndpoints } from './users/endpoints.ts';
 import { createVerificationEndpoints } from './users/verification-endpoints.ts';
 import { createVariantEndpoints } from './variants/endpoints.ts';
@@ -67,6 +68,7 @@ export function createResources(
       ...createAuthEndpoints(dependencies, stores),
       ...createPasswordEndpoints(dependencies, stores),
       ...createUserEndpoints(dependencies, stores),
+      ...createDeletionEndpoints(dependencies, stores),
       ...createVerificationEndpoints(dependencies, stores),
       ...createKeyEndpoints(dependencies, stores),
       ...createProductEndpoints(dependencies, stores),

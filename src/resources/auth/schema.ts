@@ -56,6 +56,8 @@ export const passwordChange = z
   .object({ currentPassword, newPassword: password })
   .meta({ id: 'PasswordChange' });
 
+export const accountDeletion = z.object({ currentPassword }).meta({ id: 'AccountDeletion' });
+
 export const forgotPassword = z.object({ email: text(254) }).meta({ id: 'ForgotPassword' });
 export const passwordReset = z.object({ token: mailToken, password }).meta({ id: 'PasswordReset' });
 export const queued = z.object({ status: z.literal('queued') }).meta({ id: 'Queued' });

@@ -4,25 +4,20 @@ import { allow, createUnauthorizedError } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { checkResult, patchRepresentation } from '../../http/patch/index.ts';
 import { createParser } from '../../http/request/parser.ts';
-import { replyNoContent } from '../../http/response/reply.ts';
 import { type Condition, createEqualConditions } from '../../storage/list/request.ts';
 import { hashPassword } from '../auth/passwords.ts';
-import type { CommentStore } from '../comments/store.ts';
 import { byId } from '../crud/index.ts';
 import { createListEndpoint } from '../crud/list.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { ReviewStore } from '../reviews/store.ts';
 import { type ChangeStores, createUserChange, lockAdministrators, readView } from './change.ts';
 import type { MailTemplates } from './mail-templates.ts';
 import { presenter } from './representation.ts';
-import { findRefusal, requireCreation, requireVisible } from './rules.ts';
+import { requireCreation, requireVisible } from './rules.ts';
 import * as schema from './schema.ts';
 import { toEmailKey } from './store.ts';
 
 export interface UserOptions extends ChangeStores {
   readonly mailTemplates: MailTemplates;
-  readonly reviews: Pick<ReviewStore, 'removeAllOf'>;
-  readonly comments: Pick<CommentStore, 'removeAll'>;
 }
 
 const tag = 'Users';
@@ -37,7 +32,7 @@ const buildUserResponse = (description: string) => ({
 });
 
 export function createUserEndpoints({ database, paginator }: Dependencies, options: UserOptions): Endpoint[] {
-  const { users, mailTemplates, reviews, comments } = options;
+  const { users, mailTemplates } = options;
   const change = createUserChange(database, options);
   const parseComplete = createParser(schema.replaceUser);
 
@@ -138,35 +133,6 @@ export function createUserEndpoints({ database, paginator }: Dependencies, optio
             patchRepresentation(current, context.body, parseComplete, readOnly),
           ),
         ),
-    }),
-    createEndpoint({
-      method: 'DELETE',
-      path: `${path}/{id}`,
-      operationId: 'deleteUser',
-      summary: 'Delete a user',
-      description: 'Ends all sessions of the user. Orders and invoices stay as they are.',
-      tag,
-      access: allow.admin('users:write'),
-      params: byId,
-      responses: { 204: { description: 'The user is gone.' } },
-      errors: ['NOT_FOUND', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED'],
-      handle(context) {
-        const { params, caller, precondition, write, cause } = context;
-        const { id } = params;
-        return write(async session => {
-          const administrators = await lockAdministrators(session, users, caller);
-          const before = requireVisible(await users.lock(session, id), id, caller);
-          const view = await readView(session, users, context);
-          precondition(() => presenter.body(view, before), before.updated_at);
-          const refused = findRefusal(caller, before, null, administrators);
-          if (refused !== undefined) throw refused;
-          // Before the database deletes them with the account: each has its event, and ratings follow.
-          await reviews.removeAllOf(session, before.id, cause());
-          await comments.removeAll(session, { column: 'user_id', value: before.id }, cause());
-          await users.remove(session, before, cause());
-          return replyNoContent();
-        });
-      },
     }),
     createEndpoint({
       method: 'GET',

@@ -63,6 +63,8 @@ export function createMailTemplates(
     /** @param user as it was, with the address that is not used any more */
     addressChanged: (session: Session, user: UserRow, cause: Cause) =>
       send(session, user, texts.composeAddressChangedMail({ shop, name: findName(user) }), cause),
+    accountDeleted: (session: Session, user: UserRow, cause: Cause) =>
+      send(session, user, texts.composeAccountDeletedMail({ shop, name: findName(user) }), cause),
     /** The same with a link back. @param user with the version after the change */
     async addressChangedWithWayBack(
       session: Session,

@@ -68,6 +68,7 @@ export const realBodies: Readonly<
   refresh: refreshToken => ({ refreshToken }),
   logout: refreshToken => ({ refreshToken }),
   changePassword: (_, password) => ({ currentPassword: password, newPassword: password }),
+  deleteMe: (_, password) => ({ currentPassword: password }),
   resetPassword: (_, password, mailed) => ({ token: mailed.password, password }),
   verifyAddress: (_, _password, mailed) => ({ token: mailed.verification }),
   restoreAddress: (_, password, mailed) => ({ token: mailed.restoration, password }),

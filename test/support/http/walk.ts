@@ -44,6 +44,9 @@ const signatures: Readonly<Record<string, (body: string, now: number) => Promise
   },
 };
 
+/** Whether it ends all sessions of its caller. */
+const endsSessions = ({ operationId }: Operation) => ['changePassword', 'deleteMe'].includes(operationId);
+
 /** Made once per service: one API key for each scope that the document names. */
 export async function walkOf(service: TestService, operations: readonly Operation[]): Promise<Walk> {
   const keys = new Map<string, string>();
@@ -60,9 +63,9 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   for (const { operationId } of operations.filter(({ operationId }) => operationId in realBodies))
     refreshTokens.set(operationId, (await call(service, login)).body.refreshToken);
   const mailed = await mailedTokens(service, keys.get('users:write') ?? '');
-  // It ends all sessions of its caller: not those that the walk goes on with.
-  const another = () => addPerson(service, 'user', { name: 'Who changes passwords' });
-  let changing = await another();
+  // They end all sessions of their caller: not those that the walk goes on with.
+  const another = () => addPerson(service, 'user', { name: 'Who ends sessions' });
+  let leaving = await another();
   let variation = 0;
   // Bodies name products by their ids: one that no example changes, which are those of the ids 1 to 3, and whose pieces
   // are counted.
@@ -75,7 +78,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   const actorOf = ({ roles }: Operation): Role | undefined => (roles.includes('admin') ? 'admin' : roles[0]);
   const credentials = (operation: Operation): Pick<Call, 'as' | 'headers'> => {
     if (operation.isPublic) return {};
-    if (operation.operationId === 'changePassword') return { headers: changing.headers };
+    if (endsSessions(operation)) return { headers: leaving.headers };
     const as = actorOf(operation);
     if (as !== undefined) return { as };
     return { headers: { 'X-API-Key': keys.get(operation.scope ?? '') ?? '' } };
@@ -86,8 +89,8 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   const signature = async ({ operationId }: Operation, body: string) =>
     (await signatures[operationId]?.(body, service.clock.now())) ?? {};
 
-  async function used({ operationId }: Operation, status: number): Promise<void> {
-    if (operationId === 'changePassword' && status === 204) changing = await another();
+  async function used(operation: Operation, status: number): Promise<void> {
+    if (endsSessions(operation) && status === 204) leaving = await another();
   }
 
   async function send(operation: Operation, path: string, request: Partial<Call> = {}): Promise<Received> {

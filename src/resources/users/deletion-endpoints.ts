@@ -1,0 +1,99 @@
+/** Deleting accounts: by administrators and API keys, and by their owners, who prove with the password that they are. */
+import type { Cause } from '../../events/outbox.ts';
+import { allow, createUnauthorizedError } from '../../http/access.ts';
+import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
+import { HttpError } from '../../http/errors.ts';
+import { replyNoContent } from '../../http/response/reply.ts';
+import type { Transaction } from '../../storage/database.ts';
+import { createWrongPasswordError, type PasswordProof } from '../auth/current-password.ts';
+import { accountDeletion } from '../auth/schema.ts';
+import type { CommentStore } from '../comments/store.ts';
+import { byId } from '../crud/index.ts';
+import type { Dependencies } from '../dependencies.ts';
+import type { ReviewStore } from '../reviews/store.ts';
+import { lockAdministrators, readView } from './change.ts';
+import type { MailTemplates } from './mail-templates.ts';
+import { presenter } from './representation.ts';
+import { findRefusal, leavesNoAdministrator, requireVisible } from './rules.ts';
+import type { StoredUser, UserStore } from './store.ts';
+
+export interface DeletionOptions {
+  readonly users: UserStore;
+  readonly mailTemplates: MailTemplates;
+  readonly proof: PasswordProof;
+  readonly reviews: Pick<ReviewStore, 'removeAllOf'>;
+  readonly comments: Pick<CommentStore, 'removeAll'>;
+}
+
+export function createDeletionEndpoints(
+  { database }: Pick<Dependencies, 'database'>,
+  { users, mailTemplates, proof, reviews, comments }: DeletionOptions,
+): Endpoint[] {
+  async function remove(session: Transaction, user: StoredUser, cause: Cause) {
+    // Before the database deletes them with the account: each has its event, and ratings follow.
+    await reviews.removeAllOf(session, user.id, cause);
+    await comments.removeAll(session, { column: 'user_id', value: user.id }, cause);
+    await users.remove(session, user, cause);
+    return replyNoContent();
+  }
+
+  return [
+    createEndpoint({
+      method: 'DELETE',
+      path: '/users/{id}',
+      operationId: 'deleteUser',
+      summary: 'Delete a user',
+      description: 'Ends all sessions of the user. Orders and invoices stay as they are.',
+      tag: 'Users',
+      access: allow.admin('users:write'),
+      params: byId,
+      responses: { 204: { description: 'The user is gone.' } },
+      errors: ['NOT_FOUND', 'LAST_ADMINISTRATOR', 'PRECONDITION_FAILED'],
+      handle(context) {
+        const { params, caller, precondition, write, cause } = context;
+        const { id } = params;
+        return write(async session => {
+          const administrators = await lockAdministrators(session, users, caller);
+          const before = requireVisible(await users.lock(session, id), id, caller);
+          const view = await readView(session, users, context);
+          precondition(() => presenter.body(view, before), before.updated_at);
+          const refused = findRefusal(caller, before, null, administrators);
+          if (refused !== undefined) throw refused;
+          return remove(session, before, cause());
+        });
+      },
+    }),
+    createEndpoint({
+      method: 'POST',
+      path: '/me/deletion',
+      operationId: 'deleteMe',
+      summary: 'Delete one’s own account',
+      description:
+        'Ends all sessions, and deletes reviews, comments, notifications and todos. Orders and invoices stay as they are, so cancel first what is not paid. A mail says that the account is gone; nothing brings it back. After a few wrong current passwords each further one has to wait, with 429.',
+      tag: 'Authentication',
+      access: allow.everyone(),
+      body: {
+        kind: 'json',
+        schema: accountDeletion,
+        example: { currentPassword: 'correct horse battery' },
+      },
+      responses: { 204: { description: 'The account is gone.' } },
+      errors: ['WRONG_PASSWORD', 'LAST_ADMINISTRATOR'],
+      async handle({ body, caller, address, showQuota, write, cause }) {
+        const user = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
+        if (user === undefined) throw createUnauthorizedError('UNAUTHORIZED');
+        await proof({ showQuota, address }, user, body.currentPassword);
+        return write(async session => {
+          const administrators = await lockAdministrators(session, users, caller);
+          const before = await users.lock(session, user.id);
+          if (before === undefined) throw createUnauthorizedError('UNAUTHORIZED');
+          // Changed meanwhile: what was compared is not the current password any more.
+          if (before.password_hash !== user.password_hash) throw createWrongPasswordError();
+          if (leavesNoAdministrator(before, null, administrators)) throw new HttpError('LAST_ADMINISTRATOR');
+          await mailTemplates.accountDeleted(session, before, cause());
+          return remove(session, before, cause());
+        });
+      },
+    }),
+  ];
+}
