@@ -1,8 +1,8 @@
 /**
  * The order of the HTTP layers: read this first.
  *
- * A request passes the stages from `answer` to `parseRequest`, from top to bottom; each may end it with the statuses named there.
- * Whatever is thrown becomes an error reply, and every reply leaves through `respond`.
+ * A request passes the stages from `answer` to `parseRequest`, top to bottom. Each stage may reject it with the
+ * statuses that its comment lists. Anything thrown becomes an error reply, and every reply leaves through `respond`.
  */
 import type { BunRequest, Server } from 'bun';
 import type { Config } from './config.ts';
@@ -37,7 +37,7 @@ import type { Database, Transaction } from './storage/database.ts';
 import { createTurnQueue } from './turns/index.ts';
 import type { PublishedVersion } from './versions.ts';
 
-/** Seconds without a byte after which a connection is closed: what ends half-open and stalled requests. */
+/** Seconds without a byte after which a connection is closed; this ends half-open and stalled requests. */
 export const idleTimeout = 30;
 
 export interface AppOptions {
@@ -45,21 +45,21 @@ export interface AppOptions {
   readonly clock: Clock;
   readonly database: Database;
   readonly authenticator: Authenticator;
-  /** What requests wait for: everything that has to be there from the start; undefined once it is. */
+  /** The start-up work that requests wait for; undefined once it is done. */
   readonly starting: () => Promise<void> | undefined;
   readonly stopping: Stopping;
   readonly quota: Quota;
   readonly idempotency: Idempotency;
   readonly observer: Observer;
-  /** Called with every transaction of a request that has been committed. */
+  /** Called with each transaction of a request after it commits. */
   readonly committed: (session: Transaction) => void;
-  /** Each with its resources, below its prefix. */
+  /** Each is served below its own prefix. */
   readonly versions: readonly PublishedVersion[];
-  /** Beside them: /health and the other operational endpoints. */
+  /** Outside the versions: /health and the other operational endpoints. */
   readonly operations: readonly Endpoint[];
 }
 
-/** The path's parameters as they were sent. */
+/** The path parameters as they were sent. */
 type Params = Readonly<Record<string, string>>;
 type Handler = (request: BunRequest, server: Server<undefined>) => Response | Promise<Response>;
 
@@ -77,7 +77,7 @@ export function createApp(options: AppOptions) {
   const compressor = createCompressor();
   const respond = createResponder({ clock, cors, quota, negotiate, compressor, stopping });
 
-  /** Host: 400. CORS: 204. A preflight costs nothing and, like what is exempt from the quota, needs no credentials. */
+  /** Host: 400. CORS: 204. Preflights cost no quota; they and endpoints exempt from it need no credentials. */
   function answer(exchange: Exchange, params: Params): Reply | Promise<Reply> {
     const { request, route, method } = exchange;
     checkHost(request);
@@ -94,7 +94,7 @@ export function createApp(options: AppOptions) {
     );
   }
 
-  /** Quota: 429. It is charged to anyone who calls, whether or not they may do what they request. */
+  /** Quota: 429. Every caller is charged, permitted or not. */
   function chargeQuota(exchange: Exchange, params: Params, caller: Caller): Reply | Promise<Reply> {
     exchange.caller = caller;
     return runWhenReady(quota.charge(caller.subject, getLimit(caller)), state => {
@@ -110,7 +110,7 @@ export function createApp(options: AppOptions) {
     });
   }
 
-  /** Requests per window: a key's own limit, or that of the role. */
+  /** Requests per window: the key's own limit, or that of the caller's role. */
   function getLimit(caller: Caller): number {
     if (caller.kind === 'key') return caller.rateLimit ?? config.RATE_LIMIT;
     const staff = caller.kind === 'user' && caller.role !== 'user';
@@ -140,7 +140,7 @@ export function createApp(options: AppOptions) {
     exchange: Exchange,
     endpoint: Endpoint,
     params: Params,
-    /** Undefined when there is no body to parse. */
+    /** Undefined if there is no body to parse. */
     type: string | undefined,
   ): Reply | Promise<Reply> {
     exchange.params = requests.parseParams(params, endpoint.params);
@@ -256,7 +256,7 @@ export function createApp(options: AppOptions) {
       return enter(route.bypassesQueue, () => serve(route, request.params, request, toContext(server)));
     };
   }
-  // A path that a version does not have is still served by that version.
+  // An unknown path below a version's prefix still belongs to that version.
   const unknown = versions.map(version => ({
     prefix: `/${version.name}/`,
     route: createUnknownRoute(version),
@@ -264,7 +264,7 @@ export function createApp(options: AppOptions) {
   return {
     /** Bun's route table: one entry for each path. */
     routes,
-    /** Every other path. */
+    /** Handles every other path. */
     fallback(request: Request, server: Server<undefined>): Response | Promise<Response> {
       database.refresh();
       const serverContext = toContext(server);
@@ -276,9 +276,9 @@ export function createApp(options: AppOptions) {
 }
 
 /**
- * What arrives together is handed over together: a thousand readers of a megabyte would hold up all else for seconds, and
- * so would thousands of requests that bypass them, sent at once on one connection. Those have a queue of their own.
- * @returns serves a request at once when there is time for it; else when those before it are
+ * Requests that arrive together are delivered together. A thousand reads of a megabyte each would block everything else
+ * for seconds, and so would thousands of requests that bypass the queue; those have their own queue.
+ * @returns a function that serves a request at once if there is time, otherwise after those before it
  */
 function createRequestQueue() {
   const [takeTurn, bypass] = [createTurnQueue({ isInOrder: true }), createTurnQueue({ isInOrder: true })];

@@ -1,14 +1,14 @@
-/** What attributes of products may be called: their keys, in members, parameters, columns of files and definitions. */
+/** Keys of product attributes, as used in members, parameters, file columns and definitions. */
 import { createHash } from 'node:crypto';
 import { trimCharacters } from './files/cells/list.ts';
 
 export const attributeKey = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 const longestKey = 64;
-/** Characters of a name that make a difference: Unicode puts the marks of one letter in order in time squared. */
+/** Characters of a name that are read: Unicode normalisation orders the marks on one letter in quadratic time. */
 const longestName = 1000;
 
-/** Latin letters that are no other letter with an accent. */
+/** Latin letters that are not another letter plus an accent. */
 const letters: Readonly<Record<string, string>> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' },
 };
@@ -16,14 +16,14 @@ const letters: Readonly<Record<string, string>> = {
 const toCodePoint = (letter: string): string => letter.codePointAt(0)?.toString(16) ?? '';
 
 /**
- * Makes any text a key of letters, digits and `_ . -` that begins with a letter; the same text always gives the same key. Texts that
- * differ in more than punctuation, case and accents have different keys.
+ * Converts any text to a key of letters, digits and `_ . -` that begins with a letter. Equal texts get equal keys;
+ * texts that differ in more than punctuation, case and accents get different keys.
  */
 export function toAttributeKey(given: string): string {
   const name = given.slice(0, longestName);
   const latin = /^[ -~]*$/.test(name) ? name.toLowerCase() : [...name.normalize('NFC')].map(toLatin).join('');
   const key = trimCharacters('_.-', latin.replace(/[^a-z0-9.-]+/g, '_'));
-  // A name without Latin letters or digits becomes its code points, those between its letters among them.
+  // A name without Latin letters or digits becomes the code points of all its characters, punctuation included.
   const isOther = key === '' || !/[a-z0-9]/i.test(toPlainLetters(name));
   const named = isOther ? [...name.trim()].map(toCodePoint).join('_') : key;
   const whole = /^[a-z]/.test(named) && !isOther ? named : `x_${named}`;
@@ -37,13 +37,13 @@ const toPlainLetters = (text: string): string =>
     .toLowerCase()
     .replace(/[ßæœøłđðþı]/g, letter => letters[letter] ?? letter);
 
-/** A character by Latin letters; one that has none by its code point, so that it makes a difference. */
+/** Spells a character in Latin letters, else as its code point, so that different characters stay distinct. */
 function toLatin(character: string): string {
   const plain = toPlainLetters(character);
   return /[\p{L}\p{N}\p{M}]/u.test(plain.replace(/[a-z0-9]+/g, '')) ? `_${toCodePoint(character)}_` : plain;
 }
 
-/** What would be cut off makes a difference, too. */
+/** Shortens a key; a hash of the whole key keeps long keys with the same beginning distinct. */
 function shortenKey(key: string): string {
   const hash = createHash('sha256').update(key).digest('hex').slice(0, 8);
   return `${trimCharacters('_.-', key.slice(0, longestKey - 1 - hash.length))}_${hash}`;

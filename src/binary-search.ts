@@ -1,6 +1,6 @@
-/** Finds places in lists that are in order. */
+/** Binary search in sorted lists. */
 
-/** How many of the ascending numbers come before one. */
+/** The number of elements of an ascending list that are smaller than `number`. */
 export function countBefore(numbers: ArrayLike<number>, number: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {

@@ -1,17 +1,17 @@
 /**
- * A map that forgets what has not been used for long: for what each request looks up, where a library's
- * bookkeeping of recent use would cost more than an occasional miss.
+ * A map that drops entries that have not been used for long. It serves lookups that happen on each request, where a
+ * library's LRU bookkeeping would cost more than an occasional miss.
  *
- * It has two generations. When the younger is full it becomes the elder, and the elder is dropped as a whole;
- * what is found in the elder moves to the younger. Deleting entries one by one would cost more: a Map's
- * iterator walks over what was deleted before it finds the oldest that is left.
+ * It has two generations. When the younger is full it becomes the elder, and the old elder is dropped as a whole; an
+ * entry found in the elder moves to the younger. Deleting entries one by one would cost more: a Map's iterator walks
+ * over deleted entries before it finds the oldest remaining one.
  */
 export type BoundedMap<Key, Value> = ReturnType<typeof createBoundedMap<Key, Value>>;
 
 /**
- * @param limit what all entries may add up to
- * @param sizeOf what one adds, as long as it is kept; without it entries are counted
- * @param dropped called with what is kept no longer because others are, or by `clear`
+ * @param limit maximum total size of all entries
+ * @param sizeOf the size of a value, constant while it is kept; by default each entry counts 1
+ * @param dropped called with each value that is evicted or cleared
  */
 export function createBoundedMap<Key, Value>(
   limit: number,
@@ -23,7 +23,7 @@ export function createBoundedMap<Key, Value>(
   let elder = new Map<Key, Value>();
   let [youngerSize, elderSize] = [0, 0];
 
-  /** @param kept what goes on to be kept, though it is not in the younger generation yet */
+  /** @param kept a value that stays in the map, though it is not in the younger generation yet */
   function drop(entries: ReadonlyMap<Key, Value>, kept?: Value): void {
     if (dropped === undefined) return;
     for (const [key, value] of entries) if (value !== kept && younger.get(key) !== value) dropped(value);
@@ -52,7 +52,7 @@ export function createBoundedMap<Key, Value>(
   }
   return {
     get,
-    /** The value of a key; where there is none, that which is made now. */
+    /** Returns the value of a key, creating it if there is none. */
     getOrCreate(key: Key, create: (key: Key) => Value): Value {
       const found = get(key);
       if (found !== undefined) return found;
@@ -78,7 +78,7 @@ export function createBoundedMap<Key, Value>(
       youngerSize = 0;
       elderSize = 0;
     },
-    /** What the entries at present add up to; one that is in both generations counts twice. */
+    /** The total size of the entries; an entry that is in both generations counts twice. */
     size: () => youngerSize + elderSize,
   };
 }

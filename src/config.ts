@@ -1,11 +1,11 @@
-/** The environment, validated once into a frozen object. Nothing else reads process.env. */
+/** The environment, validated once into a frozen object. No other module reads settings from process.env. */
 import type { z } from 'zod';
 import { quoteValue } from './http/credentials.ts';
 import { toErrorDetails } from './http/schema.ts';
 import { type Setting, settings } from './settings/index.ts';
 import { splitAtCommas } from './settings/values.ts';
 
-/** A setting that cannot be used: one line that names it. */
+/** An unusable setting. The message is one line that names it. */
 export class ConfigError extends Error {}
 
 type Settings = typeof settings;
@@ -24,7 +24,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     if (!result.success) throw new ConfigError(`${name}: ${formatReason(setting, text ?? '', result.error)}`);
     values[name] = result.data;
   }
-  // Boundary: the loop above has given every name the output of its own schema.
+  // Boundary: the loop above gave every name the output of its own schema.
   const config = Object.freeze(values) as Config;
   checkTogether(config);
   return config;
@@ -47,10 +47,10 @@ function checkTogether(config: Config): void {
   }
 }
 
-/** Characters of a value that a message repeats. */
+/** Characters of a value that a message quotes. */
 const shownCharacters = 60;
 
-/** The broken rule in the words that request bodies get, the value where it may be repeated, and the default. */
+/** The broken rule, worded as for request bodies, followed by the value where it may be quoted, and the default. */
 function formatReason(setting: Setting, text: string, error: z.ZodError): string {
   const rule = toErrorDetails(error)[0]?.message ?? 'is not valid';
   const position = error.issues[0]?.path[0];
@@ -58,11 +58,11 @@ function formatReason(setting: Setting, text: string, error: z.ZodError): string
   const value = isEntry ? (splitAtCommas(text)[position] ?? '') : text;
   const usual = setting.default === undefined ? '' : `; default ${setting.default}`;
   if (holdsSecret(setting, value)) return `${isEntry ? `entry ${position + 1} ` : ''}${rule}${usual}`;
-  // Other rules name what they have found.
+  // Rules with other wording already name the value they found.
   const not = rule.startsWith('must ') ? `, not ${quoteValue(value, shownCharacters)}` : '';
   return `${rule}${not}${usual}`;
 }
 
-/** Credentials stand before an @, a key may be among the parameters. */
+/** Credentials precede an @, and a key may be among the parameters. */
 const holdsSecret = ({ holds }: Setting, value: string): boolean =>
   holds === 'secret' || (holds === 'address' && /[@?]/.test(value));

@@ -1,11 +1,14 @@
-/** What thrown values say: the code of an error that is not this program's own, and the message of any. */
+/** Codes and messages of thrown values. */
 
-/** What the system, a library or a server calls an error: ENOENT, ConnectionRefused. A server could put any text there. */
+/**
+ * The error code of the system, a library or a server, such as ENOENT. A server could send any text: others are
+ * ignored.
+ */
 export function getErrorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : undefined;
 }
 
-/** What an error says, whatever was thrown. */
+/** The message of anything thrown. */
 export const getErrorMessage = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

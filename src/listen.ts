@@ -1,4 +1,4 @@
-/** The server on its address and port. */
+/** Binds the server to its address and port. */
 import { type App, idleTimeout } from './app.ts';
 import { type Config, ConfigError } from './config.ts';
 import { getErrorCode, getErrorMessage } from './error-text.ts';
@@ -29,7 +29,7 @@ export function listen(app: App, config: Config) {
   }
 }
 
-/** By any other port: for an address that is not here Bun reports what it reports for a port that is taken. */
+/** Tries another port, since Bun reports an address of another machine and a port in use by the same error. */
 function canListenOn(hostname: string): boolean {
   try {
     void Bun.serve({ hostname, port: 0, fetch: () => new Response() }).stop(true);
@@ -44,11 +44,11 @@ function bind(app: App, config: Config) {
     port: config.PORT,
     hostname: config.HOST,
     idleTimeout,
-    // Bun's own 413 has no body; request/body.ts applies BODY_LIMIT and says so.
+    // Bun's own 413 has no body; request/body.ts enforces BODY_LIMIT and sends one.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     routes: app.routes,
     fetch: app.fallback,
-    // Nothing inside throws past `serve`; should Bun itself fail, the response still has the service's shape.
+    // Nothing inside throws past `serve`; if Bun itself fails, the response still has the service's format.
     error: () =>
       Response.json(
         { error: 'INTERNAL_ERROR', message: 'The service failed.', requestId: crypto.randomUUID() },

@@ -1,8 +1,8 @@
-/** The program: runs its command line, and ends with the status of it. */
+/** The program: runs its command line and exits with its status. */
 import { endWithLauncher } from './cli/launcher.ts';
 import { runProgram } from './cli/program.ts';
 
-// Whatever a command writes is for its own user only: the database and its log, mails, backups, exports.
+// Files that a command writes are for its own user only: the database and its log, mails, backups, exports.
 process.umask(0o077);
 
 endWithLauncher();

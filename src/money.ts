@@ -1,12 +1,12 @@
 /**
- * Money, exactly: prices are decimal numbers as people write them, with as many decimals as they have; amounts are whole
- * minor units (cents). They are calculated from the decimal digits of prices, never with binary fractions.
+ * Exact money. Prices are decimal numbers as people write them, with any number of decimals; amounts are whole minor
+ * units (cents). Amounts are calculated from the decimal digits of prices, never in binary fractions.
  */
 
-/** The largest amount that is counted: what a number holds exactly. */
+/** The largest amount supported: the largest integer that a number holds exactly. */
 export const largestAmount = Number.MAX_SAFE_INTEGER;
 
-/** Digits after the decimal point (ISO 4217) of the currencies that have not two. Made once: asking Intl is slow. */
+/** Decimal digits (ISO 4217) of the currencies that do not have two. Built once, since Intl is slow. */
 const unusualExponents: ReadonlyMap<string, number> = new Map(
   Intl.supportedValuesOf('currency').flatMap(currency => {
     const exponent = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
@@ -15,17 +15,17 @@ const unusualExponents: ReadonlyMap<string, number> = new Map(
   }),
 );
 
-/** How many decimal digits the currency's minor unit stands for; 2 for a currency that is not known. */
+/** The number of decimal digits of a currency; 2 for an unknown currency. */
 export function getExponent(currency: string): number {
   return unusualExponents.get(currency) ?? 2;
 }
 
 /**
- * What so many cost, in minor units: price × quantity, rounded half up once, after it was multiplied. 10,000 for 0.004 EUR
- * each are 4000 cents.
+ * The price of a quantity in minor units: price × quantity, rounded half up once, after the multiplication. 10,000 at
+ * 0.004 EUR each cost 4000 cents.
  * @param price finite, not negative, in major units
  * @param quantity whole, not negative
- * @returns a bigint, since it may be larger than any amount that is counted
+ * @returns a bigint, since it may exceed `largestAmount`
  */
 export function computeAmount(price: number, quantity: number, currency: string): bigint {
   const { digits, decimals } = parsePrice(price);
@@ -45,7 +45,7 @@ interface Decimal {
   readonly decimals: number;
 }
 
-/** The shortest decimal that stands for this number: what was sent, or an equal of it. */
+/** The shortest decimal that denotes this number: the one that was sent, or an equal one. */
 function parsePrice(price: number): Decimal {
   const [, whole = '', fraction = '', exponent = '0'] =
     /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(price)) ?? [];
@@ -56,7 +56,7 @@ function parsePrice(price: number): Decimal {
 }
 
 /**
- * An amount in major units: the number nearest to it, which up to 10^15 minor units stands for no other.
+ * An amount in major units: the nearest number, which up to 10^15 minor units denotes no other amount.
  * @param minor whole minor units, not negative
  */
 export function toMajor(minor: number, currency: string): number {
@@ -68,7 +68,7 @@ export function formatMoney(minor: number, currency: string): string {
   return `${currency} ${groupThousands(formatDecimal(minor, getExponent(currency)))}`;
 }
 
-/** For people, without the currency: all decimals of the price, and at least those of the currency: `1,234.50`, `0.004`. */
+/** For people, without the currency: all decimals, and at least as many as the currency has: `1,234.50`, `0.004`. */
 export function formatPrice(price: number, currency: string): string {
   const { digits, decimals } = parsePrice(price);
   const shown = Math.max(decimals, getExponent(currency));
@@ -81,7 +81,7 @@ function groupThousands(decimal: string): string {
   return `${grouped}${fraction === undefined ? '' : `.${fraction}`}`;
 }
 
-/** @param units whole units; the last `decimals` digits stand behind the decimal point */
+/** @param units whole units; the last `decimals` digits follow the decimal point */
 function formatDecimal(units: number | bigint, decimals: number): string {
   const digits = String(units).padStart(decimals + 1, '0');
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;

@@ -1,4 +1,4 @@
-/** The whole service in one process: everything is made here, handed to what needs it, and closed again. */
+/** The whole service in one process: creates every part, passes it to the parts that need it, and closes it. */
 import { version as release } from '../package.json';
 import { createApp } from './app.ts';
 import { type Config, loadConfig } from './config.ts';
@@ -52,28 +52,28 @@ export interface ServiceOptions {
   readonly log: Log;
   readonly database: Database;
   /**
-   * Fulfilled when everything is made that has to be there from the start, such as the first administrator: until then the
-   * service is not ready, and requests wait but for those of operators. Undefined: there is nothing to make.
+   * Fulfilled when the start-up work is done, such as creating the first administrator. Until then the service is not
+   * ready, and all requests wait except those of operators. Undefined if there is nothing to do.
    */
   readonly starting?: Promise<void>;
-  /** Those of versions.ts unless given. */
+  /** Defaults to those of versions.ts. */
   readonly versions?: Versions | undefined;
 }
 
 export interface Service {
-  /** Where it listens, as in `http://127.0.0.1:3000`. */
+  /** The address it listens on, such as `http://127.0.0.1:3000`. */
   readonly address: string;
-  /** Resolves when everything that is due after a commit has been done: mail sent, people notified. */
+  /** Resolves when all work due after a commit is done: mail sent, users notified. */
   settle(): Promise<void>;
   /**
-   * Serves for `delay` seconds more, asking clients to close their connections, then takes no new ones, finishes
-   * the requests in flight (STOP_TIMEOUT at most), and releases everything but the database.
+   * Serves for `delay` more seconds while asking clients to close their connections. Then it accepts no new
+   * connections, finishes the requests in flight (STOP_TIMEOUT at most), and releases everything except the database.
    * @param hurry ends the delay early
    */
   stop(delay?: number, hurry?: Promise<unknown>): Promise<void>;
 }
 
-/** What resources are given, and what the service itself needs of its parts. */
+/** The dependencies of the resources, and the parts the service itself needs. */
 function compose(
   { config, clock, log, database }: ServiceOptions,
   secrets: Secrets,
@@ -158,12 +158,12 @@ export function startService(options: ServiceOptions): Service {
   });
   const server = listen(app, config);
   const sweeper = setInterval(() => void sweep(), sweepEveryMs);
-  // Without the database nothing is known of the images; its own lines say so.
+  // Without the database it is unknown whether there are images; other log lines report that.
   void hasImages(database).then(media.open, () => undefined);
 
   /**
-   * Forgets what has expired: what the resources name, failed attempts, recipients of mail, idempotent responses, quota
-   * windows and, if so set, events. What fails keeps no other from it.
+   * Deletes expired data: that of the resources, failed attempts, mail counters, idempotent responses, quota windows
+   * and, if configured, events. A step that fails does not prevent the others.
    */
   async function sweep(): Promise<void> {
     const steps: Readonly<Record<string, () => Promise<number>>> = {
@@ -195,10 +195,10 @@ export function startService(options: ServiceOptions): Service {
     async stop(delay = 0, hurry) {
       stopping.begin();
       clearInterval(sweeper);
-      // Load balancers see that /ready is 503; clients close their connections, so that few are idle below.
+      // Load balancers see /ready respond 503, and clients close their connections, so that few are idle below.
       if (delay > 0) await Promise.race([Bun.sleep(delay * 1000), ...(hurry === undefined ? [] : [hurry])]);
       if (delay > 0) await stopping.hold();
-      // Takes no new connections and closes idle ones; its promise would wait for those of slow clients too.
+      // Accepts no new connections and closes idle ones. Not awaited: the promise also waits for slow clients.
       void server.stop();
       stopping.release();
       const deadline = performance.now() + config.STOP_TIMEOUT * 1000;
@@ -220,7 +220,7 @@ async function hasImages({ read, build }: Database): Promise<boolean> {
   return (await read.first(query.compile())) !== undefined;
 }
 
-/** The current version's description (openapi.json), made without serving: nothing is read from settings or disk. */
+/** The OpenAPI document of the current version (openapi.json), built without serving or reading settings and files. */
 export async function createDocument(): Promise<Record<string, unknown>> {
   const config = loadConfig({});
   const clock = { now: () => 0 };
@@ -249,7 +249,7 @@ export async function createDocument(): Promise<Record<string, unknown>> {
   return buildDocument(current, operations);
 }
 
-/** The endpoints beside the versions, which show the documents of these and of themselves. */
+/** The endpoints outside the versions. They serve the documents of the versions, which describe these endpoints too. */
 function createOperations(
   versions: readonly PublishedVersion[],
   images: readonly Endpoint[],

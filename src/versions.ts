@@ -1,4 +1,4 @@
-/** The versions of the contract that are published: the one place that says which there are, and how each lives. */
+/** The published versions of the contract: the one place that lists them and their life cycles. */
 import type { Config } from './config.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { createEntryEndpoint } from './http/hal/entry.ts';
@@ -11,7 +11,7 @@ export interface PublishedVersion extends Version {
 
 /**
  * @returns the versions, oldest first; the last is the current one.
- * @param endpoints of all resources, as their folders make them: those of the oldest version
+ * @param endpoints the endpoints of all resources, as their folders create them: those of the oldest version
  */
 export type Versions = (config: Config, endpoints: readonly Endpoint[]) => readonly PublishedVersion[];
 
@@ -27,7 +27,7 @@ export const buildPublishedVersions: Versions = (config, endpoints) => [
 ];
 
 /**
- * A version that ends, and does not say what follows it, is followed by the next one.
+ * Gives each ending version that names no successor the next version as its successor.
  * @param base BASE_URL; without it the successor's address is relative, as a Link may be (RFC 8288 section 3.1)
  */
 export function addSuccessors(
@@ -42,7 +42,7 @@ export function addSuccessors(
   });
 }
 
-/** Each version with its own path, from which links lead to its collections. */
+/** Adds an entry point to each version, with links to its collections. */
 export function addEntries(versions: readonly PublishedVersion[]): PublishedVersion[] {
   return versions.map(version => ({
     ...version,

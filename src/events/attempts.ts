@@ -1,30 +1,30 @@
 /**
- * Attempts at external deliveries. Each may take as long as its consumer allows. While it is under way its claim is renewed:
- * so another replica does not make the same delivery however long it takes, and takes over soon what a dead one has left.
+ * Attempts at external deliveries. Each may take as long as its consumer allows. Meanwhile its claim is renewed: no
+ * other replica makes the same delivery however long it takes, but one soon takes over from a dead replica.
  */
 import type { Clock } from '../ports/clock.ts';
 import type { Database } from '../storage/database.ts';
 import type { Claimed, Deliveries } from './deliveries.ts';
 
-/** How long a replica that says nothing more has an external delivery to itself: after this it is taken for dead. */
+/** How long a claim holds without being renewed: after this the replica counts as dead. */
 export const claimMs = 30_000;
 const renewMs = claimMs / 3;
-/** What one attempt may take, unless its consumer says otherwise. */
+/** Time limit of one attempt, unless its consumer sets another. */
 export const defaultAttemptMs = 20_000;
-/** An attempt that takes longer does not count among those under way: others are not to wait for it. */
+/** A longer attempt does not count among those under way: others must not wait for it. */
 export const defaultSlowMs = 10_000;
 
 interface Attempt {
   readonly claimed: Claimed;
   readonly attemptMs: number | undefined;
-  /** Called when it is slow. */
+  /** Called when the attempt becomes slow. */
   readonly onSlow: () => void;
-  /** @param signal aborts when the time is over, when the service stops, and when another process has the delivery */
+  /** @param signal aborts when the time is up, the service stops, or another process has taken over the delivery */
   deliver(signal: AbortSignal): Promise<void>;
 }
 
 interface Attempted {
-  /** As it is by now. */
+  /** The claim as last renewed. */
   readonly claimed: Claimed;
   readonly outcome: PromiseSettledResult<void>;
 }
@@ -38,7 +38,7 @@ interface Options {
 export function createAttempts(stored: Deliveries, { database, clock, slowMs }: Options) {
   const underWay = new Set<AbortController>();
 
-  /** Renews a claim from now on. @returns ends that, and gives the claim as it is then */
+  /** Renews a claim repeatedly. @returns a function that stops the renewal and returns the claim as last renewed */
   function keep(claimed: Claimed, controller: AbortController): () => Promise<Claimed> {
     let current = claimed;
     let renewing: Promise<void> = Promise.resolve();
@@ -50,7 +50,7 @@ export function createAttempts(stored: Deliveries, { database, clock, slowMs }: 
         if (renewed === undefined) controller.abort(new Error('another process has taken the delivery over'));
         else current = renewed;
       } catch {
-        // The database cannot be used now: the next time it may be, and until then others cannot claim anything either.
+        // The database cannot be used. The next renewal may succeed; until then other processes cannot claim either.
       }
     }
     const timer = setInterval(() => {

@@ -1,13 +1,13 @@
 /**
  * The queries of deliveries. `due_at` is when a delivery may be taken up next. A lane that starts an external delivery
- * postpones it: if its process dies, the delivery becomes due again. The postponed `due_at` also identifies the claim: only
- * its holder can remove or postpone the delivery.
+ * postpones it: if its process dies, the delivery becomes due again. The postponed `due_at` also identifies the claim:
+ * only its holder can remove or postpone the delivery.
  */
 import { sql } from 'kysely';
 import type { Database, Session } from '../storage/database.ts';
 import { type Arguments, prepareByShape, prepareQuery } from '../storage/prepared.ts';
 
-/** A delivery that has been taken up; `due_at` says by whom. */
+/** A delivery that has been taken up; `due_at` identifies the claim. */
 export interface Claimed {
   readonly id: number;
   readonly payload: string;
@@ -16,13 +16,13 @@ export interface Claimed {
   readonly due_at: number;
 }
 
-/** What lies in a queue. */
+/** The backlog of one queue. */
 export interface Backlog {
   readonly queue: string;
   readonly waiting: number;
-  /** When the oldest that waits was queued, epoch milliseconds; null when none does. */
+  /** When the oldest waiting delivery was queued, in epoch milliseconds; null if none waits. */
   readonly oldest: number | null;
-  /** Those given up. */
+  /** Deliveries given up. */
   readonly failed: number;
 }
 
@@ -36,8 +36,8 @@ interface Postponed {
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
 export function createDeliveries({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
-  // Behind an earlier one of its key, a delivery waits: until that has been made, or given up. Without parameters, so that
-  // PostgreSQL plans it each time: a plan that it keeps from when the queue was empty reads the whole table for each row.
+  // A delivery waits while an earlier one with its key is neither made nor given up. Without parameters, so that
+  // PostgreSQL plans it each time: a plan cached while the queue was empty would read the whole table for each row.
   const buildFirst = (queue: string) =>
     sql`queue = ${sql.lit(queue)} and failed_at is null
       and not exists (select 1 from deliveries as earlier where earlier.queue = deliveries.queue
@@ -82,17 +82,17 @@ export function createDeliveries({ build, dialect }: Pick<Database, 'build' | 'd
       const found = await session.first(first(queue, {}));
       return found !== undefined && found.due_at <= now;
     },
-    /** The next one that is due, locked until the transaction ends. */
+    /** The next due delivery, locked until the transaction ends. */
     async next(session: Session, queue: string, now: number): Promise<Claimed | undefined> {
       const found = await session.first(firstLocked(queue, {}));
       return found !== undefined && found.due_at <= now ? found : undefined;
     },
-    /** Keeps others away until then, beyond the transaction; gives the claim as it is now. */
+    /** Claims the delivery until then, beyond the transaction. @returns the new claim */
     async hold(session: Session, claimed: Claimed, until: number): Promise<Claimed> {
       await session.run(hold({ id: claimed.id, until }));
       return { ...claimed, due_at: until };
     },
-    /** The same for a claim that is held already. @returns undefined when someone else has the delivery by now */
+    /** Extends a claim. @returns undefined if another process holds the delivery by now */
     async renew(session: Session, claimed: Claimed, until: number): Promise<Claimed | undefined> {
       const renewed = await session.run(renew({ id: claimed.id, claim: claimed.due_at, until }));
       return renewed > 0 ? { ...claimed, due_at: until } : undefined;

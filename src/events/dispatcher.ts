@@ -1,6 +1,6 @@
 /**
- * Delivers what has been queued: at least once, in order for each key, by whichever replica takes it
- * first. A delivery that fails is tried again, later each time; those behind it in its key wait for it.
+ * Delivers queued work: at least once, in order for each key, by the first replica to take it. A failed delivery is
+ * retried, later each time; later deliveries with the same key wait for it.
  */
 import { describeError, type Log } from '../operations/log.ts';
 import { type Clock, hourMs } from '../ports/clock.ts';
@@ -8,40 +8,40 @@ import { type Database, type Session, StorageError, type Transaction } from '../
 import { claimMs, createAttempts, defaultAttemptMs, defaultSlowMs } from './attempts.ts';
 import { type Backlog, type Claimed, createDeliveries } from './deliveries.ts';
 
-/** Does the work of one queue. Whatever it throws means: not yet; PermanentFailure means: never. */
+/** Does the work of one queue. Throwing PermanentFailure gives a delivery up; any other error postpones it. */
 export type Consumer = { readonly queue: string } & (
   | {
-      /** Writes to this database only: in one transaction with the removal of the delivery, so exactly once. */
+      /** Writes to this database only, in the transaction that removes the delivery, so exactly once. */
       readonly kind: 'internal';
       deliver(session: Transaction, payload: string): Promise<void>;
     }
   | {
-      /** Speaks to the world outside. */
+      /** Communicates with external systems. */
       readonly kind: 'external';
-      /** What one attempt may take, in milliseconds; 20 seconds unless this says otherwise. */
+      /** Time limit of one attempt, in milliseconds; 20 seconds by default. */
       readonly attemptMs?: number;
-      /** @param signal aborts when that time is over, or when the service stops: drop the connection then */
+      /** @param signal aborts when that time is up, or when the service stops; drop the connection then */
       deliver(payload: string, signal: AbortSignal): Promise<void>;
-      /** Runs in the transaction that removes the delivery once it has been made: exactly once. */
+      /** Runs in the transaction that removes a completed delivery: exactly once. */
       delivered?(session: Transaction, payload: string): Promise<void>;
     }
 );
 
 type External = Extract<Consumer, { kind: 'external' }>;
 
-/** A delivery that no repetition can make succeed: an address that does not exist. */
+/** A delivery that can never succeed, such as mail to an address that does not exist. */
 export class PermanentFailure extends Error {}
 
 export interface Dispatcher {
-  /** Polls for work soon; costs nothing while it is polling. */
+  /** Polls for work soon; costs nothing while a poll is under way. */
   wake(): void;
-  /** Resolves when nothing is left that is due. */
+  /** Resolves when nothing more is due. */
   settle(): Promise<void>;
-  /** Finishes what is under way and takes up nothing more; what takes longer than this is aborted and stays queued. */
+  /** Finishes deliveries under way and starts no others; those that outlast `graceMs` are aborted and stay queued. */
   stop(graceMs?: number): Promise<void>;
-  /** What this process has done, for each queue. */
+  /** The counters of this process, for each queue. */
   numbers(): Iterable<QueueNumbers>;
-  /** What lies in the queues, of all processes; undefined when the database cannot be reached. */
+  /** The backlog of all processes; undefined if the database cannot be reached. */
   backlog(): Promise<readonly Backlog[] | undefined>;
 }
 
@@ -57,33 +57,33 @@ export interface DispatcherOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly consumers: readonly Consumer[];
-  /** How long what other processes have queued, and what has become due again, may go unnoticed. */
+  /** The longest time before work is noticed that another process queued or that has become due again. */
   readonly pollMs?: number;
-  /** After how long an external delivery no longer keeps others of its queue from being made. */
+  /** The time after which an external delivery no longer holds up others in its queue. */
   readonly slowMs?: number;
 }
 
 interface Lane {
   /** Called when something is due. */
   onFound(): void;
-  /** Called when its delivery takes long. */
+  /** Called when the lane's delivery takes long. */
   onSlow(): void;
 }
 
 interface Lanes {
-  /** Has the queue polled: by another lane, or once more by those there are. */
+  /** Makes another lane poll the queue or, if no more may open, makes the open lanes poll once more. */
   wake(): void;
-  /** Those that are open. */
+  /** The open lanes. */
   readonly underWay: ReadonlySet<Promise<void>>;
 }
 
 const defaultPollMs = 1000;
 const longestPauseMs = hourMs;
-/** About five days, as long as mail is to be tried (RFC 5321 §4.5.4.1). */
+/** About five days, as RFC 5321 §4.5.4.1 recommends for mail. */
 export const attemptsLimit = 130;
-/** External deliveries under way at once in a queue: one slow receiver does not hold up all others. */
+/** External deliveries under way at once per queue: one slow receiver must not hold up the others. */
 const lanes = 4;
-/** How many more there may be for those that are slow: as many connections as a receiver that is slow has at most. */
+/** Additional lanes for slow deliveries, which also bounds the connections to a slow receiver. */
 const slowLanes = 12;
 
 function createCounters(consumers: readonly Consumer[]) {
@@ -105,7 +105,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const unreached = new Set<string>();
   const outside = createAttempts(stored, { database, clock, slowMs: options.slowMs ?? defaultSlowMs });
 
-  /** The next delivery; none once it stops, even when the stop came during the search. */
+  /** The next delivery; none once the dispatcher stops, even if it was stopped during the search. */
   async function take(session: Session, queue: string): Promise<Claimed | undefined> {
     const found = stopped ? undefined : await stored.next(session, queue, clock.now());
     return stopped ? undefined : found;
@@ -129,7 +129,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         await stored.remove(session, claimed);
       });
     } catch (error) {
-      // A failure of the database is not the delivery's fault: it does not count as an attempt.
+      // A database failure is not the delivery's fault, so it does not count as an attempt.
       const isItsOwn = !(error instanceof StorageError) || error.kind === 'unique';
       if (claimed === undefined || !isItsOwn) throw error;
       await postpone(consumer.queue, claimed, error);
@@ -154,7 +154,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
     count(consumer.queue, 'delivered');
     await database.write(async session => {
-      // Anyone who has taken it over meanwhile delivers it once more, and does the rest then.
+      // If another process has taken the delivery over, it delivers once more and runs `delivered` then.
       if (await stored.remove(session, claimed)) await consumer.delivered?.(session, claimed.payload);
     });
     return true;
@@ -179,9 +179,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /**
-   * The lanes of one queue. Each takes one delivery after another as long as anything is due; anyone who finds
-   * something opens another lane, so that what takes long holds up no more than its own. Those where a delivery takes
-   * very long do not count.
+   * The lanes of one queue. Each takes one delivery after another as long as anything is due. A lane that finds a
+   * delivery opens another lane, so that a long delivery holds up only its own lane. Lanes with a very slow delivery do
+   * not count.
    */
   function createLanes(consumer: Consumer): Lanes {
     const most = consumer.kind === 'internal' ? 1 : lanes;
@@ -199,7 +199,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       underWay.add(lane);
     }
 
-    /** One delivery; @returns whether there was any */
+    /** Makes one delivery. @returns whether there was one */
     async function step(): Promise<boolean> {
       let isSlow = false;
       const onSlow = () => {
@@ -217,26 +217,26 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async function run(): Promise<void> {
       let any = false;
       try {
-        // After a slow delivery there may be more lanes than there should be.
+        // When a slow delivery ends, more lanes may be open than allowed.
         for (let seen = -1; seen !== wakes && open <= countAllowed(); ) {
           seen = wakes;
           while (open <= countAllowed() && (await step())) any = true;
         }
-        // With nothing to wait for since `wakes` was last read: otherwise a wake could be lost here.
+        // Nothing may be awaited between reading `wakes` and this, or a wake could be lost.
         open--;
         noteReached(consumer.queue);
       } catch (error) {
         open--;
         noteUnreached(consumer.queue, error);
       }
-      // What one queue has delivered may have given another something to do.
+      // A delivery in one queue may have added work to another.
       if (any) wakeAll();
     }
 
     return { wake, underWay };
   }
 
-  /** Said once in each direction: every poll would say it again. */
+  /** Logged once per change of state: otherwise every poll would log it. */
   function noteUnreached(queue: string, error: unknown): void {
     if (!unreached.has(queue))
       log.warn('deliveries wait: the database cannot be used', { queue, ...describeError(error) });
@@ -263,7 +263,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   const poll = setInterval(wakeAll, options.pollMs ?? defaultPollMs);
-  // The server keeps the process alive; what is queued can wait for the next start.
+  // The server keeps the process alive; queued work can wait for the next start.
   poll.unref();
   return {
     wake: wakeAll,

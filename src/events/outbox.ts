@@ -1,6 +1,6 @@
 /**
- * The outbox: whatever changes a resource writes down, in the same transaction, what it was, what it is now, and
- * who did it. A change and its event are kept together or lost together; the events are also the audit trail.
+ * The outbox: a transaction that changes a resource also records its old and new representation and the actor. A change
+ * and its event are committed or rolled back together; the events are also the audit trail.
  */
 import { type ColumnType, createBulkInsert } from '../storage/bulk.ts';
 import { createCollectionVersions, createMark } from '../storage/changes/versions.ts';
@@ -17,23 +17,23 @@ export interface Cause {
   readonly at: number;
 }
 
-/** What the service does by itself, or an operator does with the command line. */
+/** The cause of a change by the service itself, or by an operator on the command line. */
 export const createCause = (actor: string, at: number): Cause => ({ actor, requestId: null, at });
 
 export interface Change {
   /** The resource's name in the singular: `product`. */
   readonly resource: string;
   readonly resourceId: number;
-  /** What has happened to it, in the past tense: `created`, `updated`, `deleted`, `paid`. */
+  /** What happened to the resource, in the past tense: `created`, `updated`, `deleted`, `paid`. */
   readonly action: string;
-  /** The representation as JSON text; null before the first and after the last. */
+  /** The representation as JSON text. `before` is null for a creation, `after` for a deletion. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
 /**
- * @param textOf gives the representation as JSON text
- * @returns a function that gives what happens to a resource of this kind, which is written down
+ * @param textOf the representation of a row as JSON text
+ * @returns a function that builds the change to record for a resource of this kind
  */
 export function createChangeBuilder<Row extends { readonly id: number }>(
   resource: string,
@@ -49,20 +49,20 @@ export function createChangeBuilder<Row extends { readonly id: number }>(
 }
 
 /**
- * Members that no representation in an event may have: events are kept for long and read by people. Within a
- * JSON string every quote is escaped, so this matches names of members only.
+ * Members that no representation in an event may have: events are kept for long and read by people. Every quote within
+ * a JSON string is escaped, so this matches only names of members.
  */
 const secretMember =
   /"(?:password|password_?hash|secret|key|key_?hash|api_?key|token|token_?hash|(?:access|refresh)_?token|authorization)":/i;
 
-/** Resources whose members callers name, or whose `key` is not a credential: they hold no secrets. */
+/** Resources that hold no secrets, although callers choose names of members or `key` is not a credential. */
 const withoutSecrets: ReadonlySet<string> = new Set(['product', 'variant', 'attribute']);
 
-/** The resources of which some event has a consumer. */
+/** Resources with at least one event type that has a consumer. */
 const consumed: ReadonlySet<string> = new Set(
   subscriptions.flatMap(({ types }) => types.map(type => type.slice(0, type.indexOf('.')))),
 );
-/** The resources of which something is cached, with the collection whose version their events advance. */
+/** Cached resources, with the collection whose version their events advance. */
 const collectionOf: Readonly<Record<string, string>> = {
   product: 'products',
   variant: 'variants',
@@ -107,12 +107,12 @@ export const eventColumns = Object.keys(shownColumns) as readonly (keyof typeof 
 
 export interface Outbox {
   /**
-   * Writes the change down, notifies caches of it (storage/changes/), and queues it for all who have subscribed to its
-   * type. The transaction must have locked what it changes: that is what puts the events of one resource in order.
-   * @throws Error when a representation has a member that is a secret by its name
+   * Records the change, notifies caches (storage/changes/), and queues it for every subscriber to its type. The
+   * transaction must have locked the changed rows: the lock puts the events of a resource in order.
+   * @throws Error when a representation has a member whose name denotes a secret
    */
   record(session: Transaction, change: Change, cause: Cause): Promise<void>;
-  /** The same for many changes of one kind of resource, in a few statements where they have no consumer. */
+  /** Records many changes of one kind of resource, in a few statements if they have no consumer. */
   recordAll(session: Transaction, changes: readonly Change[], cause: Cause): Promise<void>;
 }
 
@@ -126,7 +126,7 @@ export function createOutbox(database: Pick<Database, 'build' | 'dialect'>, queu
   const getValues = (event: NewEvent) => columns.map(name => event[name]);
   const types = { ...shownColumns, mark: 'integer' } as const;
   const insert = createBulkInsert(database, 'events', types, { sizes: insertSizes });
-  // By INSERT, however many they are.
+  // By INSERT, whatever their number.
   const many = { table: insert.table, statements: insert.statements };
 
   async function insertWithDeliveries(session: Transaction, event: NewEvent): Promise<void> {
@@ -144,8 +144,8 @@ export function createOutbox(database: Pick<Database, 'build' | 'dialect'>, queu
       const collection = collectionOf[resource];
       if (collection !== undefined) versions.advance(session, collection, mark);
     }
-    // An id is needed only where there is a consumer. For the whole resource one way or the other: the events of
-    // one resource get their ids in the order they are recorded in.
+    // Only events with a consumer need their id at once. The choice is made per resource: the ids of a resource's
+    // events must follow the order in which they are recorded.
     for (const event of events) if (consumed.has(event.resource)) await insertWithDeliveries(session, event);
     const others = events.filter(({ resource }) => !consumed.has(resource));
     if (others.length > 0) session.writeDeferred(many, others.map(getValues));

@@ -1,14 +1,14 @@
 /**
- * Work that is to be done after a transaction, and only if it commits: it is queued in the database, by that
- * transaction. What has been queued is delivered by dispatcher.ts, at least once, in order for each key.
+ * Work to be done after a transaction commits. The transaction itself queues it in the database, so a rollback discards
+ * it. dispatcher.ts delivers queued work at least once, in order for each key.
  */
 import type { Database, Session } from '../storage/database.ts';
 import { prepareQuery } from '../storage/prepared.ts';
 
 interface Delivery {
-  /** Whose work it is: the name of a consumer. */
+  /** The queue of the consumer that does the work. */
   readonly queue: string;
-  /** Deliveries of one key are made one after another: `order:5`. */
+  /** Deliveries with the same key are made one after another: `order:5`. */
   readonly key: string;
   readonly payload: string;
   /** When it was queued, epoch milliseconds; it is due at once. */

@@ -1,14 +1,14 @@
-/** Forgets events that are older than is wished, and with them deliveries that were given up as long ago. */
+/** Deletes events older than the retention period, and deliveries given up before it. */
 import { type RawBuilder, sql } from 'kysely';
 import { type Clock, dayMs } from '../ports/clock.ts';
 import type { Database } from '../storage/database.ts';
 import { prepareQuery } from '../storage/prepared.ts';
 import { subscriptions } from './subscriptions.ts';
 
-/** Rows per transaction: none keeps the writer for long. */
+/** Rows per transaction, so that none holds up other writers for long. */
 const batch = 500;
 
-/** @param isStopping called between batches @returns how many there were */
+/** @param isStopping called between batches @returns how many rows were deleted */
 type Forget = (isStopping: () => boolean) => Promise<number>;
 
 export interface Retention {
@@ -16,12 +16,12 @@ export interface Retention {
   readonly deliveries: Forget;
 }
 
-/** @param days undefined: everything is kept */
+/** @param days undefined to keep everything */
 export function createRetention(database: Database, clock: Clock, days: number | undefined): Retention {
   const { build, read, write } = database;
   const queues = sql.join(subscriptions.map(({ queue }) => sql.lit(queue)));
 
-  /** @param isOld of those in order of id, which is nearly that of time, which are to be forgotten */
+  /** @param isOld which rows to delete, among those read in order of id, which is nearly chronological */
   function createForget(
     table: 'events' | 'deliveries',
     isOld: (limit: RawBuilder<number>) => RawBuilder<unknown>,
@@ -44,7 +44,7 @@ export function createRetention(database: Database, clock: Clock, days: number |
       for (let after = 0; !isStopping(); ) {
         const some = await read.all(page({ after }));
         const last = some.at(-1)?.id;
-        // It ends at the first batch with nothing old in it.
+        // Stops at the first batch without an old row.
         if (last === undefined || some.every(({ created_at }) => created_at >= limit)) break;
         const start = after;
         forgotten += await write(session => session.run(remove({ after: start, last, limit })));
@@ -55,7 +55,7 @@ export function createRetention(database: Database, clock: Clock, days: number |
   }
 
   return {
-    // The key and the payload are those that outbox.record gives a delivery.
+    // The key and payload match those that outbox.record gives a delivery.
     events: createForget(
       'events',
       limit => sql`created_at < ${limit}

@@ -1,7 +1,7 @@
-/** Which consumer gets which events. Every process must agree on this, the command line too: it is a constant. */
+/** Which consumer gets which events. A constant, since every process must agree on it, including the command line. */
 
 export interface Subscription {
-  /** The queue whose consumer gets it (see dispatcher.ts). */
+  /** The queue whose consumer gets the events (see dispatcher.ts). */
   readonly queue: string;
   /** Types of events: `<resource>.<action>`. */
   readonly types: readonly string[];

@@ -1,10 +1,10 @@
-/** What the mails about an account say. */
+/** The texts of mails about an account. */
 import { composeMail, type MailText } from './template.ts';
 
 export interface MailTemplate {
-  /** The sender, as the reader knows it: the shop's host. */
+  /** The sender as the reader knows it: the host of the shop. */
   readonly shop: string;
-  /** Whom it greets; undefined for an address that is not confirmed. */
+  /** The name in the greeting; undefined for an unconfirmed address. */
   readonly name: string | undefined;
 }
 
@@ -12,7 +12,7 @@ export interface TemplateWithLink extends MailTemplate {
   readonly link: string;
 }
 
-/** For an account that an administrator or program has made: it has no password yet. */
+/** For an account created by an administrator or a program: it has no password yet. */
 export const composeInvitationMail = ({ shop, name, link }: TemplateWithLink): MailText =>
   composeMail(`Set your password for ${shop}`, name, [
     `An account has been made for you at ${shop}. Set a password to sign in:`,
@@ -34,7 +34,7 @@ export const composeVerificationMail = ({ shop, name, link }: TemplateWithLink):
     'The link works once, for 7 days. If you have no account there, do nothing.',
   ]);
 
-/** To an address that a user has requested. Whose it is, is not known yet: it quotes nothing of the user's. */
+/** To the new address that a user requested. Its owner is not known yet, so the mail quotes nothing of the user's. */
 export const composeAddressConfirmationMail = ({ shop, link }: Omit<TemplateWithLink, 'name'>): MailText =>
   composeMail(`Confirm your new e-mail address for ${shop}`, undefined, [
     `Someone, probably you, wants to use this address for an account at ${shop}. Confirm that it is yours:`,
@@ -42,14 +42,14 @@ export const composeAddressConfirmationMail = ({ shop, link }: Omit<TemplateWith
     'The link works once, for 7 days. From then on you sign in with this address. If you did not ask for it, do nothing.',
   ]);
 
-/** To the same address, where it is another user's already: only its owner learns of that. */
+/** To a requested address that belongs to another user: only its owner learns that. */
 export const composeAddressTakenMail = ({ shop }: Omit<MailTemplate, 'name'>): MailText =>
   composeMail(`Your e-mail address for ${shop}`, undefined, [
     `Someone, probably you, wants to use this address for another account at ${shop}. It belongs to an account already, so nothing was changed.`,
     'If that was you, sign in with this address, and ask for a new password if you have forgotten it. If not, do nothing.',
   ]);
 
-/** To the old address, while it has a way back. */
+/** To the old address, while the change can still be undone. */
 export const composeAddressRestoreMail = ({ shop, name, link }: TemplateWithLink): MailText =>
   composeMail(`Your e-mail address for ${shop} was changed`, name, [
     `Your account at ${shop} has another e-mail address now, and this one is not used any more. If that was you, there is nothing to do.`,
@@ -58,7 +58,7 @@ export const composeAddressRestoreMail = ({ shop, name, link }: TemplateWithLink
     'The link works once, for 7 days.',
   ]);
 
-/** To the old address, so that its owner hears of it. */
+/** To the old address, to notify its owner. */
 export const composeAddressChangedMail = ({ shop, name }: MailTemplate): MailText =>
   composeMail(`Your e-mail address for ${shop} was changed`, name, [
     `Your account at ${shop} has another e-mail address now, and this one is not used any more.`,

@@ -1,6 +1,6 @@
 /**
- * How much mail one recipient gets, whatever makes the service write it: counted where all mail passes, in the
- * database and by the transaction that queues the mail, so it holds across replicas and restarts.
+ * Limits the mail to each recipient, whatever its cause. Mail is counted in the database, by the transaction that
+ * queues it, so the limits hold across replicas and restarts.
  */
 import { sql } from 'kysely';
 import type { Config } from '../config.ts';
@@ -11,12 +11,12 @@ import { prepareRemoval } from '../storage/table-rows.ts';
 
 const hour = 3600;
 const day = 24 * hour;
-/** Mails a day that one user may cause to addresses that are not confirmed: each may be another stranger's. */
+/** Mails per day that one user may cause to unconfirmed addresses: each may belong to a stranger. */
 const unconfirmedPerUser = 10;
 
-/** What is used up, and until when: seconds since the epoch. */
+/** A limit that is used up, and until when (seconds since the epoch). */
 export interface MailRefusal {
-  /** The limit that was reached: a setting for mails to one recipient, or that of the user who causes them. */
+  /** The limit reached: a setting for mails to one recipient, or the limit of the user who caused them. */
   readonly of: 'MAIL_LIMIT' | 'MAIL_LIMIT_UNCONFIRMED' | 'user';
   readonly limit: number;
   readonly window: number;
@@ -25,15 +25,15 @@ export interface MailRefusal {
 
 interface CountedMail {
   readonly address: string;
-  /** Mail to an address that is not confirmed counts as mail to the recipient too. */
+  /** Mail to an unconfirmed address counts both as such and as mail to the recipient. */
   readonly isConfirmed: boolean;
-  /** The user who causes mail to an address that is not confirmed, as in `user:5`; undefined where that is not counted. */
+  /** The user who causes mail to an unconfirmed address, such as `user:5`; undefined if that is not counted. */
   readonly causer: string | undefined;
 }
 
 export type MailLimits = ReturnType<typeof createMailLimits>;
 
-/** What makes mails go to one mailbox: neither case nor a subaddress (RFC 5233) makes another. */
+/** Identifies a mailbox: case and subaddress (RFC 5233) do not distinguish mailboxes. */
 export function toMailbox(address: string): string {
   const text = address.trim().toLowerCase();
   const at = text.lastIndexOf('@');
@@ -41,12 +41,12 @@ export function toMailbox(address: string): string {
   return plus > 0 && plus < at ? text.slice(0, plus) + text.slice(at) : text;
 }
 
-/** The most mails in any period as long as the window, whenever it begins. */
+/** The most mails in any period of the window's length, whenever it begins. */
 interface Limit extends Pick<MailRefusal, 'of' | 'limit' | 'window'> {
   readonly subject: string;
 }
 
-/** The second at which a mail counts: the end of the one it is sent in, so that it never counts for too short a time. */
+/** The second at which a mail counts: rounded up, so that it never counts for too short a time. */
 const toSecond = (now: number): number => Math.ceil(now / 1000);
 
 export function createMailLimits(
@@ -73,7 +73,7 @@ export function createMailLimits(
     return limits;
   }
 
-  /** Has other transactions that count the same wait until this one ends: they are to see what it has counted. */
+  /** Makes other transactions on the same counter wait until this one ends: they must see its count. */
   async function lock(session: Session, { of, subject }: Limit): Promise<void> {
     // All mail to a recipient counts against MAIL_LIMIT: one lock is enough.
     if (of === 'MAIL_LIMIT_UNCONFIRMED') return;
@@ -81,7 +81,7 @@ export function createMailLimits(
     if (query !== undefined) await session.all(query.compile(build));
   }
 
-  /** Mails of one second are counted in one row: what is read is as much as is sent. */
+  /** Mails of the same second share a row, so this reads no more rows than mails were sent. */
   async function findRefusal(
     session: Session,
     { subject, of, limit, window }: Limit,
@@ -92,7 +92,7 @@ export function createMailLimits(
       .select(['window_start', 'used'])
       .where('subject', '=', subject)
       .where('window_start', '>', Math.floor(now / 1000) - window)
-      // What is later still was counted by a clock that was wrong.
+      // Later rows were counted by a wrong clock.
       .where('window_start', '<=', toSecond(now) + window)
       .orderBy('window_start', 'desc');
     let used = 0;
@@ -105,8 +105,8 @@ export function createMailLimits(
 
   return {
     /**
-     * Counts one mail everywhere it counts, or nowhere. @param now epoch milliseconds
-     * @returns why it is not to be sent, if so
+     * Counts a mail against all its limits, or against none if one is used up. @param now epoch milliseconds
+     * @returns why the mail must not be sent, if so
      */
     async count(session: Session, mail: CountedMail, now: number): Promise<MailRefusal | undefined> {
       const limits = listLimits(mail);
@@ -127,13 +127,13 @@ export function createMailLimits(
       await session.run(count.compile());
       return undefined;
     },
-    /** Forgets some mails that count no more; gives how many counters: see `removeInParts`. */
+    /** Deletes some expired counters and returns how many: see `removeInParts`. */
     sweep: (session: Session, now: number) =>
       session.run(expired({ before: Math.floor(now / 1000) - 2 * day })),
   };
 }
 
-/** A 429 for those who learn nothing about others from it. @param now epoch milliseconds */
+/** A 429 for callers who learn nothing about others from it. @param now epoch milliseconds */
 export function createMailLimitError(refusal: MailRefusal, now: number): HttpError {
   const state = { allowed: false, remaining: 0, limit: refusal.limit, reset: refusal.reset };
   return createRateLimitError(

@@ -1,8 +1,8 @@
 /**
- * Mail is queued by the transaction that makes it necessary, and sent after the commit (events/dispatcher.ts):
- * none is sent for what was rolled back, and none is lost. Each arrives at least once: killed between the mail
- * server's yes and the note of it, the service sends the mail again with the same Message-ID, by which mail
- * programs recognise a repetition. What it says is sealed, since it may hold tokens.
+ * A transaction queues its mail, which events/dispatcher.ts sends after the commit: none is sent for a transaction that
+ * was rolled back, and none is lost. Each mail arrives at least once. If the process dies after the mail server accepts
+ * a mail and before that is recorded, the mail is sent again with the same Message-ID, by which mail programs recognise
+ * duplicates. Mails are sealed in the database, since they may hold tokens.
  */
 
 import type { Consumer } from '../events/dispatcher.ts';
@@ -14,7 +14,7 @@ import type { Seal } from '../secrets/seal.ts';
 import type { Session, Transaction } from '../storage/database.ts';
 import { createMailLimitError, type MailLimits, type MailRefusal } from './limits.ts';
 
-/** What a mail is about, for those who are to know that it has been sent. */
+/** The subject of a mail, for code that must know when it was sent. */
 export interface Subject {
   readonly resource: string;
   readonly resourceId: number;
@@ -23,18 +23,18 @@ export interface Subject {
 export interface NewMail extends Omit<Mail, 'messageId'> {
   /** Passed to `onSent` when the mail has gone out. */
   readonly about?: Subject;
-  /** The recipient has shown that the address is theirs. Others get less, and nothing that a user has written. */
+  /** The recipient has proved ownership of the address. Others get less mail, and no text written by a user. */
   readonly isConfirmed?: boolean;
-  /** Its cause is a caller who may write to strangers: not counted against the one who did. */
+  /** Caused by a caller who may write to strangers: not counted against that caller. */
   readonly isByStaff?: boolean;
-  /** Sent however much the recipient has had: what an attacker must not be able to use a limit up against. */
+  /** Sent whatever the limits: an attacker must not be able to block this mail by using up a limit. */
   readonly isUnlimited?: boolean;
 }
 
 export type Mails = ReturnType<typeof createMails>;
 
 const mailQueue = 'mail';
-/** A server may take that long over one mail (RFC 5321 §4.5.3.2; see ports/mail.ts). */
+/** A server may take this long over one mail (RFC 5321 §4.5.3.2; see ports/mail.ts). */
 const attemptMs = 15 * 60_000;
 
 interface Payload {
@@ -61,9 +61,9 @@ export function createMails(queue: Queue, seal: Seal, limits: MailLimits, log: P
 
   return {
     /**
-     * Queues a mail, unless its recipient has had enough of them.
-     * @returns why it is not sent, if so; whether the caller may know is the caller's to decide
-     * @throws HttpError 429 when a user has caused too much mail to addresses that are not confirmed
+     * Queues a mail, unless its recipient has reached a limit.
+     * @returns why it is not sent, if so; the calling code decides whether the client may know
+     * @throws HttpError 429 when a user has caused too much mail to unconfirmed addresses
      */
     async add(session: Session, mail: NewMail, cause: Cause): Promise<MailRefusal | undefined> {
       const refused = mail.isUnlimited === true ? undefined : await findRefusal(session, mail, cause);
@@ -84,7 +84,7 @@ export function createMails(queue: Queue, seal: Seal, limits: MailLimits, log: P
   };
 }
 
-/** @param onSent runs in the transaction that takes a mail out of the queue */
+/** @param onSent runs in the transaction that removes a sent mail from the queue */
 export function createMailConsumer(
   mailer: Mailer,
   seal: Seal,

@@ -1,4 +1,4 @@
-/** A mail of a few paragraphs, as text and as HTML. Names are other people's text: escaped in HTML. */
+/** A mail of a few paragraphs, as text and as HTML. Names are untrusted text and are escaped in HTML. */
 
 export interface MailText {
   readonly subject: string;
@@ -8,7 +8,7 @@ export interface MailText {
 
 export type Paragraph = string | { readonly link: string };
 
-/** @param name whom it greets; undefined for an address that is not confirmed: what strangers write is not quoted to it */
+/** @param name whom to greet; undefined for an unconfirmed address, which must get no text written by strangers */
 export function composeMail(
   subject: string,
   name: string | undefined,

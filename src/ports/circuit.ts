@@ -1,14 +1,14 @@
-/** A circuit breaker: what has failed several times in a row is left alone for a while, and then tried once. */
+/** A circuit breaker: after several failures in a row it makes no attempts for a while, and then a single one. */
 import type { Clock } from './clock.ts';
 
-/** No attempt was made: the last ones have failed, and the pause is not over. */
+/** No attempt was made: the last ones failed, and the pause is not over. */
 class CircuitOpen extends Error {}
 
 export type Circuit = ReturnType<typeof createCircuit>;
 
 export interface CircuitOptions {
   readonly clock: Clock;
-  /** Failures in a row that open it. */
+  /** Consecutive failures that open the circuit. */
   readonly failures: number;
   /** How long it stays open, in milliseconds. */
   readonly pauseMs: number;

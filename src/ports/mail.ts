@@ -1,4 +1,4 @@
-/** Mail as it leaves the service: through SMTP, or into files where there is no mail server. */
+/** Outgoing mail: through SMTP, or into files if there is no mail server. */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ interface Attachment {
 }
 
 export interface Mail {
-  /** The same for every attempt to send this mail, so that a receiver can recognise a repetition. */
+  /** The same for every attempt to send this mail, so that receivers can recognise duplicates. */
   readonly messageId: string;
   readonly to: { readonly name: string; readonly address: string };
   readonly subject: string;
@@ -25,26 +25,26 @@ export interface Mail {
 export interface Mailer {
   /**
    * @param signal ends the attempt and its connection
-   * @throws PermanentFailure when the mail can never be delivered, anything else when it may be later
+   * @throws PermanentFailure when the mail can never be delivered, any other error when it may be later
    */
   send(mail: Mail, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
 /**
- * Of each step; what all steps together may take is limited by the signal. A server may take five minutes for its
- * greeting, and ten for the response to a message (RFC 5321 §4.5.3.2): one that has taken the message but was not waited
- * for gets it again.
+ * Timeouts of each step; the signal limits their sum. A server may take five minutes for its greeting, and ten for the
+ * response to a message (RFC 5321 §4.5.3.2). After a shorter wait, a message the server had already accepted would be
+ * sent again.
  */
 const timeouts = {
-  // Up to the greeting, which is a part of it to the library; how long connecting alone may take, see `connectSoon`.
+  // Includes the greeting in this library; for the limit of connecting alone, see `connectSoon`.
   connectionTimeout: 310_000,
   greetingTimeout: 300_000,
   socketTimeout: 600_000,
 };
 const connectMs = 5000;
 
-/** A connection to the mail server, in a few seconds or not at all: the library would wait as long as for a greeting. */
+/** Connects to the mail server within seconds, or fails: the library would wait as long as for a greeting. */
 function connectSoon(
   { host, port }: { readonly host: string; readonly port: number },
   done: (error: Error | null, made: { connection: Socket } | false) => void,
@@ -67,8 +67,8 @@ function connectSoon(
 }
 
 /**
- * Certificates are verified, with smtps:// as with STARTTLS, which is used wherever the server offers it. A
- * password goes over an encrypted connection only, unless the server is on this machine.
+ * Verifies certificates, both with smtps:// and with STARTTLS, which is used if the server offers it. A password is
+ * only sent over an encrypted connection, unless the server is on this machine.
  * @param url `smtp://user:password@host:port` or `smtps://…`; @param from the sender, `Name <address>`
  */
 function createSmtpMailer(url: string, from: string): Mailer {
@@ -105,7 +105,7 @@ function createSmtpMailer(url: string, from: string): Mailer {
 
 const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 
-/** @param folder made when it is missing; each mail becomes `<message id>.eml` in it */
+/** @param folder created if missing; each mail becomes `<message id>.eml` in it */
 function createFileMailer(folder: string, from: string): Mailer {
   const transport = createLazyTransport(({ createTransport }) =>
     createTransport({ streamTransport: true, buffer: true, newline: 'unix' }),
@@ -116,7 +116,7 @@ function createFileMailer(folder: string, from: string): Mailer {
       if (!Buffer.isBuffer(message)) throw new Error('the mail was not buffered');
       mkdirSync(folder, { recursive: true });
       const file = join(folder, `${mail.messageId.replaceAll(/[^\w.@-]/g, '')}.eml`);
-      // Written under another name first: a program that watches the folder never sees half a mail.
+      // Written under another name first: a program that watches the folder never sees a partial mail.
       writeFileSync(`${file}.part`, message);
       renameSync(`${file}.part`, file);
     },
@@ -124,7 +124,7 @@ function createFileMailer(folder: string, from: string): Mailer {
   };
 }
 
-/** The library is loaded with the first mail: a start does not wait for it. */
+/** Loads the library with the first mail, so that the start does not wait for it. */
 function createLazyTransport<Transport extends { close(): void }>(
   make: (library: typeof import('nodemailer')) => Transport,
 ) {
@@ -140,7 +140,7 @@ function createLazyTransport<Transport extends { close(): void }>(
 
 function toMessage({ messageId, to, subject, text, html, attachments }: Mail, from: string) {
   return {
-    // What a mail holds is in it: nothing is to be fetched for it.
+    // A mail contains all its content: nothing needs to be fetched for it.
     disableFileAccess: true,
     disableUrlAccess: true,
     messageId,
@@ -149,7 +149,7 @@ function toMessage({ messageId, to, subject, text, html, attachments }: Mail, fr
     subject,
     text,
     html,
-    // RFC 3834: no answering machine is to reply.
+    // RFC 3834: automatic responders must not reply.
     headers: { 'Auto-Submitted': 'auto-generated' },
     attachments: attachments.map(({ filename, contentType, content }) => ({
       filename,
@@ -164,8 +164,8 @@ function toMessage({ messageId, to, subject, text, html, attachments }: Mail, fr
 const signInReplies = [530, 534, 535, 538];
 
 /**
- * Whether no repetition helps: an address that is none, or a 5xx (RFC 5321 §4.2.1) to the recipient or the
- * message. One to the sign-in or the sender's address is the operator's to fix: the mail waits for that.
+ * Whether a retry cannot help: the address is invalid, or the server rejects the recipient or the message with a 5xx
+ * (RFC 5321 §4.2.1). If it rejects the sign-in or the sender's address, the operator must fix that, and the mail waits.
  */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error) || !('command' in error)) return false;
@@ -174,11 +174,11 @@ function isFinal(error: unknown): boolean {
   if (!('responseCode' in error)) return error.command === 'API' || error.code === 'EMESSAGE';
   const reply = Number(error.responseCode);
   if (reply < 500 || signInReplies.includes(reply)) return false;
-  // 552: the message is larger than the server takes.
+  // 552: the message exceeds the server's size limit.
   return error.command !== 'MAIL FROM' || reply === 552;
 }
 
-/** By SMTP where there is a server, otherwise into files. */
+/** Sends by SMTP if a server is configured, otherwise into files. */
 export function createMailer({ SMTP_URL, MAIL_FROM, DATA_DIR }: Config): Mailer {
   return SMTP_URL === undefined
     ? createFileMailer(join(DATA_DIR, 'outbox'), MAIL_FROM)

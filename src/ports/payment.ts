@@ -1,24 +1,24 @@
 /**
- * Payment as it leaves the service. Without a provider a payment is recorded by hand, and counts at once; with
- * one it is opened here, confirmed in the customer's browser, and reported back by a signed webhook.
+ * The payment port. Without a provider a payment is recorded by hand and counts at once. With a provider it is opened
+ * here, confirmed in the customer's browser, and reported back by a signed webhook.
  */
 
-/** What an order costs, and what makes a repeated request the same request to the provider. */
+/** The amount due for an order, with the data that identifies a repeated request to the provider. */
 export interface Due {
   readonly orderId: number;
   /** In the currency's minor units. */
   readonly total: number;
   readonly currency: string;
-  /** When it was ordered, and when it is to be paid: epoch milliseconds. */
+  /** When the order was placed, and when the payment is requested: epoch milliseconds. */
   readonly createdAt: number;
   readonly at: number;
 }
 
-/** A payment that waits for the customer, or has been made already. */
+/** A payment that awaits the customer, or has been made already. */
 export interface OpenPayment {
-  /** The provider's own name for it. */
+  /** The provider's identifier. */
   readonly reference: string;
-  /** Lets anyone who holds it confirm the payment: for the customer only, never to be kept. */
+  /** Lets anyone who holds it confirm the payment: for the customer only, and never stored. */
   readonly clientSecret: string | null;
   readonly succeeded: boolean;
 }
@@ -26,21 +26,21 @@ export interface OpenPayment {
 export interface PaymentProvider {
   readonly name: 'stripe';
   /**
-   * Opens the payment of an order, or finds the one that is open already.
-   * @param known the reference of the one opened before
+   * Opens the payment of an order, or finds the one that is already open.
+   * @param known the reference of the payment opened before
    * @throws PaymentError
    */
   open(due: Due, known: string | null): Promise<OpenPayment>;
   /**
-   * Makes an open payment one that cannot be made any more.
-   * @returns false when it is too late for that: it has been made, or is being made
+   * Cancels an open payment, so that it can no longer be made.
+   * @returns false when it is too late: the payment has been made, or is in progress
    */
   cancel(reference: string): Promise<boolean>;
-  /** Gives back what was paid, once however often it is called. */
+  /** Refunds a payment; repeated calls refund it once. */
   refund(reference: string): Promise<void>;
 }
 
-/** A payment that has been made, as the provider reports it. */
+/** A completed payment, as the provider reports it. */
 export interface PaymentMade {
   readonly reference: string;
   /** In the provider's own units: compare it with `toAmount`. */
@@ -60,13 +60,13 @@ export interface PaymentReports {
   amountOf(due: Pick<Due, 'total' | 'currency'>): number | undefined;
 }
 
-/** How payments are taken; without a provider by hand, without a secret nothing is reported. */
+/** How payments are taken: by hand without a provider, and without reports if no webhook secret is set. */
 export interface Payments {
   readonly provider: PaymentProvider | undefined;
   readonly reports: PaymentReports | undefined;
 }
 
-/** `impossible`: not this amount in this currency; `unavailable`: perhaps later; the last two are a report's. */
+/** `impossible`: not this amount in this currency; `unavailable`: a retry may help; the last two are of reports. */
 export type PaymentErrorKind = 'declined' | 'impossible' | 'unavailable' | 'signature' | 'malformed';
 
 export class PaymentError extends Error {

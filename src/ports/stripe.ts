@@ -1,4 +1,4 @@
-/** Payments through Stripe, by its own library, which is loaded when it is first needed. */
+/** Payments through Stripe's own library, which is loaded when it is first needed. */
 import type Stripe from 'stripe';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
@@ -15,22 +15,22 @@ import {
   type Payments,
 } from './payment.ts';
 
-/** What a customer can be kept waiting for; well within what an attempt at a delivery may take (events/attempts.ts). */
+/** The longest wait for a customer; well within the time limit of a delivery attempt (events/attempts.ts). */
 const timeoutMs = 5000;
 
-/** Currencies of ISO 4217 that Stripe counts with another number of decimal digits. */
+/** ISO 4217 currencies for which Stripe uses a different number of decimal digits. */
 const stripeExponents: Readonly<Record<string, number>> = { ISK: 2, UGX: 2, MGA: 0 };
 
-/** An amount as Stripe counts it: whole units of its own; undefined when it cannot be expressed in them. */
+/** An amount in Stripe's own whole units; undefined if it cannot be expressed in them. */
 export function toStripeAmount({ total, currency }: Pick<Due, 'total' | 'currency'>): number | undefined {
   const exponent = getExponent(currency);
   const amount = total * 10 ** ((stripeExponents[currency] ?? exponent) - exponent);
-  // Thousandths are charged in tens only.
+  // Stripe charges currencies of three decimals in multiples of ten.
   const step = exponent === 3 ? 10 : 1;
   return Number.isSafeInteger(amount) && amount % step === 0 ? amount : undefined;
 }
 
-/** As the settings say; reports are still taken where no new payments are opened any more. */
+/** Creates what the settings ask for; reports are still accepted when new payments are no longer opened. */
 export function createStripePayments(
   settings: Pick<Config, 'STRIPE_SECRET_KEY' | 'STRIPE_WEBHOOK_SECRET' | 'STRIPE_URL'>,
   clock: Clock,
@@ -42,7 +42,7 @@ export function createStripePayments(
   };
 }
 
-/** @param url where Stripe is reached, without a path */
+/** @param url the address of Stripe, without a path */
 function createStripeProvider(secretKey: string, url: string): PaymentProvider {
   const { protocol, hostname, port } = new URL(url);
   const secure = protocol === 'https:';
@@ -55,7 +55,7 @@ function createStripeProvider(secretKey: string, url: string): PaymentProvider {
       protocol: secure ? 'https' : 'http',
       httpClient: Library.createFetchHttpClient(Object.assign(fetchObject, fetch)),
       timeout: timeoutMs,
-      // Anyone who waits repeats the request; the queue repeats what no request waits for.
+      // A waiting client can retry; the queue retries the work that no request waits for.
       maxNetworkRetries: 0,
       telemetry: false,
     });
@@ -65,7 +65,7 @@ function createStripeProvider(secretKey: string, url: string): PaymentProvider {
     return client;
   };
 
-  /** The intent made before, unless it can lead to nothing any more. */
+  /** The intent created before, unless it was cancelled or no longer exists. */
   async function findIntent(reference: string | null): Promise<Intent | undefined> {
     if (reference === null) return undefined;
     try {
@@ -117,7 +117,7 @@ function createStripeProvider(secretKey: string, url: string): PaymentProvider {
           parseIntent(await paymentIntents.cancel(reference, {}, { idempotencyKey })).status === 'canceled'
         );
       } catch (error) {
-        // Paid or cancelled meanwhile: if paid, the report of it decides.
+        // Paid or cancelled in the meantime; if paid, the provider's report decides.
         if (getErrorCode(error) !== 'payment_intent_unexpected_state') throw toFinalError(error);
         return parseIntent(await paymentIntents.retrieve(reference)).status === 'canceled';
       }
@@ -137,8 +137,8 @@ function createStripeProvider(secretKey: string, url: string): PaymentProvider {
 }
 
 /**
- * Has the library take what is no JSON object for what cannot be read: it would wait for ever where the body is a text
- * or a number.
+ * Replaces a body that is not a JSON object by an empty one, which the library rejects: given a text or a number, it
+ * would wait forever.
  */
 async function fetchObject(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);
@@ -155,10 +155,10 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** What Stripe names a payment by. A signed event may hold anything, and PostgreSQL stores no U+0000. */
+/** Stripe's identifier of a payment. A signed event may hold anything, and PostgreSQL stores no U+0000. */
 const reference = z.string().regex(/^[!-~]{1,255}$/);
 
-/** What is read of responses: a proxy on the way, or another server, can send 200 with anything. */
+/** The members read from responses: a proxy on the way, or another server, can send 200 with any body. */
 const paymentIntent = z.object({
   id: reference,
   status: z.string(),
@@ -179,7 +179,7 @@ function parseIntent(response: unknown): Intent {
   return read.data;
 }
 
-/** What is read of an event; a signature proves who sent it, not what it is. */
+/** The members read from an event; a signature proves its sender, not its format. */
 const paymentSucceeded = z.object({
   data: z.object({ object: z.object({ id: reference, amount_received: z.int(), currency: z.string() }) }),
 });
@@ -187,7 +187,7 @@ const paymentSucceeded = z.object({
 const isEvent = (value: unknown): value is { readonly type: string } =>
   isObject(value) && typeof value.type === 'string';
 
-/** @param secret what Stripe signs its webhooks with */
+/** @param secret the secret with which Stripe signs its webhooks */
 function createStripeReports(secret: string, clock: Clock): PaymentReports {
   return {
     amountOf: toStripeAmount,
@@ -219,9 +219,9 @@ function createStripeReports(secret: string, clock: Clock): PaymentReports {
 }
 
 /**
- * The same for requests that are made at once, or again because no response came. Ids alone would not do: two
- * installations may share an account. After a payment that was cancelled the next one is another; and since
- * Stripe repeats its failures too for the same key, so is what is requested an hour later.
+ * The key is the same for simultaneous requests and for retries after a lost response. Ids alone would not do: two
+ * installations may share an account. A payment opened after a cancelled one gets another key. So does a request an
+ * hour later, since Stripe also replays its failures for the same key.
  */
 function computeIdempotencyKey(
   { orderId, total, currency, createdAt, at }: Due,
@@ -233,7 +233,7 @@ function computeIdempotencyKey(
   return `order-${orderId}-${hash.digest('hex').slice(0, 24)}`;
 }
 
-/** What is missing at Stripe will not turn up. */
+/** A payment missing at Stripe will never appear: the failure is final. */
 function toFinalError(error: unknown): unknown {
   if (getErrorCode(error) !== 'resource_missing') return error;
   return new PermanentFailure('Stripe knows no such payment', { cause: error });
@@ -246,6 +246,6 @@ async function toPaymentError(error: unknown): Promise<PaymentError> {
     return new PaymentError('declined', 'Stripe declines the payment', error);
   if (error instanceof errors.StripeInvalidRequestError)
     return new PaymentError('impossible', 'Stripe refuses the payment', error);
-  // Also what the library itself throws at a response that it cannot read.
+  // This includes errors of the library about responses that it cannot read.
   return new PaymentError('unavailable', 'Stripe cannot be reached, or cannot answer', error);
 }

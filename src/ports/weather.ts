@@ -1,4 +1,4 @@
-/** Where weather comes from: a provider that speaks as Open-Meteo does, over HTTP. */
+/** The weather port: a provider with the HTTP interface of Open-Meteo. */
 import { z } from 'zod';
 
 export interface CityLocation {
@@ -15,15 +15,15 @@ export interface Observation {
   readonly observedAt: number;
 }
 
-/** Both reject when the provider cannot be reached in time, or does not make sense. */
+/** Both functions reject when the provider cannot be reached in time or sends an invalid response. */
 export interface WeatherProvider {
   readonly name: string;
-  /** Where the city of this name is; undefined when there is none. */
+  /** The location of the city with this name; undefined if there is none. */
   find(city: string): Promise<CityLocation | undefined>;
   observe(location: CityLocation): Promise<Observation>;
 }
 
-/** What a caller waits at most, for both questions together about twice this. */
+/** The longest wait for one request; a caller who needs both waits up to twice this. */
 const timeoutMs = 3000;
 const longestResponse = 256 * 1024;
 
@@ -35,7 +35,7 @@ const geocoding = z.object({
 
 const forecast = z.object({
   current: z.object({
-    // In GMT, to the minute, without saying so.
+    // In GMT, to the minute, without a time zone.
     time: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/),
     temperature_2m: z.number().min(-120).max(80),
     weather_code: z.int(),
@@ -43,8 +43,8 @@ const forecast = z.object({
 });
 
 /**
- * @param weatherUrl address before `/v1/forecast`
- * @param geocodingUrl address before `/v1/search`
+ * @param weatherUrl the address before `/v1/forecast`
+ * @param geocodingUrl the address before `/v1/search`
  */
 export function openMeteo(weatherUrl: string, geocodingUrl: string): WeatherProvider {
   return {
@@ -81,7 +81,7 @@ async function ask(url: string): Promise<unknown> {
   return JSON.parse(await readLimitedText(response));
 }
 
-/** A provider gone wrong must not fill the memory. */
+/** A faulty provider must not exhaust the memory. */
 async function readLimitedText(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';

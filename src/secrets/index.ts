@@ -1,19 +1,19 @@
-/** The secret that signs tokens and cursors: from the settings, or made once and kept beside the database. */
+/** The secret that signs tokens and cursors: from the settings, or generated once and stored beside the database. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
 import { getErrorCode, getErrorMessage } from '../error-text.ts';
 
-/** The signing secret first, then those whose signatures and seals are still accepted. */
+/** The signing secret first, then older ones whose signatures and seals are still accepted. */
 export type Secrets = readonly [string, ...string[]];
 
-/** Where the secret is kept that was made here. */
+/** The path of the generated secret. */
 export const getSecretFile = (folder: string): string => join(folder, 'jwt-secret');
 
 /**
  * @returns the signing secret first, then those whose tokens are still accepted
- * @throws ConfigError when the stored secret cannot be read or made
+ * @throws ConfigError when the stored secret cannot be read or created
  */
 export function loadSecrets(config: Config): Secrets {
   return [config.JWT_SECRET ?? ensureSecret(config.DATA_DIR), ...config.JWT_PREVIOUS_SECRETS];
@@ -23,7 +23,7 @@ function ensureSecret(folder: string): string {
   const file = getSecretFile(folder);
   try {
     mkdirSync(folder, { recursive: true });
-    // `wx`: of several processes that start at once, one makes the file and the others read it.
+    // `wx`: of several processes that start at once, one creates the file and the others read it.
     writeFileSync(file, randomBytes(48).toString('base64url'), { flag: 'wx', mode: 0o600 });
   } catch (error) {
     if (getErrorCode(error) !== 'EEXIST') {

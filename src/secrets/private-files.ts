@@ -1,4 +1,4 @@
-/** What DATA_DIR holds is for the service's own user only: the database, its secret, and mails with tokens. */
+/** The contents of DATA_DIR are for the service's own user only: the database, its secret, and mails with tokens. */
 import { chmodSync, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { getErrorMessage } from '../error-text.ts';
@@ -6,27 +6,27 @@ import { getErrorMessage } from '../error-text.ts';
 /** Permission bits of the group and of others. */
 const forOthers = 0o077;
 const sticky = 0o1000;
-/** What the service writes into DATA_DIR, and what a file system of its own has there. */
+/** The names that the service writes in DATA_DIR, and that the root of a file system has. */
 const ownFile = /^(catalog\.db|jwt-secret)/;
 const ownNames = /^(catalog\.db.*|jwt-secret|outbox|media|media-cache|lost\+found)$/;
 
 export interface Permissions {
-  /** What others could read, and cannot any more. */
+  /** Paths that other users could access, and no longer can. */
   readonly tightened: readonly string[];
-  /** What others can still read, each with the reason. */
+  /** Paths that other users can still access, each with the reason. */
   readonly open: readonly string[];
 }
 
 /**
- * Takes the rights of group and others from what earlier releases wrote under the umask of their time; new files are
- * private from the beginning (main.ts). To be called before the database is opened: SQLite gives its log the mode of
- * the database file. Links are not followed, and a folder that is shared with something else is left as it is.
+ * Removes the permissions of group and others from files that earlier releases wrote under the umask of the day; new
+ * files are private from the beginning (main.ts). Call this before the database is opened: SQLite gives its log the
+ * mode of the database file. Links are not followed, and a folder that is used for anything else is left as it is.
  */
 export function tightenPermissions(folder: string): Permissions {
   const tightened: string[] = [];
   const open: string[] = [];
 
-  /** @returns whether others had rights */
+  /** @returns whether others had permissions */
   function tighten(path: string, mode: number): boolean {
     if ((mode & forOthers) === 0) return false;
     try {
@@ -60,12 +60,12 @@ export function tightenPermissions(folder: string): Permissions {
   );
   const outbox = join(folder, 'outbox');
   const box = findStats(outbox);
-  // Within a folder that no other user may enter the modes of files do not matter, and there may be many.
+  // In a folder that no other user may enter the modes of files do not matter, and there may be many files.
   if (box?.isDirectory() === true && tighten(outbox, box.mode)) tightenFiles(outbox, readNames(outbox));
   return { tightened, open };
 }
 
-/** Undefined for what is not there, or cannot be reached: then opening the database says why. */
+/** Undefined for a path that does not exist or cannot be reached: opening the database reports that. */
 function findStats(path: string): Stats | undefined {
   try {
     return lstatSync(path);
@@ -74,7 +74,7 @@ function findStats(path: string): Stats | undefined {
   }
 }
 
-/** The names in a folder; none when there is no such folder, or it cannot be read. */
+/** The names in a folder; empty if the folder does not exist or cannot be read. */
 export function readNames(folder: string): string[] {
   try {
     return readdirSync(folder);

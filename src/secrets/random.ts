@@ -1,12 +1,12 @@
-/** Random secrets, as tokens and API keys are: made here, and kept as their hash, never themselves. */
+/** Random secrets such as tokens and API keys: generated here, and only stored as a hash. */
 import { randomBytes } from 'node:crypto';
 
-/** 256 random bits, of letters that may stand in a URL. */
+/** 256 random bits, in characters that are safe in URLs. */
 export function createRandomSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** What a secret is kept as: so many random bits need no slow hash. */
+/** The stored form of a secret: with this many random bits it needs no slow hash. */
 export function hashSecret(secret: string): string {
   return new Bun.CryptoHasher('sha256').update(secret).digest('hex');
 }

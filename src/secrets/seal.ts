@@ -1,4 +1,4 @@
-/** Text that is kept in the database and may hold secrets: sealed with the service's own (AES-256-GCM). */
+/** Encrypts text in the database that may hold secrets (AES-256-GCM, with a key derived from the service's secret). */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { Secrets } from './index.ts';
 
@@ -6,7 +6,7 @@ export type Seal = ReturnType<typeof createSeal>;
 
 /**
  * @param secrets texts are sealed with a key derived from the first; all are tried to open them
- * @param purpose what is sealed: a seal of one purpose does not open those of another
+ * @param purpose the kind of text: a seal for one purpose does not open texts sealed for another
  */
 export function createSeal(secrets: Secrets, purpose: string) {
   const deriveKey = (secret: string) => Buffer.from(hkdfSync('sha256', secret, '', `catalog ${purpose}`, 32));
@@ -19,7 +19,7 @@ export function createSeal(secrets: Secrets, purpose: string) {
       const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
     },
-    /** The text; undefined when it was sealed with a secret that is not known any more, or changed since. */
+    /** The text; undefined if it was sealed with a secret that is no longer known, or was changed since. */
     open(sealed: string): string | undefined {
       const bytes = Buffer.from(sealed, 'base64');
       for (const key of keys) {
@@ -28,7 +28,7 @@ export function createSeal(secrets: Secrets, purpose: string) {
           decipher.setAuthTag(bytes.subarray(12, 28));
           return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
         } catch {
-          // Sealed under another secret: the next may fit.
+          // Sealed with another secret: the next may fit.
         }
       }
       return undefined;

@@ -20,12 +20,12 @@ import {
 } from './values.ts';
 
 export interface Setting {
-  /** The rule for the text that is set, or for the default; optional without a default. */
+  /** The rule for the text of the setting or its default; optional if there is no default. */
   readonly schema: z.ZodType;
   readonly help: string;
   /** As an operator would set it. */
   readonly default?: string;
-  /** What no message repeats: `secret` never, `address` where there may be credentials in it. */
+  /** Whether messages may quote the value: `secret` never, `address` unless it may contain credentials. */
   readonly holds?: 'secret' | 'address';
 }
 

@@ -1,4 +1,4 @@
-/** What the text of a setting may be, and what is made of it. */
+/** The rules for the texts of settings, and the values they are parsed into. */
 import { z } from 'zod';
 import { getErrorMessage } from '../error-text.ts';
 import { removeTrailingSlashes } from '../http/request/address.ts';
@@ -16,7 +16,7 @@ export const splitAtCommas = (text: string): string[] =>
     .map(part => part.trim())
     .filter(part => part !== '');
 
-/** In decimal digits: what JavaScript takes for a number beside them, such as 0x10 and 1e3, is a slip. */
+/** Decimal digits only: other numbers that JavaScript accepts, such as 0x10 and 1e3, are likely mistakes. */
 export const integer = (minimum: number, maximum: number) =>
   z
     .string()
@@ -29,7 +29,7 @@ export const httpUrl = z
   .transform(removeTrailingSlashes);
 
 const secretCharacters = 32;
-/** Not `min`: of a length the rule alone would be said, and not what it is for. */
+/** A refinement instead of `min`, whose message would give only the rule and not its purpose. */
 export const secret = z.string().refine(text => text.length >= secretCharacters, {
   error: `must be at least ${secretCharacters} characters long: HS256 needs 256 bits (RFC 7518 section 3.2)`,
 });
@@ -48,7 +48,7 @@ export const smtpUrl = z
   )
   .refine(text => !/%(?![\da-f]{2})/i.test(text), 'needs % written as %25');
 
-/** What `parse` makes of a text; what it throws names the broken rule. */
+/** Applies `parse` to a text; the message that it throws names the broken rule. */
 export const buildParsedSchema = <Value>(parse: (text: string) => Value) =>
   z.string().transform((text, context) => {
     try {

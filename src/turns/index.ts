@@ -1,25 +1,25 @@
 /**
- * Turns of the event loop, of which there is one in each thread. Long work asks for one between any two pieces: all of it
- * shares ten milliseconds of each turn, however much there is, and what has no time left waits in one queue. A slice for each
- * would hold up the loop by as many slices as there is work, or parts of it. No other module keeps state
+ * Turns of the event loop, of which each thread has one. Long work requests a turn between any two pieces. All long
+ * work together gets ten milliseconds of each turn; the rest waits in one queue. A slice for each task would hold up
+ * the loop by as many slices as there are tasks, or parts of them. No other module keeps state
  * (docs/decisions/0041-one-queue-for-turns.md).
  */
 
-/** Milliseconds of long work in one turn. A piece of it that cannot be divided may make it longer. */
+/** Milliseconds of long work in one turn. A piece that cannot be divided may exceed it. */
 const sliceMs = 10;
-/** Those in the queue that are looked at in one turn: the loop looks after other things as often. */
+/** The most entries of the queue that are served in one turn; between turns the loop does other work. */
 const mostInTurn = 64;
 
 /**
- * What takes turns out of one queue: called between two pieces of work, or before one, it resolves in a turn that has time;
- * undefined where this one has.
- * @param isInOrder nothing passes what waits, even when there is time for it
+ * Creates a function that takes turns from one queue. Called before or between pieces of work, it resolves in a turn
+ * that has time left, or returns undefined if the current one has.
+ * @param isInOrder nothing overtakes waiting work, even when there is time for it
  */
 export function createTurnQueue({ isInOrder }: { readonly isInOrder: boolean }) {
   const waiting: (() => void)[] = [];
-  /** When the first of this turn looked at the time; undefined before. */
+  /** When work of this turn first checked the time; undefined before. */
   let begun: number | undefined;
-  /** Callbacks of this turn that have yet to come. */
+  /** Callbacks of this turn that have yet to run. */
   let steps = 0;
 
   const end = (): void => {
@@ -33,14 +33,14 @@ export function createTurnQueue({ isInOrder }: { readonly isInOrder: boolean }) 
     }
     return now - begun <= sliceMs;
   }
-  // A callback for each that waits, since its work goes on when the promise is fulfilled.
+  // One callback for each waiter, since its work continues as soon as its promise is fulfilled.
   function schedule(): void {
     steps = Math.min(waiting.length, mostInTurn);
     setImmediate(takeFirst);
     for (let count = 1; count < steps; count++) setImmediate(takeNext);
     setImmediate(end);
   }
-  // Whatever has held the turn up, one goes on.
+  // However long the turn was held up, one waiter continues.
   function takeFirst(): void {
     begun = performance.now();
     runOne();

@@ -1,11 +1,11 @@
 /**
- * Statements of an embedded database run on the event loop, each to its end: many of them one after another are done in
- * slices. A transaction stays what it is: it has a connection of its own, which nothing else uses meanwhile.
+ * Statements of an embedded database run on the event loop, each to completion, so a long series of them is run in
+ * slices. The transaction keeps its own connection, which nothing else uses during those turns.
  */
 import type { Session } from '../storage/database.ts';
 import { takeTurn } from './index.ts';
 
-/** @returns the session, giving the event loop a turn before a statement when what was done since the last took long */
+/** @returns a session that yields to the event loop before a statement, if work since the last turn took long */
 export function wrapInSlices({ all, first, run }: Session): Session {
   return {
     async all(query) {

@@ -1,14 +1,14 @@
 /**
- * Long work on the event loop, done in slices: all requests of a process share one thread, and would wait for the whole.
+ * Long work on the event loop, done in slices: the requests of a process share one thread and would wait for all of it.
  */
 import { takeTurn } from './index.ts';
 
-/** Parts of a list with so many items each; the last has what is left. */
+/** Splits a list into parts of `size` items; the last part has the rest. */
 export function* splitIntoParts<Item>(items: readonly Item[], size: number): Generator<Item[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
 
-/** Maps items one by one, with turns of the event loop between them where that takes long. */
+/** Maps items one by one, yielding to the event loop if that takes long. */
 export async function mapInSlices<Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result,
@@ -22,7 +22,7 @@ export async function mapInSlices<Item, Result>(
   return results;
 }
 
-/** @returns what makes something when it is first called, and gives the same from then on; a failure stays, too */
+/** @returns a function that calls `make` once and always returns the same promise, even if it is rejected */
 export function runOnce<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
@@ -31,10 +31,10 @@ export function runOnce<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Texts that are sorted in one piece. */
+/** Texts sorted in one piece. */
 const sortedAtOnce = 2000;
 
-/** The texts, all different, as `sort` puts them, which takes seconds for so many: first by the first code unit, and so on. */
+/** Sorts distinct texts in the order of `sort`, which would take seconds for so many: a radix sort by code units. */
 export async function sortInSlices(texts: readonly string[]): Promise<string[]> {
   const sorted: string[] = [];
   async function add(some: readonly string[], place: number): Promise<void> {
@@ -57,10 +57,10 @@ export async function sortInSlices(texts: readonly string[]): Promise<string[]> 
   return sorted;
 }
 
-/** Items that are sorted in one piece, and that are merged before the time is looked at. */
+/** Items sorted in one piece, and items merged between checks of the time. */
 const [sortedItems, mergedItems] = [2000, 500];
 
-/** Any items as `sort` puts them: stretches of them, which are then merged two by two. */
+/** Sorts items as `sort` does: a merge sort of runs that are sorted in one piece. */
 export async function sortItemsInSlices<Item>(
   items: readonly Item[],
   compare: (one: Item, other: Item) => number,
@@ -78,7 +78,7 @@ export async function sortItemsInSlices<Item>(
   }
   return stretches[0] ?? [];
 
-  /** Of two that are equal the first comes first. */
+  /** Stable: of two equal items the one of the first list comes first. */
   async function merge(ones: readonly Item[], others: readonly Item[]): Promise<readonly Item[]> {
     const merged: Item[] = [];
     for (let [one, other] = [0, 0]; ; ) {
@@ -99,8 +99,8 @@ export async function sortItemsInSlices<Item>(
 }
 
 /**
- * Sends one after another, without waiting for what comes of it.
- * @returns what comes of each, to be waited for
+ * Sends items one after another, without waiting for the results.
+ * @returns the promise of each result
  */
 export async function sendInSlices<Item, Result>(
   items: Iterable<Item>,
@@ -109,7 +109,7 @@ export async function sendInSlices<Item, Result>(
   const sent: Promise<Result>[] = [];
   for (const item of items) {
     const result = send(item);
-    // It is reported to those who wait for all of them, be it while others are yet to be sent.
+    // A rejection reaches the caller, who awaits all results; it may occur while others are yet to be sent.
     result.catch(() => undefined);
     sent.push(result);
     const due = takeTurn();
@@ -118,7 +118,7 @@ export async function sendInSlices<Item, Result>(
   return sent;
 }
 
-/** Rows per statement, from those of a slow disk to those of pages that are in memory. */
+/** Rows per statement, from slow disks to pages in memory. */
 const paces = [125, 250, 500, 1000, 2000] as const;
 const longRead = 8;
 const shortRead = 3;
@@ -130,9 +130,9 @@ export interface Paced<Row> {
 }
 
 /**
- * Reads very many rows, some at a time: fewer after a statement that has held up the event loop, as each does on a slow
- * disk, and more after a short one.
- * @param read requests so many rows; where it does so before it gives its promise, it holds up all others meanwhile
+ * Reads very many rows in batches: smaller ones after a statement that held up the event loop, as on a slow disk, and
+ * larger ones after a short one.
+ * @param read reads up to `limit` rows; the time before it returns its promise holds up the event loop
  */
 export function createPacedReader<Row>(
   read: (limit: number, last: Row | undefined) => Promise<readonly Row[]>,
@@ -151,8 +151,8 @@ export function createPacedReader<Row>(
 }
 
 /**
- * Reads very many rows, some at a time, until there are no more.
- * @param read those after the last one that was read: from the first on where that is undefined
+ * Reads very many rows in batches, until there are no more.
+ * @param read the rows after `last`, or the first ones if that is undefined
  */
 export async function* readPages<Row>(
   read: (last: Row | undefined) => Promise<Row[]>,
@@ -166,8 +166,8 @@ export async function* readPages<Row>(
 }
 
 /**
- * The same, and while some are worked on the next are read: where many requests share the event loop, each promise waits
- * for a turn of it, and that for all of them.
+ * Like readPages, but reads the next batch while one is processed. When many requests share the event loop, each
+ * promise waits for a turn, and thus for all of them.
  */
 export async function* readPagesAhead<Row>(
   read: (last: Row | undefined) => Promise<Row[]>,
@@ -177,7 +177,7 @@ export async function* readPagesAhead<Row>(
     const last = rows.at(-1);
     if (last === undefined) return;
     next = read(last);
-    // A reader that stops before the end has no use for it, nor for its failure.
+    // A reader that stops early uses neither this batch nor its failure.
     next.catch(() => undefined);
     yield rows;
   }
