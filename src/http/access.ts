@@ -1,4 +1,4 @@
-/** The caller of a request, and what it may do: authentication and authorisation (RFC 9110 §11, RFC 6750). */
+/** The caller of a request, and what the caller may do: authentication and authorisation (RFC 9110 §11, RFC 6750). */
 import type { Session } from '../storage/database.ts';
 import { type ErrorCode, HttpError } from './errors.ts';
 import { runWhenReady } from './when-ready.ts';
@@ -8,7 +8,7 @@ export type Role = (typeof roles)[number];
 export const staff: readonly Role[] = ['admin', 'editor'];
 export const admins: readonly Role[] = ['admin'];
 
-/** `subject` names whose quota is charged and whose idempotency keys are meant. */
+/** `subject` identifies the caller for quotas and idempotency keys. */
 export type Caller =
   | UserCaller
   | {
@@ -16,7 +16,7 @@ export type Caller =
       readonly subject: string;
       readonly keyId: number;
       readonly scopes: ReadonlySet<string>;
-      /** Requests per window; undefined for the usual limit. */
+      /** Requests per window; undefined for the default limit. */
       readonly rateLimit: number | undefined;
     }
   | Anonymous;
@@ -26,38 +26,38 @@ export interface UserCaller {
   readonly subject: string;
   readonly userId: number;
   readonly role: Role;
-  /** How often all sessions of the user had ended when the token was made. */
+  /** The number of times that all sessions of the user had ended when the token was issued. */
   readonly generation: number;
 }
 
 export interface Anonymous {
   readonly kind: 'anonymous';
   readonly subject: string;
-  /** What was sent and does not count, and why; undefined when neither a token nor a key was sent. */
+  /** The rejected credentials and the reason; undefined if neither a token nor a key was sent. */
   readonly problem: { readonly sent: 'token' | 'key'; readonly code: ErrorCode } | undefined;
 }
 
-/** An endpoint's rule. There is no default: an endpoint without one does not compile. */
+/** The access rule of an endpoint. There is no default: an endpoint without a rule does not compile. */
 export type Access =
   | { readonly kind: 'public' }
   | {
       readonly kind: 'protected';
       /** Roles whose bearer tokens are accepted. */
       readonly roles: readonly Role[];
-      /** The scope that an API key needs; without it no API key is accepted. */
+      /** The scope that an API key needs; if unset, no API key is accepted. */
       readonly scope?: string;
-      /** Whether a read shows the same to every role, so that it does not matter which one the caller has by now. */
+      /** Whether a read shows the same to every role, so that the caller's current role does not matter. */
       readonly sameForAllRoles?: true;
     };
 
 export const allow = {
   public: { kind: 'public' } satisfies Access,
-  /** Anyone who has signed in, or an API key with the scope. */
+  /** Any signed-in user, or an API key with the scope. */
   everyone: (scope?: string): Access => createProtectedAccess(roles, scope),
-  /** The same for what shows every role the same. */
+  /** The same, for reads that show every role the same. */
   everyoneSameView: (scope: string): Access => ({ kind: 'protected', roles, scope, sameForAllRoles: true }),
   staff: (scope?: string): Access => createProtectedAccess(staff, scope),
-  /** API keys alone: for programs. */
+  /** Only API keys: for programs. */
   keys: (scope: string): Access => createProtectedAccess([], scope),
   admin: (scope?: string): Access => createProtectedAccess(admins, scope),
 } as const;
@@ -66,29 +66,29 @@ function createProtectedAccess(allowed: readonly Role[], scope: string | undefin
   return { kind: 'protected', roles: allowed, ...(scope === undefined ? {} : { scope }) };
 }
 
-/** Checks credentials; each resolves to a caller, or to the code of the reason why not. */
+/** Checks credentials. The functions return a caller, or the error code of the refusal. */
 export interface Authenticator {
   bearer(token: string): Caller | ErrorCode | Promise<Caller | ErrorCode>;
   apiKey(key: string): Promise<Caller | ErrorCode>;
   /**
-   * Reads, within a transaction, whether the credentials of a caller still stand: an access token is verified
-   * without a lookup, and may be up to its lifetime older than a change of the account.
+   * Reads, within a transaction, whether the credentials of a caller are still valid: an access token is verified
+   * without a lookup, and may be older than a change of the account by up to its lifetime.
    * @throws HttpError 401 when the account or key is gone, the account has another role than the token, or its sessions
-   *   have ended since
+   * have ended since
    */
   confirm(session: Session, caller: Caller): Promise<void>;
 }
 
 interface Client {
   readonly address: string;
-  /** What is requested; undefined where there is nothing. */
+  /** The requested endpoint; undefined if there is none. */
   readonly endpoint: { readonly access: Access } | undefined;
 }
 
 /**
- * Finds out who calls. Wrong credentials do not fail here: public endpoints need none. Authorization of another scheme,
- * as a proxy may require, does not count.
- * @param client whose address stands for callers without credentials
+ * Identifies the caller. Wrong credentials do not fail here, since public endpoints need none. Authorization of another
+ * scheme, as a proxy may require, is ignored.
+ * @param client its address identifies callers without credentials
  */
 export function identify(
   headers: Headers,
@@ -99,9 +99,9 @@ export function identify(
   const authorization = headers.get('authorization');
   const token = authorization === null ? undefined : parseBearerToken(authorization);
   const readKey = () => headers.get('x-api-key') ?? keyParameter;
-  // Clients send their token with each request: where only a key counts, it does not stand in the way of the key.
+  // Clients send their token with every request. If the endpoint only accepts keys, the token must not hide the key.
   if (token !== undefined && !(isForKeysOnly(client.endpoint?.access) && readKey() !== undefined)) {
-    // A token that is known already is taken at once, without a turn of the event loop.
+    // A cached token is accepted at once, without a turn of the event loop.
     return runWhenReady(authenticator.bearer(token), caller => toCaller(caller, 'token', client));
   }
   const key = readKey();
@@ -149,8 +149,8 @@ export function admit(caller: Caller, access: Access): void {
 }
 
 /**
- * Reads whether staff are still staff, for reads that may show them more than others: undefined where that does not
- * matter. Whatever writes is confirmed in its transaction.
+ * Checks whether staff are still staff, for reads that may show them more than others; undefined for other reads.
+ * Writes are confirmed in their transaction.
  * @throws HttpError 401
  */
 export function confirmRead(
@@ -164,14 +164,14 @@ export function confirmRead(
   return authenticator.confirm(session, caller);
 }
 
-/** A 401 for a token whose account has another role now than when the token was issued (RFC 6750 §3.1). */
+/** A 401 for a token whose account has changed its role since the token was issued (RFC 6750 §3.1). */
 export const createOutdatedTokenError = () =>
   createUnauthorizedError(
     'UNAUTHORIZED',
     'The role of this account has changed since the token was issued, which ended its sessions: sign in again.',
   );
 
-/** A 401 for a token that was made in a session, when all sessions of the account have ended since. */
+/** A 401 for a token of a session, when all sessions of the account have ended since it was issued. */
 export const createEndedSessionsError = () =>
   createUnauthorizedError(
     'UNAUTHORIZED',
@@ -180,7 +180,7 @@ export const createEndedSessionsError = () =>
 
 const invalidKey = 'The API key is wrong, was revoked, or has expired.';
 
-/** A 401 where no token is accepted: its challenge has a scheme of its own, since none is registered for keys in a header. */
+/** A 401 where no token is accepted. Its scheme is the service's own: none is registered for keys in a header. */
 function createKeyRequiredError(problem: Anonymous['problem']): HttpError {
   const challenge = 'ApiKey realm="catalog", header="X-API-Key"';
   return new HttpError(problem?.code ?? 'UNAUTHORIZED', {
@@ -195,8 +195,8 @@ function createKeyRequiredError(problem: Anonymous['problem']): HttpError {
 }
 
 /**
- * A 401 with its challenge, and `error="invalid_token"` only when a token was sent (RFC 6750 §3.1).
- * @param problem why the token does not count; undefined when none was sent
+ * A 401 with its challenge, and with `error="invalid_token"` only if a token was sent (RFC 6750 §3.1).
+ * @param problem why the token was rejected; undefined if none was sent
  */
 export function createUnauthorizedError(problem: ErrorCode | undefined, message?: string): HttpError {
   const challenge = 'Bearer realm="catalog"';

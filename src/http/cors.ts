@@ -3,7 +3,7 @@ import { holdsCredential } from './credentials.ts';
 
 const methods = 'GET, POST, PUT, PATCH, DELETE, OPTIONS';
 const alwaysAllowed = ['Authorization', 'Content-Type', 'X-Request-ID'];
-/** Allowed as well, and named in the response to a preflight that requests them. */
+/** Also allowed, but only listed in the response to a preflight that requests them. */
 const allowedOnRequest = [
   'Accept',
   'Cache-Control',
@@ -16,13 +16,13 @@ const allowedOnRequest = [
   'Prefer',
   'Range',
   'X-API-Key',
-  // What browsers' tracing adds to every request (W3C Trace Context and Baggage; Sentry).
+  // Headers that tracing in browsers adds to every request (W3C Trace Context and Baggage; Sentry).
   'baggage',
   'sentry-trace',
   'traceparent',
   'tracestate',
 ];
-/** Headers that scripts may read beside those they always may (Fetch standard, "CORS-safelisted response-header name"). */
+/** Response headers that scripts may read besides the safelisted ones (Fetch standard, "CORS protocol"). */
 const exposed = [
   'Accept',
   'Accept-Patch',
@@ -53,31 +53,31 @@ const exposed = [
 export type Cors = ReturnType<typeof createCors>;
 
 /**
- * @returns the origin as browsers send it (RFC 6454 §6.2): in lower case, without the port that its scheme has anyway
- * @throws Error for what is not an origin
+ * @returns the origin as browsers send it (RFC 6454 §6.2): in lower case, without the default port of its scheme
+ * @throws Error for a text that is not an origin
  */
 export function parseOrigin(text: string): string {
   if (text === '*') throw new Error('* is not an origin: leave the setting out to allow any');
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const hasMore = url === undefined || !/^[a-z][a-z\d+.-]*:\/\/[^/?#@\\]+\/?$/i.test(text);
   if (hasMore) throw new Error(`must be a scheme, a host and no more, as https://shop.example`);
-  // Apps have schemes of their own, which have no origin by the URL standard.
+  // Apps use schemes of their own, which have no origin in the URL standard.
   return url.origin === 'null' ? text.replace(/\/$/, '').toLowerCase() : url.origin;
 }
 
-/** @param origins origins that may call; undefined for any. `null` is never allowed: any page can have it. */
+/** @param origins the allowed origins; undefined for any. `null` is never allowed: any page can send it. */
 export function createCors(origins: readonly string[] | undefined) {
   const isAllowed = (origin: string) =>
     origin !== 'null' && (origins === undefined ? !holdsCredential(origin) : origins.includes(origin));
   return {
-    /** Adds the headers with which a browser hands a response to a page of this origin. */
+    /** Adds the headers that let a browser pass the response to a page of this origin. */
     allowOrigin(headers: Headers, origin: string): void {
       if (!isAllowed(origin)) return;
       headers.set('Access-Control-Allow-Origin', origin);
       headers.set('Access-Control-Allow-Credentials', 'true');
       headers.set('Access-Control-Expose-Headers', exposed);
     },
-    /** The headers of a preflight's response. */
+    /** The headers of the response to a preflight. */
     preflight(request: Request): Record<string, string> {
       const list = request.headers.get('access-control-request-headers') ?? '';
       const wanted = new Set(list.split(',').map(name => name.trim().toLowerCase()));

@@ -1,13 +1,13 @@
-/** Credentials in what clients send: they are recognised in any spelling, and neither a response nor the log repeats them. */
+/** Credentials in client input: recognised in any spelling, and repeated neither in responses nor in the log. */
 
-/** Stands in the place of a credential. */
+/** Replaces a credential. */
 const hidden = '[redacted]';
 
-/** One of our API keys or a signed token (RFC 7519), anywhere in a text. */
+/** An API key of the service or a signed token (RFC 7519), anywhere in a text. */
 const credential = /ck_[\w-]{43}|(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+/gi;
-/** Sure to match what holds a credential, so that few texts are taken apart. */
+/** Matches every text that holds a credential, so that few texts are examined further. */
 const mayHold = /key|token|auth|pass|secret|ck_|eyJ|%/i;
-/** Names that hold credentials, whatever their case and whatever stands between their letters. */
+/** Names of parameters that hold credentials, in any case and with any characters between their letters. */
 const names = new Set([
   'apikey',
   'xapikey',
@@ -21,13 +21,13 @@ const names = new Set([
   'newpassword',
   'secret',
 ]);
-/** So often something may have been percent-encoded, one time above the other. */
+/** The most layers of percent-encoding that are decoded. */
 const mostEncodings = 3;
-/** No address of ours has a longer part but those of images; a token in a path is one. */
+/** The service's own paths have no longer part, except those of images; a token in a path is longer. */
 const longestPart = 36;
 const imagePath = /^\/media\/[0-9a-f]{64}$/;
 
-/** What a percent-encoded text says in the end. */
+/** Decodes a text that may be percent-encoded several times. */
 function decodeRepeatedly(text: string): string {
   let read = text;
   for (let round = 0; round < mostEncodings && read.includes('%'); round++) {
@@ -45,18 +45,18 @@ export function holdsCredential(text: string): boolean {
   );
 }
 
-/** Characters of a text that are read: no message shows more than half of them, and a text may be as long as a body. */
+/** Characters of a text that are examined: no message shows more than half of them, and texts may be very long. */
 const longestRead = 2048;
 const credentialStart = /ck_|(?<![\w-])eyJ/i;
 
-/** Whether a credential begins that goes on where the text was cut, which may be within a percent-encoded character. */
+/** Whether a credential continues where the text was cut, which may be within a percent-encoded character. */
 function isCutInCredential(text: string): boolean {
   let start = text.length;
   while (start > 0 && /[\w.%-]/.test(text[start - 1] ?? '')) start--;
   return credentialStart.test(text.slice(start));
 }
 
-/** A text for people, without the keys and tokens in it; of a long one the beginning. */
+/** A text for people, without the keys and tokens in it; a long text is cut. */
 export function hideCredentials(text: string): string {
   const isCut = text.length > longestRead;
   const read = isCut ? text.slice(0, longestRead) : text;
@@ -66,8 +66,8 @@ export function hideCredentials(text: string): string {
 }
 
 /**
- * What a message quotes of what was sent, as JSON: of a long text the beginning. Credentials are replaced before it is
- * cut, since the half of one is not recognised any more; and before it is escaped, which may hide where one begins.
+ * A client's value as a message quotes it: as JSON, and cut if it is long. Credentials are replaced before it is cut,
+ * since half of one would not be recognised; and before it is escaped, which may hide where one begins.
  */
 export function quoteValue(value: unknown, length: number): string {
   const cut = (text: string) => (text.length <= length ? text : `${text.slice(0, length)}…`);
@@ -76,18 +76,18 @@ export function quoteValue(value: unknown, length: number): string {
 }
 
 /**
- * Whether a parameter of a query, `name=value` as it was sent, holds a credential.
- * @param isOwn whether the operation has a parameter of this name: then it holds one only where it can be recognised
+ * Whether a query parameter, `name=value` as it was sent, holds a credential.
+ * @param isOwn whether the operation has a parameter of this name: then the name alone does not make it a credential
  */
 export function isCredential(parameter: string, isOwn = false): boolean {
   if (!mayHold.test(parameter)) return false;
   if (holdsCredential(parameter)) return true;
-  // Some programs separate parameters with these; nothing else in an address has them unencoded.
+  // Some programs separate parameters with these characters, which occur unencoded nowhere else in an address.
   const parts = parameter.split(/[;#?]/);
   return (isOwn ? parts.slice(1) : parts).some(hasCredentialName);
 }
 
-/** Also `user.password`, `password[]` and `filter[api_key]`. */
+/** Also matches `user.password`, `password[]` and `filter[api_key]`. */
 function hasCredentialName(parameter: string): boolean {
   const end = parameter.indexOf('=');
   const name = decodeRepeatedly(end === -1 ? parameter : parameter.slice(0, end)).toLowerCase();

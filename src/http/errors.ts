@@ -1,11 +1,11 @@
 /**
- * Every error of the service: one table, one class, one form of what is wrong with a field.
- * The code is part of the contract and never changes; the message is for people and may.
+ * Every error of the service: one table, one class, one format for problems with a field. The code is part of the
+ * contract and never changes; the message is for people and may change.
  */
 
 import { hideCredentials } from './credentials.ts';
 
-/** By status: what each code says, unless its cause says something particular. */
+/** By status: the message of each code, unless the cause of the error has a more specific one. */
 const messages = {
   400: {
     INVALID_HOST: 'The Host header does not name a host (RFC 9112 section 3.2); send the address you call.',
@@ -121,11 +121,11 @@ interface ErrorKind {
 const kinds = Object.entries(messages).flatMap(([status, group]) =>
   Object.entries(group).map(([code, message]) => [code, { status: Number(status), message }] as const),
 );
-// Boundary: Object.fromEntries types its result by strings; the entries are all codes there are.
+// Boundary: Object.fromEntries has string keys in its type; the entries are exactly the codes.
 export const errorTable = Object.fromEntries(kinds) as Readonly<Record<ErrorCode, ErrorKind>>;
 
 /**
- * One problem with one field; `buildErrorDetail` makes it. `pointer` is a JSON Pointer into the body as a URI fragment
+ * One problem with one field; built by `buildErrorDetail`. `pointer` is a JSON Pointer into the body as a URI fragment
  * (RFC 6901 §6), or the parameter's name after `#/`.
  */
 export interface ErrorDetail {
@@ -140,20 +140,20 @@ export interface ErrorOptions {
   readonly details?: readonly ErrorDetail[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
-  /** Nothing is wrong, though the status is one of 5xx: the log reports no failure. */
+  /** The 5xx status is expected: the log reports no failure. */
   readonly expected?: true;
 }
 
-/** Characters of a message, at most: it may quote what was sent, which may be long. */
+/** Maximum length of a message, which may quote client input of any length. */
 const longestMessage = 1000;
 
-/** What is shown of a text that may quote what was sent. */
+/** The shown form of a text that may quote client input. */
 const toShownMessage = (text: string): string => {
   const shown = hideCredentials(text);
   return shown.length <= longestMessage ? shown : `${shown.slice(0, longestMessage - 1)}…`;
 };
 
-/** An error meant for the caller. Anything else that is thrown becomes INTERNAL_ERROR and shows nothing. */
+/** An error meant for the caller. Anything else that is thrown becomes INTERNAL_ERROR, without details. */
 export class HttpError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -178,8 +178,8 @@ export class HttpError extends Error {
 }
 
 /**
- * A 400 that names one field; `rule` is a stable word such as `minimum` or `required`.
- * @param path the field, or the names on the way to it
+ * A 400 about one field; `rule` is a stable word such as `minimum` or `required`.
+ * @param path the field, or the names on the path to it
  */
 export function createFieldError(
   path: string | readonly (string | number)[],
@@ -190,7 +190,7 @@ export function createFieldError(
   return new HttpError('VALIDATION_FAILED', { message: formatMessage([detail]), details: [detail] });
 }
 
-/** One problem. @param path the names on the way to the field; none for the whole body */
+/** One problem. @param path the names on the path to the field; empty for the whole body */
 export function buildErrorDetail(
   path: readonly (string | number)[],
   code: string,
@@ -200,13 +200,13 @@ export function buildErrorDetail(
   return { field: names.join('.') || 'body', pointer: toPointer(names), code, message };
 }
 
-/** The same problem, of a value that stands in the member `name` of the body. */
+/** The same problem in a value that is the member `name` of the body. */
 export function moveDetail(detail: ErrorDetail, name: string): ErrorDetail {
   const field = detail.pointer === '#' ? name : `${name}.${detail.field}`;
   return { ...detail, field, pointer: `${toPointer([name])}${detail.pointer.slice(1)}` };
 }
 
-/** The same problem, where the first name of its path is another. */
+/** The same problem with the first name of its path replaced. */
 export function renameDetail(detail: ErrorDetail, first: string, name: string): ErrorDetail {
   const rest = detail.pointer.indexOf('/', '#/'.length);
   const below = rest === -1 ? '' : detail.pointer.slice(rest);
@@ -218,17 +218,17 @@ export function renameDetail(detail: ErrorDetail, first: string, name: string): 
 }
 
 /**
- * The JSON Pointer of a path as a URI fragment (RFC 6901 §6): in percent-encoding, what a fragment cannot hold
- * (RFC 3986 §3.5). If it would be too long, it points to what holds the field.
+ * The JSON Pointer of a path as a URI fragment (RFC 6901 §6), percent-encoded where a fragment requires it (RFC 3986
+ * §3.5). A pointer that would be too long ends early, at a container of the field.
  */
 function toPointer(path: readonly string[]): string {
   let pointer = '#';
   for (const name of path) {
-    // Before the rest is done for it: a name may be as long as a body.
+    // Checked before encoding: a name may be as long as a body.
     if (pointer.length + name.length > longestMessage) return pointer;
     // Half a surrogate pair cannot be encoded.
     const token = name.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1');
-    // All that encodeURI leaves may stand in a fragment, but for the sign that begins one.
+    // A fragment may contain every character that encodeURI leaves unencoded, except `#`.
     const longer = `${pointer}/${encodeURI(token).replaceAll('#', '%23')}`;
     if (longer.length > longestMessage) return pointer;
     pointer = longer;
@@ -236,7 +236,7 @@ function toPointer(path: readonly string[]): string {
   return pointer;
 }
 
-/** Names the first problem, for those who read no details, and how many more there are. */
+/** Names the first problem, for readers who ignore the details, and the number of further ones. */
 export function formatMessage(details: readonly ErrorDetail[]): string {
   const [first, ...others] = details;
   if (first === undefined) return 'The request is not valid.';
@@ -244,12 +244,12 @@ export function formatMessage(details: readonly ErrorDetail[]): string {
   return `${first.field}: ${first.message}${rest}`;
 }
 
-/** @param id 0 where the path had none that could be of a resource */
+/** @param id 0 if the path had no possible id */
 export function createNotFoundError(name: string, id: number): HttpError {
   return new HttpError('NOT_FOUND', { message: `There is no ${name} ${id || 'with this id'}.` });
 }
 
-/** @returns the row that was looked for. @throws HttpError 404 where there is none */
+/** @returns the row. @throws HttpError 404 if it is undefined */
 export function requireFound<Row>(name: string, id: number, row: Row | undefined): Row {
   if (row === undefined) throw createNotFoundError(name, id);
   return row;

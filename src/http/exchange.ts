@@ -1,4 +1,4 @@
-/** One request on its way through the layers: what each has found out so far, and the context of the handler. */
+/** One request on its way through the layers: the results of each layer so far, and the context of the handler. */
 import type { Cause } from '../events/outbox.ts';
 import type { Transaction } from '../storage/database.ts';
 import type { Anonymous, Caller } from './access.ts';
@@ -10,17 +10,17 @@ import type { Unread } from './request/body.ts';
 import type { Reply } from './response/reply.ts';
 import type { Route } from './router.ts';
 
-/** What an exchange needs of the application around it. */
+/** The part of the application that an exchange needs. */
 export interface ServerContext {
-  /** The address of the service for those who name none: `http://localhost:3000`. */
+  /** The address of the service for clients that send no host: `http://localhost:3000`. */
   readonly localBase: string;
   /** The client's address. */
   addressOf(request: Request): string;
-  /** Whether it was made on this machine. */
+  /** Whether the request was made on this machine. */
   isLocal(request: Request): boolean;
   /** Epoch milliseconds. */
   now(): number;
-  /** Has its connection count as one on which something has just come. */
+  /** Restarts the idle timeout of the request's connection. */
   keepOpen(request: Request): void;
   /** Runs the request's transaction. */
   write(
@@ -47,22 +47,22 @@ export class Exchange implements HandlerContext<unknown, unknown, unknown> {
   endpoint: Endpoint | undefined = undefined;
   caller: Caller = noCaller;
   quota: QuotaState | undefined = undefined;
-  /** A limit of the operation's own, in place of the caller's. */
+  /** A limit of the operation's own, shown instead of the caller's. */
   ownQuota: OwnQuota | undefined = undefined;
   /** The media type negotiated for a success. */
   mediaType = json;
-  /** Whether the handler has compared the conditions of the request with the resource. */
+  /** Whether the handler has checked the preconditions of the request. */
   conditionsChecked = false;
-  /** Whether what the operation does not know is refused instead of ignored: see request/strict.ts. */
+  /** Whether unknown parameters and members are refused instead of ignored: see request/strict.ts. */
   strict = false;
   params: unknown = undefined;
   query: unknown = undefined;
   body: unknown = undefined;
-  /** The body as it was sent, or what stands for one that is a file. */
+  /** The body as it was sent, or the value that identifies an uploaded file. */
   bytes: Uint8Array = noBytes;
-  /** What is left of a body that was refused. */
+  /** The unread rest of a refused body. */
   unread: Unread | undefined = undefined;
-  /** What went wrong, for the log: only for errors that are not meant for the caller. */
+  /** The failure to log: only for errors that are not meant for the caller. */
   failure: unknown = undefined;
   private readonly started = Bun.nanoseconds();
   private microseconds: number | undefined = undefined;
@@ -94,7 +94,7 @@ export class Exchange implements HandlerContext<unknown, unknown, unknown> {
     return name => this.request.headers.get(name);
   }
 
-  // Functions rather than methods, so that a handler may take them apart; made only when one does.
+  // Getters of functions, not methods, so that a handler may destructure its argument; created only on use.
   get precondition(): HandlerContext<unknown, unknown, unknown>['precondition'] {
     return (bodyOf, lastModified) => {
       this.conditionsChecked = true;
@@ -134,12 +134,12 @@ export class Exchange implements HandlerContext<unknown, unknown, unknown> {
     return (work, touches) => this.serverContext.write(this, work, touches);
   }
 
-  /** Whose quota counts: the caller's, or the address's until the caller has been identified. */
+  /** The subject of the quota: the caller, or the address until the caller is identified. */
   get subject(): string {
     return this.caller === noCaller ? `ip:${this.address}` : this.caller.subject;
   }
 
-  /** Whole microseconds from the request's arrival to the first call of this. */
+  /** Whole microseconds from the request's arrival to the first call of this method. */
   elapsed(): number {
     this.microseconds ??= Math.round((Bun.nanoseconds() - this.started) / 1000);
     return this.microseconds;

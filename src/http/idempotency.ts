@@ -1,6 +1,6 @@
 /**
- * Idempotency-Key on POST: the response of the first request is stored in the transaction that did its work,
- * and given again to every repetition. A crash leaves both or neither.
+ * Idempotency-Key on POST: the response to the first request is stored in the transaction that did its work, and
+ * returned for every repetition. A crash leaves both or neither.
  */
 import { hkdfSync } from 'node:crypto';
 import { sql } from 'kysely';
@@ -16,26 +16,26 @@ import type { Reply } from './response/reply.ts';
 interface IdempotentRequest {
   readonly caller: string;
   readonly key: string;
-  /** What must be the same for a repetition: method, path, query and body. */
+  /** Method, path, query and body must be equal in a repetition. */
   readonly method: string;
   readonly path: string;
-  /** What has been parsed of the query; undefined where the operation has none. */
+  /** The parsed query; undefined if the operation has none. */
   readonly query: unknown;
   readonly body: Uint8Array;
-  /** The media type that was negotiated. */
+  /** The negotiated media type. */
   readonly mediaType: string;
 }
 
-/** A reply, and the media type it is in. */
+/** A reply and its media type. */
 interface Outcome {
   readonly reply: Reply;
-  /** That of the request, or of the first with this key: its response is given again as it was. */
+  /** That of the request, or of the first request with this key, whose response is returned unchanged. */
   readonly mediaType: string;
 }
 
-/** What is stored. */
+/** A reply as it is stored. */
 interface StoredReply extends Reply {
-  /** Missing in what older releases have stored. */
+  /** Missing in replies stored by older releases. */
   readonly negotiated?: string;
 }
 
@@ -109,8 +109,8 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
 
   return {
     /**
-     * @param confirm whether the caller may still have the response, new or stored; throws when not
-     * @throws HttpError 409 while the first request runs, 422 when this is another request
+     * @param confirm throws if the caller may not have the response any more, new or stored
+     * @throws HttpError 409 while the first request runs, 422 if the key was used for a different request
      */
     async run(
       request: IdempotentRequest,
@@ -144,15 +144,15 @@ export function createIdempotency(database: Database, clock: Clock, secrets: Sec
         throw new HttpError('IDEMPOTENCY_KEY_IN_USE', { headers: { 'Retry-After': '1' } });
       }
     },
-    /** Forgets some responses older than 24 hours; gives how many: see `removeInParts`. */
+    /** Deletes some responses older than 24 hours and returns how many: see `removeInParts`. */
     sweep: () => database.write(session => session.run(expired({ before: clock.now() - dayMs }))),
   };
 }
 
-/** Keyed: a body may hold a password, which a plain hash would give away to anyone who reads the table and guesses. */
+/** Keyed, since a body may hold a password: from a plain hash, a reader of the table could find it by guessing. */
 function hashRequest({ method, path, query, body }: IdempotentRequest, key: Buffer): string {
   const parameters = JSON.stringify(query ?? {});
-  // Without any, the hash is that of releases which knew no query: what they have stored is still given again.
+  // Without parameters the hash is that of older releases, which ignored the query: their responses are still replayed.
   const address = parameters === '{}' ? path : `${path}?${parameters}`;
   return new Bun.CryptoHasher('sha256', key).update(`${method} ${address}\n`).update(body).digest('hex');
 }

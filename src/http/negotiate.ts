@@ -10,7 +10,7 @@ export const halJson = 'application/hal+json';
 export const jsonPatch = 'application/json-patch+json';
 export const pdf = 'application/pdf';
 
-/** The name that clients may use for JSON of one version, as in `application/vnd.catalog.v1+json`. */
+/** The media type that clients may use for JSON of one version, such as `application/vnd.catalog.v1+json`. */
 export const toVendorType = (version: string) => `application/vnd.catalog.${version}+json`;
 
 /** Content codings the service can apply, best first. */
@@ -20,17 +20,17 @@ export type Coding = (typeof codings)[number];
 export type Negotiate = ReturnType<typeof createNegotiate>;
 
 const cachedHeaders = 1000;
-/** Longer headers are read each time: 1000 of those would be megabytes. */
+/** Longer headers are parsed each time: 1000 of them would take megabytes. */
 const longestCached = 300;
 
-/** The responses are cached per header value: clients repeat theirs word for word. */
+/** The results are cached per header value: clients repeat theirs word for word. */
 export function createNegotiate() {
   const mediaTypes = new LRUCache<string, { mediaType: string | undefined }>({ max: cachedHeaders });
   const encodings = new LRUCache<string, { coding: Coding | undefined | null }>({ max: cachedHeaders });
   return {
     /**
-     * The first of the offered media types that the client prefers; undefined when it accepts none. A client that accepts
-     * application/problem+json and nothing else says how errors are to look: a success is the first that is offered.
+     * The first of the offered media types that the client prefers; undefined if it accepts none. A client that accepts
+     * only application/problem+json specifies the format of errors: a success has the first type offered.
      */
     mediaType(accept: string | null, offered: readonly string[]): string | undefined {
       const first = offered[0];
@@ -42,12 +42,12 @@ export function createNegotiate() {
       if (accept.length <= longestCached) mediaTypes.set(key, { mediaType });
       return mediaType;
     },
-    /** Whether errors are wanted as application/problem+json: only when Accept names it (RFC 9457 §3). */
+    /** Whether the client wants errors as application/problem+json: only if Accept names it (RFC 9457 §3). */
     wantsProblem(accept: string | null): boolean {
       if (accept === null || !accept.toLowerCase().includes(problemJson)) return false;
       return createNegotiator(accept).mediaType([problemJson]) !== undefined;
     },
-    /** The coding to apply; undefined for none; null when the client refuses every one, and none as well. */
+    /** The coding to apply; undefined for none; null if the client refuses every coding and identity, too. */
     coding(acceptEncoding: string | null): Coding | undefined | null {
       if (acceptEncoding === null) return undefined;
       const cached = encodings.get(acceptEncoding);
@@ -71,14 +71,14 @@ function negotiateMediaType(header: string, offered: readonly string[]): string 
 }
 
 /**
- * Whether a header names nothing, which RFC 9110 §12.5.1 allows and some clients send for no preference. Empty elements
- * of a list do not count (§5.6.1).
+ * Whether a header is empty, which RFC 9110 §12.5.1 allows and some clients send for no preference. Empty list elements
+ * do not count (§5.6.1).
  */
 function isEmptyList(header: string): boolean {
   return /^[\s,]*$/.test(header);
 }
 
-/** Many clients ask for JSON "in UTF-8", which is all it can be in (RFC 8259 §8.1): that narrows nothing. */
+/** Many clients request JSON "in UTF-8", its only encoding (RFC 8259 §8.1): the parameter must not exclude anything. */
 function createNegotiator(header: string): Negotiator {
   return new Negotiator({
     headers: { accept: header.replaceAll(/;\s*charset\s*=\s*"?utf-8"?/gi, '') },
@@ -95,20 +95,20 @@ function negotiateCoding(acceptEncoding: string): Coding | undefined | null {
     headers: { 'accept-encoding': acceptEncoding },
   }) as PreferringNegotiator;
   const offered = [...codings, 'identity'];
-  // With preferences given by us, equal q-values are decided by our order, not the header's.
+  // With these preferences, equal q-values are resolved in the service's order instead of the header's.
   const [preferred] = negotiator.encodings(offered, { preferred: [...codings] });
   if (preferred === undefined) return null;
   return codings.find(coding => coding === preferred);
 }
 
-/** The media type of a Content-Type value without its parameters, in lower case. */
+/** The media type of a Content-Type value, without its parameters, in lower case. */
 function toEssence(contentType: string): string {
   const end = contentType.indexOf(';');
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
 }
 
 /**
- * Checks that a body's Content-Type and Content-Encoding are ones the operation takes.
+ * Checks that the operation accepts the Content-Type and Content-Encoding of a body.
  * @returns the media type
  * @throws HttpError 415, with Accept-Patch on PATCH (RFC 5789 §3.1), Accept-Post on POST, Accept otherwise
  */

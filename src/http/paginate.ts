@@ -15,7 +15,7 @@ const lastPage = 1_000_000_000;
 const longestCursor = 2000;
 const cursorExample = 'mK3v0c5zq1hXbGdsWzEsMjAsMjBd';
 
-/** The parameters that every collection takes. */
+/** The parameters of every collection. */
 export const pageParameters = {
   page: integerParameter(1, lastPage, { default: 1 })
     .optional()
@@ -35,8 +35,8 @@ export const pageParameters = {
 };
 
 /**
- * `sort` and `order` for a collection that can be sorted by these: public names → columns. Where `createdAt` is one of
- * them, `created_at` means the same.
+ * `sort` and `order` for a collection with these sort columns: public names → columns. If `createdAt` is among them,
+ * `created_at` means the same.
  */
 export function sortParameters(columns: Readonly<Record<string, string>>) {
   const names = Object.keys(columns);
@@ -50,10 +50,10 @@ export function sortParameters(columns: Readonly<Record<string, string>>) {
   };
 }
 
-/** What any list is sorted by → columns. */
+/** The sorts of every list → columns. */
 export const commonSorts = { id: 'id', createdAt: 'created_at' } as const;
 
-/** All that a collection takes besides its filters. */
+/** All parameters of a collection except its filters. */
 export function listParameters(columns: Readonly<Record<string, string>>) {
   return { ...sortParameters(columns), ...pageParameters };
 }
@@ -87,7 +87,7 @@ const links = z
   .object({ first: link, last: link, prev: link, next: link })
   .meta({ id: 'ListLinks', description: 'The addresses of other pages of the same list.' });
 
-/** The envelope's schema for items of one kind. @param extra what `meta` has besides */
+/** The schema of the envelope for items of one kind. @param extra further members of `meta` */
 export function buildCollectionSchema<Item extends z.ZodType>(
   item: Item,
   name: string,
@@ -107,7 +107,7 @@ export function buildCollectionSchema<Item extends z.ZodType>(
     .meta({ id: name });
 }
 
-/** One page of a list, ready to be put together; all are JSON texts. */
+/** One page of a list, ready to be assembled; all parts are JSON texts. */
 export interface PageTexts {
   readonly items: readonly string[];
   readonly meta: string;
@@ -124,13 +124,13 @@ export function formatEnvelope({ items, meta, links }: PageTexts): PageBody | Pr
 
 export type Paginator = ReturnType<typeof createPaginator>;
 
-/** @param secret the service's secret, from which the key that signs cursors is derived */
+/** @param secret the service's secret, from which the key for signing cursors is derived */
 export function createPaginator(secret: string) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'catalog cursors', 32));
   const sign = (payload: string, binding: string) =>
     createHmac('sha256', key).update(`${binding}\n${payload}`).digest().subarray(0, 12);
 
-  /** A cursor holds for one list with one filter and order: they are part of what is signed. */
+  /** A cursor is valid for one list with one filter and order: they are part of the signed text. */
   const toBinding = (list: string, conditions: readonly Condition[], order: Order) =>
     JSON.stringify([
       list,
@@ -150,7 +150,7 @@ export function createPaginator(secret: string) {
     const canonical = bytes.toString('base64url') === cursor && bytes.length > 12;
     if (!canonical || !timingSafeEqual(bytes.subarray(0, 12), sign(payload, binding)))
       throw new HttpError('INVALID_CURSOR');
-    // Boundary: the signature proves that `encode` has written the payload.
+    // Boundary: the signature proves that `encode` wrote the payload.
     const [after, value, id] = JSON.parse(payload) as [number, string | number, number];
     return after === 1 ? { after: { value, id } } : { before: { value, id } };
   }
@@ -167,7 +167,7 @@ export function createPaginator(secret: string) {
   }
 
   return {
-    /** @throws HttpError 400: parameters that exclude each other, or INVALID_CURSOR */
+    /** @throws HttpError 400 for parameters that exclude each other, or INVALID_CURSOR */
     request(
       query: PageQuery & SortQuery,
       conditions: readonly Condition[],
@@ -178,7 +178,7 @@ export function createPaginator(secret: string) {
       const order = { column, descending: query.order === 'desc' };
       return { conditions, order, page: toPageRequest(query, toBinding(list, conditions, order)) };
     },
-    /** @param items the JSON text of each row; @param extra JSON text: members that `meta` has besides */
+    /** @param items the JSON text of each row; @param extra JSON text: further members of `meta` */
     page(
       listed: Listed<unknown>,
       { conditions, order, page }: ListRequest,
@@ -199,7 +199,7 @@ export function createPaginator(secret: string) {
         return { items, meta, links: { first: buildPageLink(1), last: buildPageLink(last), prev, next } };
       }
       const binding = toBinding(list, conditions, order);
-      // An empty page was reached from a row that the way back must not skip: it starts one id past that row.
+      // The way back from an empty page must include the row that the cursor named: it starts one id past that row.
       const step = order.descending ? -1 : 1;
       const shiftKey = (at: Key | undefined, by: number) => at && { value: at.value, id: at.id + by };
       const computeEdge = (row: { sort_value: string | number; id: number } | undefined) =>
@@ -226,13 +226,13 @@ export function createPaginator(secret: string) {
   };
 }
 
-/** Parameters that say which page is shown: a link to another has its own. */
+/** Parameters that select the page; a link to another page has its own. */
 const pageNames = ['page', 'cursor', 'limit'];
 
-/** Builds a page's URL as JSON text: the request's own parameters, with the page's put in place of theirs. */
+/** Builds the URL of a page as JSON text: the parameters of the request, with those that select the page replaced. */
 function createLinker(url: RequestUrl): (pageParameter: string) => string {
   const kept = keepParameters(url, pageNames);
-  // Quoted as a whole: the parameters are the client's own text.
+  // Quoted as a whole: the parameters are client input.
   const start = JSON.stringify(`${url.base}${url.path}?${kept.map(part => `${part}&`).join('')}`).slice(
     0,
     -1,

@@ -1,10 +1,10 @@
-/** Endpoints by path and method, in the form that Bun's own router takes. */
+/** Endpoints by path and method, in the form that Bun's router takes. */
 import { type Endpoint, getOfferedTypes, type Method } from './endpoint.ts';
 import { HttpError } from './errors.ts';
 import { json, toVendorType } from './negotiate.ts';
 import type { Version } from './versions/lifecycle.ts';
 
-/** An endpoint at one address: several versions may share it. */
+/** An endpoint at one address; several versions may share the endpoint. */
 export interface Operation {
   readonly endpoint: Endpoint;
   /** The media types of its success here, preferred first. */
@@ -19,7 +19,7 @@ export interface Route {
   readonly operations: ReadonlyMap<string, Operation>;
   /** The value of Allow. */
   readonly allow: string;
-  /** Whether its requests are served before those that wait for their turn. */
+  /** Whether its requests are served before queued ones. */
   readonly bypassesQueue: boolean;
 }
 
@@ -50,10 +50,10 @@ function formatAllow(byMethod: ReadonlyMap<string, unknown>): string {
   return [...own, ...(byMethod.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }
 
-/** The path, in the numbers, of all requests that no endpoint has. */
+/** The path in the metrics of all requests without an endpoint. */
 export const unknownPath = '(unknown)';
 
-/** The route for all paths below a version's prefix that no endpoint has. */
+/** The route for all paths below a version's prefix that have no endpoint. */
 export function createUnknownRoute(version: Version): Route {
   return { path: unknownPath, version, operations: new Map(), allow: '', bypassesQueue: false };
 }
@@ -64,7 +64,7 @@ export function toBunPattern(path: string): string {
 }
 
 /**
- * The operation for a request; HEAD is served by GET (RFC 9110 §9.3.2).
+ * The operation for a request; GET also serves HEAD (RFC 9110 §9.3.2).
  * @throws HttpError 404 for an unknown path, 405 with Allow for a known one
  */
 export function pick(route: Route | undefined, method: string): Operation {

@@ -1,19 +1,19 @@
-/** The pieces that schemas of requests and representations are made of. */
+/** Building blocks for the schemas of requests and representations. */
 import { z } from 'zod';
 import { largestId } from '../storage/database.ts';
 import { buildErrorDetail, type ErrorDetail } from './errors.ts';
 
-/** PostgreSQL cannot store U+0000 and neither can store half a surrogate pair: refuse both everywhere. */
+/** PostgreSQL stores neither U+0000 nor unpaired surrogates: both are refused everywhere. */
 const isStorable = (value: string) => !value.includes('\u0000') && value.isWellFormed();
 const notStorable = {
   error: 'must not contain U+0000 or unpaired surrogates',
   params: { rule: 'characters' },
 };
 
-/** What the document says of a text that may be anything that can be stored. */
+/** The documented pattern of a text that may be anything storable. */
 export const anyText = '^[^\\u0000]*$';
 
-/** A string of at most `maximum` characters (code points, as JSON Schema counts), kept as it is sent. */
+/** A string of at most `maximum` characters (code points, as JSON Schema counts), kept as sent. */
 export const prose = (maximum: number) =>
   z
     .string()
@@ -24,14 +24,14 @@ export const prose = (maximum: number) =>
     })
     .meta({ maxLength: maximum, pattern: anyText });
 
-/** Whether a text has no more characters than that; none takes more than two units of UTF-16, so that few are counted. */
+/** Whether a text has at most `maximum` characters of one or two UTF-16 units; few texts need to be counted. */
 const hasAtMost = (value: string, maximum: number): boolean =>
   value.length <= maximum || (value.length <= 2 * maximum && [...value].length <= maximum);
 
-/** What the document says of a text that is not blank. */
+/** The documented pattern of a text that is not blank. */
 export const notBlank = '^\\s*[^\\s\\u0000][^\\u0000]*$';
 
-/** The same with surrounding whitespace removed; blank is refused. */
+/** A string like `prose`, with surrounding whitespace removed; a blank one is refused. */
 export const text = (maximum: number) =>
   z
     .string()
@@ -42,27 +42,27 @@ export const text = (maximum: number) =>
 
 export const currencyCode = z.string().regex(/^[A-Z]{3}$/, 'must be three capital letters (ISO 4217)');
 
-/** How Zod ends what it says of a value that is not there. */
+/** The end of Zod's messages about a missing value. */
 const missing = 'received undefined';
 
-/** One of a few words. Unlike `z.enum`, it says of a value that is not there that it is required. */
+/** One of a few words. Unlike `z.enum`, it reports a missing value as required. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words, { error: ({ input }) => (input === undefined ? missing : undefined) });
 
-/** An ISO 8601 moment in UTC with milliseconds, as representations carry it. */
+/** An ISO 8601 timestamp in UTC with milliseconds, as representations contain it. */
 export const timestamp = () => z.iso.datetime({ precision: 3 });
 
 export const identifier = () => z.int().min(1).max(largestId);
 
 const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
-/** What the document also says of a parameter. */
+/** What the document adds about a parameter. */
 interface Documented {
   readonly default?: number;
   readonly examples?: readonly number[];
 }
 
-/** A number in a query string. `override` is what the document says in place of the text's own schema. */
+/** A number in a query string. In the document, `override` replaces the schema of the text. */
 export const numberParameter = (documented: Documented = {}) =>
   z
     .string()
@@ -71,7 +71,7 @@ export const numberParameter = (documented: Documented = {}) =>
     .pipe(z.number())
     .meta({ override: { type: 'number', ...documented } });
 
-/** An integer in a query string, within its limits; outside them is an error, never clamped. */
+/** An integer in a query string. A value outside the limits is an error; it is never clamped. */
 export const integerParameter = (minimum: number, maximum: number, documented: Documented = {}) =>
   z
     .string()
@@ -80,13 +80,13 @@ export const integerParameter = (minimum: number, maximum: number, documented: D
     .pipe(z.int().min(minimum).max(maximum))
     .meta({ override: { type: 'integer', minimum, maximum, ...documented } });
 
-/** A parameter that names a resource by its id, in a list's filter. */
+/** A filter of a list by the id of a resource. */
 export const idFilter = (description: string) =>
   integerParameter(1, largestId, { examples: [1] })
     .optional()
     .describe(description);
 
-/** Turns the problems Zod found into the service's details: field, pointer, rule and a message for people. */
+/** Converts Zod's issues to the service's error details: field, pointer, rule and a message for people. */
 export function toErrorDetails(error: z.ZodError, prefix: readonly string[] = []): ErrorDetail[] {
   const toBound = ({ code, path }: z.core.$ZodIssue) => `${code} ${path.map(String).join('/')}`;
   const bounds = new Set(error.issues.filter(issue => !isSafeRange(issue)).map(toBound));
@@ -98,10 +98,10 @@ export function toErrorDetails(error: z.ZodError, prefix: readonly string[] = []
     });
 }
 
-/** Whether it says that an integer is beyond those that JavaScript counts with; a bound of the field's own says more. */
+/** Whether an issue reports an unsafe integer; a bound of the field itself is more specific. */
 const isSafeRange = (issue: z.core.$ZodIssue): boolean => 'note' in issue;
 
-/** A stable word for the broken rule (JSON Schema's where it has one) and what the rule requires. */
+/** The stable word for a broken rule (that of JSON Schema if there is one) and what the rule requires. */
 function describeRule(issue: z.core.$ZodIssue): { code: string; message: string } {
   if (issue.message.endsWith(missing)) return { code: 'required', message: 'is required' };
   switch (issue.code) {

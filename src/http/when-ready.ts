@@ -1,8 +1,8 @@
-/** Continues with a value: at once, or when its promise is fulfilled. */
+/** Continues with a value at once, or when its promise is fulfilled. */
 
 /**
- * Hands a value on at once, or when its promise is fulfilled. Most stages of a request have nothing to wait for, and a
- * promise that is fulfilled already would cost each of them a turn of the microtask queue.
+ * Calls `next` with a value at once, or when its promise is fulfilled. Most stages of a request have nothing to wait
+ * for, and a fulfilled promise would cost each of them a turn of the microtask queue.
  */
 export function runWhenReady<Value, Result>(
   value: Value | Promise<Value>,

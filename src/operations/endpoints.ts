@@ -1,4 +1,4 @@
-/** What operators and tools request, beside the versions: index, health, readiness, metrics and the document. */
+/** Endpoints for operators and tools, outside the versions: index, health, readiness, metrics and the document. */
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { allow, createUnauthorizedError } from '../http/access.ts';
@@ -17,18 +17,18 @@ export interface OperationsOptions {
   readonly database: Database;
   /** The text of /metrics. */
   readonly metrics: () => Promise<string>;
-  /** /metrics requires it as a bearer token; without it only this machine has access. */
+  /** The bearer token that /metrics requires; without it only this machine has access. */
   readonly metricsToken: string | undefined;
   readonly release: string;
   /** The published versions, oldest first, each with its OpenAPI document as JSON text. */
   readonly versions: readonly VersionDocument[];
   readonly docs: Docs;
   readonly isStopping: () => boolean;
-  /** Whether everything that a start makes is there. */
+  /** Whether the start-up work is done. */
   readonly isStarted: () => boolean;
 }
 
-/** What all have in common: anyone may send them, and they are not charged. */
+/** Common to all: public, and exempt from the quota. */
 const open = { tag: 'Operation', method: 'GET', access: allow.public, exemptFromQuota: true } as const;
 const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -36,7 +36,7 @@ export function createOperationEndpoints(options: OperationsOptions): Endpoint[]
   const { database, docs, versions } = options;
   const current = versions.at(-1);
   if (current === undefined) throw new Error('no version is published');
-  /** The address of a version's document: the newest is at the address that never changes. */
+  /** The path of a version's document; the newest version is at the path that never changes. */
   const toDocumentPath = ({ name }: VersionDocument) =>
     name === current.name ? '/openapi.json' : `/openapi.${name}.json`;
   return [
@@ -187,7 +187,7 @@ function createDocumentEndpoint(
   });
 }
 
-/** A page of ours. Its address may hold a token: no other page is to learn of it. */
+/** Checks that the database responds and is migrated. @throws HttpError 503 */
 async function requireReadyDatabase(database: Database): Promise<void> {
   await database.ping();
   const message = await findReasonNotToServe(database);
@@ -202,7 +202,7 @@ const localOnly =
 
 function requireToken(expected: string, authorization: string | null): void {
   const digest = (value: string) => new Bun.CryptoHasher('sha256').update(value).digest();
-  // Digests have one length, whatever was sent, and comparing them takes one time.
+  // Digests have equal length, whatever was sent, so comparing them takes constant time.
   const sent = digest(authorization ?? '');
   if (!timingSafeEqual(sent, digest(`Bearer ${expected}`))) throw createUnauthorizedError(undefined);
 }

@@ -12,13 +12,13 @@ import { replyHtml } from './text-reply.ts';
 export interface VersionDocument {
   /** As in `v1`. */
   readonly name: string;
-  /** Where its entry leads to. @param root the version's address */
+  /** The links of its entry point. @param root the address of the version */
   links(root: string): Links;
-  /** Made at the first request. */
+  /** Built on first use. */
   readonly document: () => Promise<StaticBody>;
 }
 
-/** What there is beside the versions, none of it as HAL. */
+/** The endpoints outside the versions, none of which serves HAL. */
 const beside = {
   docs: { path: '/docs', type: 'text/html' },
   openapi: { path: '/openapi.json', type: json },
@@ -32,11 +32,11 @@ const address = z.url().describe('Where it is.');
 interface Published {
   readonly release: string;
   readonly versions: readonly VersionDocument[];
-  /** The newest of them. */
+  /** The newest version. */
   readonly current: VersionDocument;
 }
 
-/** @param documentPath where a version is described */
+/** @param documentPath the path of a version's document */
 export function createIndexEndpoint(
   { release, versions, current }: Published,
   documentPath: (version: VersionDocument) => string,

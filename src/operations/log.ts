@@ -1,4 +1,4 @@
-/** Structured logs: one JSON object a line on standard output, in batches, with secrets left out. */
+/** Structured logs: one JSON object per line on standard output, written in batches, with secrets left out. */
 import { getErrorCode } from '../error-text.ts';
 import { damageAdvice, isDamage } from '../storage/damage.ts';
 
@@ -11,13 +11,13 @@ export type Log = ReturnType<typeof createLog>;
 const flushAfterMs = 100;
 const flushAtCharacters = 32_768;
 
-/** @param write gets whole lines; standard output by default */
+/** @param write receives whole lines */
 export function createLog(level: LogLevel, write: (text: string) => void, now: () => number) {
   const threshold = logLevels.indexOf(level);
   let waiting = '';
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Writes what waits; called before the process ends. */
+  /** Writes the pending lines; called before the process ends. */
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
@@ -45,7 +45,7 @@ export function createLog(level: LogLevel, write: (text: string) => void, now: (
     info: logAt('info'),
     warn: logAt('warn'),
     error: logAt('error'),
-    /** Appends a line that is complete already, its end included: for the request line, written a million times. */
+    /** Appends a complete line, including its line end: for the request line, which is written millions of times. */
     line: (wanted: LogLevel, text: string): void => {
       if (isEnabled(wanted)) append(text);
     },
@@ -58,7 +58,7 @@ export function createLog(level: LogLevel, write: (text: string) => void, now: (
 export function describeError(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: String(error) };
   const cause = error.cause === undefined ? {} : { cause: describeError(error.cause) };
-  // A code that is undefined is left out of the line.
+  // JSON.stringify leaves out an undefined code.
   return {
     error: error.name,
     code: getErrorCode(error),
@@ -69,20 +69,20 @@ export function describeError(error: unknown): LogFields {
   };
 }
 
-/** Text the reader of standard output has not taken yet, in characters, beyond which lines are dropped. */
+/** Characters that may await the reader of standard output; beyond this, lines are dropped. */
 const waitingLimit = 8 * 1024 * 1024;
-/** Milliseconds that the end of the process waits for a reader. */
+/** Milliseconds for which the exit of the process waits for the reader. */
 const finishMs = 5000;
 
 /**
- * Standard output without waiting: a reader that has stopped reading, or is gone, and a disk that is full cost log
- * lines, never requests. Once there can be written again a line says how many batches of lines are missing.
+ * Standard output without blocking: a stalled or vanished reader or a full disk costs log lines, never requests. When
+ * writing is possible again, a line reports how many batches were dropped.
  */
 export function createStandardOutput() {
   let sink = Bun.stdout.writer();
   let waiting = 0;
   let dropped = 0;
-  /** Whether the last line that was written may have lost its end. */
+  /** Whether the last line may have been cut off. */
   let isCut = false;
   let handedOver = Promise.resolve();
 
@@ -101,7 +101,7 @@ export function createStandardOutput() {
       await Promise.all(pending);
     } catch {
       drop(batches);
-      // One whose promise was rejected writes nothing from then on, and says nothing of it.
+      // A writer whose promise was rejected silently writes nothing from then on.
       if (sink === used) sink = Bun.stdout.writer();
     } finally {
       waiting -= length;
@@ -109,7 +109,7 @@ export function createStandardOutput() {
   }
 
   return {
-    /** Never throws: what cannot be written is dropped, and counted. */
+    /** Never throws: text that cannot be written is dropped and counted. */
     write(text: string): void {
       if (waiting > waitingLimit) {
         dropped++;
@@ -121,7 +121,7 @@ export function createStandardOutput() {
       isCut = false;
       try {
         const written: number | Promise<number> = sink.write(start + text);
-        // The flush may throw before this is waited for.
+        // The flush may throw before this promise is awaited.
         if (written instanceof Promise) written.catch(() => undefined);
         const pending = [written, sink.flush()].filter(result => result instanceof Promise);
         if (pending.length > 0) handedOver = handOver(pending, text.length, batches);
@@ -129,7 +129,7 @@ export function createStandardOutput() {
         drop(batches);
       }
     },
-    /** Resolves when everything written so far has been handed over, or cannot be in a few seconds. Never rejects. */
+    /** Resolves when all text has been handed over, or after a few seconds. Never rejects. */
     finish: () => Promise.race([handedOver, Bun.sleep(finishMs)]),
   };
 }

@@ -1,7 +1,7 @@
-/** How long what is due has to wait because something else is running: every request of this process shares one thread. */
+/** Measures the event loop delay: how late due callbacks run. All requests of a process share one thread. */
 import { createHistogram } from 'node:perf_hooks';
 
-/** In seconds, of the time since they were read last. */
+/** Delays in seconds, since the last reading. */
 interface LoopDelays {
   readonly p99: number;
   readonly longest: number;
@@ -13,7 +13,7 @@ export type LoopDelay = ReturnType<typeof createLoopDelay>;
 const resolution = 20;
 const nanoseconds = 1e9;
 
-/** Not `monitorEventLoopDelay`: in Bun a process has one, and who disables it disables it for all. */
+/** Avoids `monitorEventLoopDelay`: in Bun a process has only one, and disabling it disables it for all users. */
 export function createLoopDelay() {
   const histogram = createHistogram();
   let due = performance.now() + resolution;
@@ -25,7 +25,7 @@ export function createLoopDelay() {
   // The server keeps the process alive.
   timer.unref();
   return {
-    /** What was measured since the last reading, which begins the next measurement. */
+    /** The delays since the last reading; starts the next measurement. */
     read(): LoopDelays {
       const isMeasured = histogram.count > 0;
       const delays = {

@@ -129,7 +129,7 @@ function formatQueueFamilies(
     ),
   ];
   if (backlog === undefined) return counters;
-  // An empty queue is a sample as well: what is missing cannot raise an alarm.
+  // An empty queue needs a sample, too: a missing one cannot trigger an alert.
   const empty = numbers
     .filter(({ queue }) => !backlog.some(known => known.queue === queue))
     .map(({ queue }) => ({ queue, waiting: 0, oldest: null, failed: 0 }));
@@ -183,7 +183,7 @@ function formatMediaFamilies(numbers: MediaNumbers): string[] {
   ];
 }
 
-/** One metric with its help, type and samples; a sample is what follows the name. */
+/** One metric with its help, type and samples; a sample is the text after the name. */
 function formatFamily(name: string, type: string, help: string, samples: readonly string[]): string {
   const lines = samples.map(sample => `${name}${sample}`);
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.map(line => `${line}\n`).join('')}`;

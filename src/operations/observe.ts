@@ -1,4 +1,4 @@
-/** What is kept of every request: a log line and the numbers behind /metrics. */
+/** Records every request: a log line, and the numbers behind /metrics. */
 
 import { redactTarget } from '../http/credentials.ts';
 import { HttpError } from '../http/errors.ts';
@@ -19,7 +19,7 @@ export interface RouteNumbers {
   readonly status: number;
   count: number;
   seconds: number;
-  /** Requests per bucket (not cumulative); the last is for all beyond the bounds. */
+  /** Requests per bucket (not cumulative); the last bucket is for those beyond the bounds. */
   readonly buckets: number[];
 }
 
@@ -28,15 +28,15 @@ export type Observer = ReturnType<typeof createObserver>;
 const statuses = 1000;
 
 export function createObserver(log: Log, clock: Clock) {
-  // By route and then by status and method, without building a key: this runs for every request.
+  // By route, then by status and method, without building a string key: this runs for every request.
   const byRoute = new Map<string, Map<number, RouteNumbers>>();
   let damaged = 0;
-  /** How the last line began: many are written in one millisecond. */
+  /** The beginning of the last line: many lines are written in the same millisecond. */
   let moment = { at: Number.NaN, beginning: '' };
 
   function ensureNumbers(exchange: Exchange, status: number): RouteNumbers {
     const path = exchange.route?.path ?? unknownPath;
-    // A method that no endpoint has is the client's own text: it must not become a label.
+    // A method without an endpoint is client input: it must not become a label.
     const method =
       exchange.endpoint === undefined && exchange.method !== 'OPTIONS' ? '(other)' : exchange.method;
     let byStatus = byRoute.get(path);
@@ -72,7 +72,7 @@ export function createObserver(log: Log, clock: Clock) {
       if (at !== moment.at) moment = { at, beginning: formatLineBeginning(at) };
       log.line('info', formatRequestLine(exchange, status, moment.beginning));
     },
-    /** Requests that have met damaged data. */
+    /** Requests that met damaged data. */
     damage: () => damaged,
     *numbers(): Iterable<RouteNumbers> {
       for (const byStatus of byRoute.values()) yield* byStatus.values();
@@ -80,7 +80,7 @@ export function createObserver(log: Log, clock: Clock) {
   };
 }
 
-/** Where in the program it happened matters only for what was not foreseen. */
+/** Only unforeseen failures are logged with their stack. */
 function describeFailure(failure: unknown): LogFields {
   if (!(failure instanceof HttpError)) return describeError(failure);
   const cause = failure.cause === undefined ? {} : { cause: describeError(failure.cause) };
@@ -90,11 +90,11 @@ function describeFailure(failure: unknown): LogFields {
 const methodNames = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const toMethodCode = (method: string) => methodNames.indexOf(method) + 1;
 
-/** Joined: one text whose characters stand together is put into the many lines faster than a chain of texts. */
+/** Joined, since a flat string is copied into the many lines faster than a rope. */
 const formatLineBeginning = (at: number): string =>
   ['{"time":"', new Date(at).toISOString(), '","level":'].join('');
 
-/** Written by hand rather than by JSON.stringify: it is the one line that every request pays for. */
+/** Built by hand instead of by JSON.stringify, since every request pays for this line. */
 function formatRequestLine(exchange: Exchange, status: number, beginning: string): string {
   const { url, method, requestId, caller, failure } = exchange;
   const target = redactTarget(url.path, url.search);
@@ -102,7 +102,7 @@ function formatRequestLine(exchange: Exchange, status: number, beginning: string
   return `${beginning}"${level}","message":"request","method":"${method}","target":"${escapeText(target)}","status":${status},"ms":${exchange.elapsedText()},"caller":"${escapeText(caller.subject)}","requestId":"${escapeText(requestId)}"}\n`;
 }
 
-/** A text as it stands between quotation marks in JSON. None of those logged here can hold control characters. */
+/** Escapes a text for a JSON string. None of the texts logged here can hold control characters. */
 function escapeText(text: string): string {
   return text.includes('"') || text.includes('\\') ? JSON.stringify(text).slice(1, -1) : text;
 }

@@ -1,7 +1,7 @@
 /**
- * Three small pages that mails link to, for shops without pages of their own: a new password, a confirmed address,
- * and the way back to a former one. They load nothing, and send the token on only at a person's click: programs that look at the
- * links of mails use up none.
+ * Three small pages that mails link to, for shops without pages of their own: a new password, a confirmed address, and
+ * the way back to a former address. They load nothing, and send the token only when the user clicks: programs that
+ * follow links in mails use up no token.
  */
 import { buildHtmlPage, type Page } from './page.ts';
 
@@ -13,9 +13,9 @@ export interface AccountPage {
 }
 
 /**
- * The token leaves the address at once, where histories and screens show it, and is kept as the state of this entry
- * of the browser's history, which a reload keeps; so is the text of a success. Addresses are relative, so that they are
- * right behind a proxy that adds to the path.
+ * The token is removed from the address at once, since histories and screens show addresses. It is kept as the state of
+ * this entry of the browser's history, which survives a reload; so is the text after a success. Addresses are relative,
+ * so that they also work behind a proxy that adds a path prefix.
  */
 const script = `
 const [form, other] = document.forms;
@@ -112,7 +112,7 @@ ${buildNewLinkForm('Your e-mail address, for a link that sets a password and con
   ];
 }
 
-/** Shown when the link of the mail is not good any more. */
+/** Shown when the link in the mail is no longer valid. */
 const buildNewLinkForm = (label: string): string =>
   `<form data-action="v1/auth/forgot-password" data-done="If there is an account with this address, a mail with a link is on its way." hidden>
 <label>${label}

@@ -1,4 +1,4 @@
-/** The documentation page: Swagger UI over /openapi.json, with every asset served from here. */
+/** The documentation page: Swagger UI over /openapi.json. The service serves all of its files. */
 import { join } from 'node:path';
 import { computeEntityTag } from '../../http/cache/conditional.ts';
 
@@ -8,11 +8,11 @@ interface DocsAsset {
   readonly operationId: string;
   readonly summary: string;
   readonly mediaType: string;
-  /** Read, and its tag made, at the first request. */
+  /** Reads the file and computes its tag on first use. */
   read(): Promise<StaticBody>;
 }
 
-/** What is the same for all requests until the release changes. */
+/** A body that is the same for all requests until the next release. */
 export interface StaticBody {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly etag: string;
@@ -29,7 +29,7 @@ export interface Docs {
   readonly assets: readonly DocsAsset[];
 }
 
-/** Its addresses are relative, so that they are right behind a proxy that adds to the path. */
+/** Its addresses are relative, so that they also work behind a proxy that adds a path prefix. */
 const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -48,7 +48,7 @@ const page = `<!doctype html>
 export function createDocs(): Docs {
   return {
     page,
-    // The reader sets styles of elements and shows icons as data; it may talk to this service and no other.
+    // Swagger UI sets styles of elements and shows icons as data; it may connect to this service only.
     contentSecurityPolicy:
       "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     assets: [
@@ -70,7 +70,7 @@ export function createDocs(): Docs {
   };
 }
 
-/** A file of Swagger UI with one of our own after it; read once. */
+/** A file of Swagger UI followed by one of the service's own; read once. */
 function createJoinedFile(theirs: string, own: string): () => Promise<StaticBody> {
   let made: Promise<StaticBody> | undefined;
   async function read(): Promise<StaticBody> {

@@ -1,8 +1,8 @@
-/** What a person sees who opens the service's address in a browser: what it is, where to read on, first steps. */
+/** The page that the service's address shows in a browser: what the service is, further reading, first steps. */
 import { buildHtmlPage, escapeHtml, type Page } from './page.ts';
 
 export interface IndexPageOptions {
-  /** The address of the service as the request has it, without a slash at its end. */
+  /** The address of the service, taken from the request, without a trailing slash. */
   readonly base: string;
   /** The program's release. */
   readonly release: string;
@@ -10,7 +10,7 @@ export interface IndexPageOptions {
   readonly version: string;
 }
 
-/** The links are relative, so that they are right behind a proxy that adds to the path. */
+/** The links are relative, so that they also work behind a proxy that adds a path prefix. */
 export function buildIndexPage({ base, release, version }: IndexPageOptions): Page {
   const [address, current] = [escapeHtml(base), escapeHtml(version)];
   return buildHtmlPage({

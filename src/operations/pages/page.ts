@@ -1,8 +1,8 @@
-/** The frame of the service's own HTML pages: one style, light and dark, for screens of any width. They load nothing. */
+/** The frame of the service's own HTML pages: one style, light and dark, for any screen width. They load nothing. */
 
 export interface Page {
   readonly text: string;
-  /** Allows the page's own style and script, by their hashes, and requests to this service; nothing else. */
+  /** Allows only the page's own style and script, by their hashes, and requests to this service. */
   readonly contentSecurityPolicy: string;
 }
 
@@ -49,15 +49,15 @@ output:not(:empty) { display: block; margin-top: 1rem; }
 
 export interface PageContent {
   readonly title: string;
-  /** HTML; whatever comes from outside must have gone through `escapeHtml`. */
+  /** HTML; text from outside must have gone through `escapeHtml`. */
   readonly body: string;
   /** JavaScript, run at the end of the page. */
   readonly script?: string;
-  /** For a page that is one form. */
+  /** For a page that consists of one form. */
   readonly narrow?: true;
 }
 
-/** Makes a page, and the policy that it is served with. */
+/** Builds a page, and the policy that it is served with. */
 export function buildHtmlPage({ title, body, script, narrow }: PageContent): Page {
   const scriptSource = script === undefined ? '' : `script-src ${hashScript(script)}; connect-src 'self'; `;
   return {
@@ -83,5 +83,5 @@ ${narrow === true ? `<a href="./">Catalog</a>\n<article>\n<h1>${title}</h1>\n${b
 const hashScript = (text: string) =>
   `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`;
 
-/** Text as it may stand between tags and in attributes. */
+/** Escapes text for use between tags and in attributes. */
 export const escapeHtml = (text: string): string => Bun.escapeHTML(text);
