@@ -1,23 +1,22 @@
 /** Validators and conditional requests (RFC 9110 §8.8 and §13). */
 import { HttpError } from '../errors.ts';
 
-/** What a GET of the same address would carry: the strong entity tag and, where known, the last change. */
+/** The validators of a GET of the same address: the strong entity tag and, if known, the time of the last change. */
 export interface Validators {
   readonly etag: string;
-  /** Epoch milliseconds; compared as `toLastModifiedSecond` shows it. */
+  /** Epoch milliseconds; compared in the form of `toLastModifiedSecond`. */
   readonly lastModified?: number | undefined;
 }
 
-/** Characters from which a text is encoded before it is hashed. */
+/** Length from which a text is encoded before it is hashed. */
 const encodedOnce = 100_000;
 
 /**
- * A strong entity tag: 128 bits of XXH3 over the uncompressed body, the same on every replica. Tags show
- * versions of one resource apart and prove nothing, so the hash need not be a cryptographic one
- * (docs/decisions/0007).
+ * A strong entity tag: 128 bits of XXH3 over the uncompressed body, the same on every replica. Tags distinguish
+ * versions of one resource and prove nothing, so the hash need not be cryptographic (docs/decisions/0007).
  */
 export function computeEntityTag(body: string | Uint8Array): string {
-  // Each hash would encode a text by itself, which takes longer than the hash where the text is not ASCII.
+  // Otherwise each hash would encode the text, which takes longer than the hash if the text is not ASCII.
   const bytes = typeof body === 'string' && body.length > encodedOnce ? Buffer.from(body) : body;
   const high = Bun.hash.xxHash3(bytes, 0n);
   const low = Bun.hash.xxHash3(bytes, 1n);
@@ -30,9 +29,9 @@ export function formatHttpDate(milliseconds: number): string {
 }
 
 /**
- * What Last-Modified says of a change: the end of its second. What was read in that second before the change then never
- * has the same date: neither as its Last-Modified nor as the Date of its response.
- * It is shown once that second is over: until then there may be further changes in it (RFC 9110 §8.8.2.2).
+ * The Last-Modified of a change: the end of its second. A response read in that second before the change then never has
+ * the same date, neither as its Last-Modified nor as its Date. The date is shown once that second is over: until then
+ * there may be further changes in it (RFC 9110 §8.8.2.2).
  * @param milliseconds epoch milliseconds of the change
  * @returns whole seconds since the epoch
  */
@@ -42,13 +41,13 @@ export function toLastModifiedSecond(milliseconds: number): number {
 
 const conditions = ['if-match', 'if-unmodified-since', 'if-none-match', 'if-modified-since'] as const;
 
-/** Whether a request has conditions at all: without any there is nothing to compare. */
+/** Whether a request has preconditions. */
 export const hasConditions = (headers: Headers): boolean => conditions.some(name => headers.has(name));
 
 /**
- * The precedence of RFC 9110 §13.2.2 for a request whose response without preconditions would be a success.
- * What would change something is not done under a date that cannot be compared: the client wants no change that it may
- * not know of, and many changes cannot be undone. Reading goes on without (§13.1.4).
+ * Evaluates preconditions in the order of RFC 9110 §13.2.2, for a request that would succeed without them. A write is
+ * refused if its date cannot be compared: the client wants to overwrite no change it has not seen, and many writes
+ * cannot be undone. A read ignores such a date (§13.1.4).
  * @returns whether the response is 304
  * @throws HttpError 412
  */
@@ -77,7 +76,7 @@ export function evaluate(headers: Headers, method: string, current: Validators):
 const stillThere =
   'If-None-Match names the version that the resource has (* names any version); nothing was done.';
 
-/** Why If-Match does not hold. */
+/** The reason why If-Match fails. */
 function createMismatchError(header: string, { etag }: Validators, codings: 'this' | 'any'): HttpError {
   if (!header.includes('"'))
     return new HttpError('PRECONDITION_FAILED', {
@@ -103,8 +102,8 @@ function requireUnchanged(since: number, lastModified: number | undefined, readi
 }
 
 /**
- * For a request whose handler has compared nothing, since what it works on has no entity tag and no date of its own: a
- * POST, many resources at once. It must not be done unless its conditions are known to hold (RFC 9110 §13.1).
+ * Checks the preconditions of a request whose handler checked none, since its target has no entity tag and no date: a
+ * POST, or many resources at once. The request must fail unless its preconditions are known to hold (RFC 9110 §13.1).
  * @param exists whether a GET of this address has something to return
  * @throws HttpError 412
  */
@@ -123,10 +122,10 @@ export function refuseConditions(headers: Headers, exists: boolean): void {
 }
 
 /**
- * Whether a list of entity tags names the current one. The tag of a compressed response has the coding as a suffix
- * (see response/compress.ts).
- * @param codings `this`: the tag is that of the response to this very request, with its coding. `any`: the tag is that
- * of the resource, which a client may have got in any coding before it changes it
+ * Whether a list of entity tags names the current one. The tag of a compressed response has the coding as a suffix (see
+ * response/compress.ts).
+ * @param codings `this`: match the tag of the response to this request, with its coding. `any`: match the tag of the
+ * resource, which the client may have received in any coding
  */
 export function matchesEntityTag(
   header: string,
@@ -143,10 +142,10 @@ export function matchesEntityTag(
   return false;
 }
 
-/** Seconds since the epoch; undefined when the header is missing or not a date (then it is ignored, §13.1.3). */
+/** Seconds since the epoch; undefined if the header is missing or not a date (then it is ignored, §13.1.3). */
 function parseHttpDate(header: string | null): number | undefined {
   if (header === null || !/^[A-Z][a-z]{2,8},? /.test(header)) return undefined;
-  // Every form of an HTTP date is in GMT; the oldest does not say so (RFC 9110 §5.6.7).
+  // Every form of an HTTP date is in GMT; the oldest omits it (RFC 9110 §5.6.7).
   const milliseconds = Date.parse(header.endsWith(' GMT') ? header : `${header} GMT`);
   return Number.isNaN(milliseconds) ? undefined : toSeconds(milliseconds);
 }

@@ -1,9 +1,9 @@
 /**
- * Cached responses: served again as long as what they show has not changed; never longer.
+ * Cached responses, which are served only as long as the data they show is unchanged.
  *
- * Before a cached response is served, `changes.check` has notified this cache of what has been committed before the request
- * came (storage/changes/), and the responses that show any of it are gone. One that is being made when a change of
- * what it shows arrives is not cached, since it may lack the change. A list is cached when it is requested again.
+ * Before a cached response is served, `changes.check` has notified this cache of everything committed before the
+ * request arrived (storage/changes/), and affected responses have been dropped. A response under construction when such
+ * a change arrives is not cached, since it may lack the change. A list is cached on its second request.
  */
 import { LRUCache } from 'lru-cache';
 import { createBoundedMap } from '../../bounded-map.ts';
@@ -18,18 +18,18 @@ import { type Reply, revalidate } from '../response/reply.ts';
 import { runWhenReady } from '../when-ready.ts';
 import { computeEntityTag, formatHttpDate, toLastModifiedSecond } from './conditional.ts';
 
-/** Bytes of cached lists at most. */
+/** Maximum size of all cached lists in bytes. */
 const listsSize = 32 * 1024 * 1024;
-/** What a list takes besides its texts. */
+/** Size of a cached list besides its texts. */
 const listBytes = 1500;
-/** Addresses of lists that have been requested: most are requested once, and would push out those that are not. */
+/** Addresses of requested lists: most are requested only once and would evict lists that are requested repeatedly. */
 const noticedLists = 5000;
-/** Dates of the last seconds that were shown: many resources are made in one. */
+/** Formatted dates: many resources are created in the same second. */
 const cachedDates = 1000;
 
 /**
- * @returns a function that makes 200 with a representation, its entity tag and date, once for all requests for it:
- * one object, since what is not in the processor's cache costs more than what is done with it
+ * @returns a function that creates a 200 with a representation, its entity tag and date. All requests share this one
+ * object, since reading memory that is not in the processor's cache costs more than the work done with it
  */
 function createCachedReplies() {
   const dates = createBoundedMap<number, string>(cachedDates);
@@ -48,11 +48,11 @@ function createCachedReplies() {
   });
 }
 
-/** A list as it was made: its body, and the rows that it shows in their order. */
+/** A list as it was read: its body, and the rows that it shows in their order. */
 interface MadeList {
   readonly body: PageBody;
   readonly rows: readonly Key[];
-  /** Whether it would soon be another without any change: it is not kept. */
+  /** Whether the list would soon differ without any change: it is not cached. */
   readonly isProvisional?: boolean;
 }
 
@@ -60,11 +60,11 @@ interface CachedList extends ListRequest {
   readonly key: string;
   readonly bytes: number;
   readonly rows: readonly Key[];
-  /** A promise while it is being made. */
+  /** A promise while the list is under construction. */
   readonly reply: Reply | Promise<Reply>;
 }
 
-/** @param collections those that the lists show something of; filters name values of the first */
+/** @param collections the collections that the lists show data of; filters name values of the first one */
 export function createCachedLists(
   { changes }: Pick<Database, 'changes'>,
   collections: readonly [Collection, ...Collection[]],
@@ -79,7 +79,7 @@ export function createCachedLists(
   const making = new Map<string, CachedList>();
   const noticed = createBoundedMap<number, true>(noticedLists);
 
-  /** Whether an address has been requested before; about one in a million is taken for another. */
+  /** Whether an address has been requested before. About one in a million is mistaken for another. */
   function isNoticed(key: string): boolean {
     const short = Bun.hash.xxHash32(key);
     if (noticed.get(short) !== undefined) return true;
@@ -121,7 +121,7 @@ export function createCachedLists(
             listBytes + countBytes(key) + (typeof body === 'string' ? countBytes(body) : body.byteLength);
           const list: CachedList = { ...request, key, bytes, rows, reply };
           made.set(key, list);
-          // A list that is longer than all may be together is not kept.
+          // A list larger than the limit of all lists is not cached.
           if (made.peek(key) === list) index.add(list);
         }
         return reply;
@@ -152,22 +152,22 @@ export function createCachedLists(
   }
   return {
     /**
-     * @param key names the response: the complete address it was requested at
-     * @param requested what the address means; not called where the response is known
-     * @param make reads the list as it is then
+     * @param key identifies the response: the complete requested address
+     * @param requested the meaning of the address; not called if the response is cached
+     * @param make reads the current list
      */
     respond: (key: string, requested: () => ListRequest, make: (request: ListRequest) => Promise<MadeList>) =>
       runWhenReady(changes.check(), () => respond(key, requested, make)),
   };
 }
 
-/** What a response shows: the body, and the epoch milliseconds of its last change. */
+/** The body of a response, and the epoch milliseconds of its last change. */
 export interface Shown {
   readonly body: string;
   readonly lastModified: number;
 }
 
-/** @param show what is shown of a row; throws when there is none */
+/** @param show the representation of a row; throws if there is none */
 export function createCachedResources<Row extends { readonly id: number }>(
   { changes }: Pick<Database, 'changes'>,
   rows: CachedRows<Row, Reply>,
@@ -193,7 +193,7 @@ export function createCachedResources<Row extends { readonly id: number }>(
   }
   return {
     respond(id: number): Reply | Promise<Reply> {
-      // What is read now is new without a check.
+      // A row read now is current without a check.
       if (rows.get(id) === undefined) return respond(id);
       return runWhenReady(changes.check(), () => respond(id));
     },

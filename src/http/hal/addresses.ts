@@ -2,7 +2,7 @@
 import { isCredential } from '../credentials.ts';
 import type { RequestUrl } from '../endpoint.ts';
 
-/** Where the version of the request begins: `https://shop.example/v1`. */
+/** The root address of the request's version: `https://shop.example/v1`. */
 function getVersionRoot({ base, path }: RequestUrl): string {
   const end = path.indexOf('/', 1);
   return `${base}${end === -1 ? path : path.slice(0, end)}`;
@@ -20,12 +20,12 @@ export function buildSelfAddress(url: RequestUrl): string {
   return `${base}${path}${kept.length === 0 ? '' : `?${kept.join('&')}`}`;
 }
 
-/** What clients send though a URI may not hold it (RFC 3986 §3.4). */
+/** Characters that clients send although a URI may not contain them (RFC 3986 §3.4). */
 const notInQuery = /[^\w.~!$'()*+,;=:@/?%&-]/g;
 
 /**
- * Filters that are called as credentials may be, by the lists that have them: `attr.key` is one of a scale. A link
- * without its filter would lead on through another list.
+ * Filters whose names look like those of credentials, by the lists that have them: `attr.key` may be the key of a
+ * scale. A link without its filter would continue in another list.
  */
 const filters: readonly { readonly path: RegExp; readonly name: RegExp }[] = [
   { path: /^\/[^/]+\/(?:products|search)$/, name: /^attr\./ },
@@ -33,8 +33,8 @@ const filters: readonly { readonly path: RegExp; readonly name: RegExp }[] = [
 ];
 
 /**
- * The parameters of a query that a link repeats, as they were sent: none that holds a credential, and none of `dropped`.
- * @param dropped names as they are when decoded: `%70age` is `page` (RFC 3986 §6.2.2.2)
+ * The query parameters that a link repeats, as sent, except those that hold a credential and those in `dropped`.
+ * @param dropped decoded names: `%70age` is `page` (RFC 3986 §6.2.2.2)
  */
 export function keepParameters({ path, search }: RequestUrl, dropped: readonly string[]): string[] {
   const filter = filters.find(list => list.path.test(path))?.name;

@@ -1,6 +1,6 @@
 /**
- * The start for a program that knows one address and follows links: each version's own path leads to its collections,
- * as plain addresses in JSON and as HAL links, templated (RFC 6570) where an id or a query belongs to them.
+ * The entry point for programs that know one address and follow links. The path of each version leads to its
+ * collections, as plain addresses in JSON and as HAL links, templated (RFC 6570) if they take an id or a query.
  */
 import { z } from 'zod';
 import { allow } from '../access.ts';
@@ -17,7 +17,7 @@ interface Described {
   readonly endpoints: readonly Endpoint[];
 }
 
-/** A place to go to from the entry: relation, path below the version, template of it. */
+/** A target of the entry point: its relation, its path below the version, and the template of that path. */
 interface Destination {
   readonly relation: string;
   readonly path: string;
@@ -26,7 +26,7 @@ interface Destination {
   readonly isHal: boolean;
 }
 
-/** Collections and single resources by their id; what is nested is found from there. */
+/** Collections, and single resources by their id; nested resources are reached from there. */
 function findDestinations(endpoints: readonly Endpoint[]): Destination[] {
   return endpoints.flatMap(({ method, path, operationId, query, responses }) => {
     const segments = path.split('/').slice(1);
@@ -56,7 +56,7 @@ export function buildEntryLinks({ endpoints }: Pick<Described, 'endpoints'>, roo
   );
 }
 
-/** GET of the version's own path. */
+/** GET of the version's root path. */
 export function createEntryEndpoint(version: Described): Endpoint {
   const { name, contract, endpoints } = version;
   const destinations = findDestinations(endpoints);

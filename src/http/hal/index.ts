@@ -1,6 +1,6 @@
 /**
- * application/hal+json (draft-kelly-json-hal): a representation with `_links` and `_embedded`, given to those
- * whose Accept prefers it. A link stands there only while what it leads to is possible for the caller.
+ * application/hal+json (draft-kelly-json-hal): a representation with `_links` and `_embedded`, for clients whose Accept
+ * prefers it. A link is present only while its target is possible for the caller.
  */
 import { z } from 'zod';
 import { halJson, json } from '../negotiate.ts';
@@ -10,27 +10,27 @@ import type { ReplyOptions } from '../response/reply.ts';
 
 export interface Link {
   readonly href: string;
-  /** What to send; GET when it is not given. */
+  /** The method to send; GET if absent. */
   readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Whether `href` is a URI template (RFC 6570). */
   readonly templated?: boolean;
-  /** The media type to accept there; as HAL when it is not given. */
+  /** The media type to accept there; HAL if absent. */
   readonly type?: string;
 }
 
 export type Links = Readonly<Record<string, Link>>;
 
-/** More than an address can have whose request fits into the 16 KiB of a head, also with each character escaped. */
+/** Longer than any address whose request fits into the 16 KiB of a head, even with every character escaped. */
 const longestHref = 65_536;
 
-/** As long as the address of the request, whose parameters it repeats. */
+/** Without a limit of its own: as long as the address of the request, whose parameters it repeats. */
 const href = z.url().meta({ examples: ['https://shop.example/v1/orders/1'] });
 
 export const link = z
   .object({ href, method: z.enum(['POST', 'PUT', 'PATCH', 'DELETE']).optional() })
   .meta({ id: 'Link', example: { href: 'https://shop.example/v1/orders/1' } });
 
-/** A link whose address may be a template, as those of entry points are. */
+/** A link whose address may be a template, as in entry points. */
 const templatedLink = z
   .object({
     href: z
@@ -64,12 +64,12 @@ export const entryLinksSchema = z
     ],
   });
 
-/** `_embedded` where nothing is: HAL always has it here. */
+/** An empty `_embedded`: HAL representations here always have the member. */
 export const nothingEmbedded = z.object({});
 
 type Named<Names extends readonly string[], S> = { [Name in Names[number]]: S };
 
-/** The schema of `_links`: those that are always there, and those that come and go. */
+/** The schema of `_links`: links that are always present, and optional ones. */
 export function buildLinksSchema<
   const Always extends readonly string[],
   const Sometimes extends readonly string[] = [],
@@ -109,7 +109,7 @@ function buildHalCollectionSchema(item: z.ZodType, relation: string, collection:
 }
 
 /**
- * The schemas of a page of a collection, as JSON and as HAL.
+ * The schemas of a page of a collection, in JSON and in HAL.
  * @param relation the name of the items in HAL
  */
 export function buildPageSchemas(
@@ -126,13 +126,13 @@ export function buildPageSchemas(
 export const isHal = (mediaType: string): boolean => mediaType === halJson;
 
 /**
- * The date of a representation's last change. HAL has none: its links change with more than the resource.
+ * The Last-Modified option of a representation. HAL has none: its links change with more than the resource.
  * @param milliseconds epoch milliseconds of the resource's last change
  */
 export const buildDateOptions = (mediaType: string, milliseconds: number): ReplyOptions =>
   isHal(mediaType) ? {} : { lastModified: milliseconds };
 
-/** The links of what is at the address `self`, the one to itself before the others. */
+/** The link to `self`, followed by other links. */
 export const addSelfLink = (self: string, others: Links = {}): Links => ({ self: { href: self }, ...others });
 
 /** A resource with its links, as HAL. */
@@ -144,19 +144,19 @@ export function toHal(
   return { ...resource, _links: links, _embedded: embedded };
 }
 
-/** The same of a resource that is JSON text of an object with members, with nothing embedded: JSON text. */
+/** Adds links and an empty `_embedded` to a resource that is the JSON text of a non-empty object. Returns JSON text. */
 export function toHalText(resource: string, links: Links): string {
   return `${resource.slice(0, -1)},"_links":${JSON.stringify(links)},"_embedded":{}}`;
 }
 
-/** The links of one who may change and delete what is at this address; none for others. */
+/** The links to change and delete the resource at this address; none without permission. */
 export function changeLinks(href: string, mayWrite: boolean): Links {
   return mayWrite ? { edit: { href, method: 'PATCH' }, delete: { href, method: 'DELETE' } } : {};
 }
 
 /**
- * A page, whose items are HAL already, as HAL.
- * @param relation the name the items are embedded under: the collection's, in the plural
+ * A page in HAL, whose items are already in HAL.
+ * @param relation the name that the items are embedded under: the collection's, in the plural
  * @param self the address of this page
  */
 export function toHalCollection(

@@ -1,4 +1,4 @@
-/** Addresses in examples: those of the document's own operations, for resources whose id is 1. */
+/** Addresses in examples: those of the document's own operations, for resources with the id 1. */
 import { isObject } from '../../json-object.ts';
 import { addSelfLink } from '../hal/index.ts';
 import type { SchemaObject } from './schemas.ts';
@@ -9,7 +9,7 @@ type Named = Readonly<Record<string, SchemaObject>>;
 const host = 'https://shop.example';
 const toExampleAddress = (path: string) => host + path.replaceAll(/\{\w+\}/g, '1');
 
-/** What relations lead to whose name does not say it. */
+/** The targets of relations whose name does not show it. */
 const targetNames: Readonly<Record<string, string>> = {
   pay: 'payment',
   passwordReset: 'password-reset',
@@ -18,7 +18,7 @@ const targetNames: Readonly<Record<string, string>> = {
 };
 const changes: Readonly<Record<string, string>> = { edit: 'PATCH', delete: 'DELETE' };
 
-/** The schemas with examples whose links lead where the paths say that they do. */
+/** Returns the schemas with the links in their examples pointing to the documented paths. */
 export function addAddresses(schemas: Named, paths: Paths): Record<string, SchemaObject> {
   const places = findPlaces(paths);
   return Object.fromEntries(
@@ -33,7 +33,7 @@ export function addAddresses(schemas: Named, paths: Paths): Record<string, Schem
   );
 }
 
-/** The path that shows what a schema describes: of several `/v1/users/{id}` before `/v1/me`, and otherwise the shortest. */
+/** Finds the path of each schema's resource: `/v1/users/{id}` is preferred to `/v1/me`, otherwise the shortest. */
 function findPlaces(paths: Paths): Map<string, string> {
   const places = new Map<string, string>();
   const rank = (path: string) => (path.endsWith('}') ? 0 : 1000) + path.length;
@@ -41,7 +41,7 @@ function findPlaces(paths: Paths): Map<string, string> {
   for (const method of ['get', 'put', 'post']) {
     for (const [path, item] of sorted) {
       const { responses } = toObject(item[method]);
-      // What an action responds with is shown by the resource that it is an action of.
+      // The resource of an action shows the representation that the action returns.
       const place = method === 'get' ? path : path.slice(0, path.lastIndexOf('}') + 1);
       for (const [, name = ''] of JSON.stringify(responses ?? {}).matchAll(/\/schemas\/(\w+)"/g))
         if (!places.has(name)) places.set(name, place);
@@ -50,7 +50,7 @@ function findPlaces(paths: Paths): Map<string, string> {
   return places;
 }
 
-/** An example of what is at `path`, and of what it holds. */
+/** Sets the links of an example at `path`, and of its parts. */
 function locateExample(example: unknown, path: string, paths: Paths): unknown {
   const { _links, _embedded, links, data, ...members } = toObject(example);
   const isList = 'meta' in members;
@@ -72,7 +72,7 @@ function locateExample(example: unknown, path: string, paths: Paths): unknown {
   const listLinks = addSelfLink(toExampleAddress(path), { first: page, last: page });
   const own = Object.entries(toObject(_links)).map(([name, link]) => {
     const target = linkTo(name, path, paths) ?? link;
-    // Beside HAL some links are the address alone.
+    // Outside HAL some links are only the address.
     return [name, typeof link === 'string' ? toObject(target).href : target];
   });
   const parts = Object.entries(toObject(_embedded)).map(([name, part]) => {
@@ -91,7 +91,7 @@ function locateExample(example: unknown, path: string, paths: Paths): unknown {
   };
 }
 
-/** The first page, with the parameters that the list requires. */
+/** The address of the first page, with the required parameters of the list. */
 function buildPageAddress(path: string, paths: Paths): string {
   const { parameters } = toObject(paths[path]?.get);
   const wanted = (Array.isArray(parameters) ? parameters.map(toObject) : []).filter(
@@ -118,7 +118,7 @@ const findEmbeddedPath = (relation: string, path: string, paths: Paths): string 
 const findResourcePath = (relation: string, paths: Paths): string | undefined =>
   Object.keys(paths).find(path => path.endsWith(`/${targetNames[relation] ?? relation}s/{id}`));
 
-/** The path of one of a collection: below it, or in the collection of the same name beside it. */
+/** The path of a member of a collection: below it, or in a collection of the same name elsewhere. */
 function findMemberPath(collection: string, paths: Paths): string | undefined {
   const name = collection.slice(collection.lastIndexOf('/'));
   const isBelow = (path: string) => path.startsWith(`${collection}/{`) && path.endsWith('}');

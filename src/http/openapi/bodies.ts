@@ -1,4 +1,4 @@
-/** Bodies of requests and successes, in every media type they may have. */
+/** Bodies of requests and successes, in every media type that they may have. */
 import { isObject } from '../../json-object.ts';
 import {
   type BodySpec,
@@ -27,7 +27,7 @@ export function buildRequestBody(body: BodySpec, schemas: Schemas): SchemaObject
   return { required, description: 'The body.', content: Object.fromEntries(content) };
 }
 
-/** A form: its file, and the texts beside it. */
+/** A form: its file, and the texts besides it. */
 function buildFormBody({ texts }: UploadSpec, schemas: Schemas): SchemaObject {
   const { properties, ...schema } = schemas.of(texts, 'input');
   const file = {
@@ -42,13 +42,13 @@ function buildFormBody({ texts }: UploadSpec, schemas: Schemas): SchemaObject {
   };
 }
 
-/** The JSON Patch that does what a partial object does. */
+/** The JSON Patch equivalent to a partial object. */
 function buildPatch(partial: unknown): SchemaObject[] {
   if (!isObject(partial)) return [];
   return Object.entries(partial).map(([name, value]) => ({ op: 'replace', path: `/${name}`, value }));
 }
 
-/** @param version whose media type is served beside JSON; undefined for what stands beside the versions */
+/** @param version the version, whose media type is also served; undefined for endpoints outside the versions */
 export function buildSuccessResponse(
   endpoint: Endpoint,
   status: number,
@@ -58,7 +58,7 @@ export function buildSuccessResponse(
 ): SchemaObject {
   const hasBody = spec.schema !== undefined || spec.mediaType !== undefined;
   const own = getSuccessHeaders(endpoint, status, hasBody);
-  // A reference has a description of its own in OpenAPI 3.1.
+  // In OpenAPI 3.1 a reference may have its own description.
   if (!hasBody && own.length === 0 && spec.headers === undefined)
     return { $ref: '#/components/responses/NoContent', description: spec.description };
   return {
@@ -71,7 +71,7 @@ export function buildSuccessResponse(
 function getSuccessHeaders(endpoint: Endpoint, status: number, hasBody: boolean): ParticularHeader[] {
   const own: ParticularHeader[] = [];
   if (hasBody) own.push('Content-Encoding');
-  // What must not be repeated holds credentials, and what holds credentials is never tagged.
+  // Responses that must not be repeated hold credentials, and those are never tagged.
   const isTagged = endpoint.method === 'GET' ? isConditional(endpoint) : endpoint.idempotent !== false;
   if (hasBody && isTagged) own.push('ETag', 'Last-Modified');
   if (status === 201) own.push('Location');
@@ -80,8 +80,8 @@ function getSuccessHeaders(endpoint: Endpoint, status: number, hasBody: boolean)
 }
 
 /**
- * Where JSON is one of several, it is the `content`, and `x-alternative-content` has the others in the same form:
- * what is generated from the document then reads JSON, which is what a request that names no type gets.
+ * If JSON is one of several media types, it is the `content`, and `x-alternative-content` describes the others in the
+ * same form. Code generated from the document then reads JSON, which is the response to a request that names no type.
  */
 function buildSuccessContent(
   endpoint: Endpoint,
@@ -91,7 +91,7 @@ function buildSuccessContent(
 ): SchemaObject {
   const usual = version === undefined ? [json] : [json, toVendorType(version)];
   const types = getMediaTypes(endpoint, spec, usual);
-  // One of several, by what the file is: a client reads bytes in any case.
+  // The type depends on the file; clients read bytes in any case.
   if (types.every(type => type.startsWith('image/')))
     return { content: { 'image/*': buildFileBody('image/*') } };
   const schema = spec.schema === undefined ? undefined : schemas.of(spec.schema, 'output');
@@ -110,13 +110,13 @@ function buildSuccessContent(
   return { content: { [json]: usually }, ...others };
 }
 
-/** A component shows its own example. */
+/** The component of a reference has its own example. */
 function buildJsonBody(schema: SchemaObject, example: unknown, schemas: Schemas): SchemaObject {
   if (schema.$ref !== undefined && example === undefined) return { schema };
   return { schema, example: example ?? schemas.example(schema, 'all') };
 }
 
-/** Bytes, which OpenAPI 3.1 describes by their media type. */
+/** Bytes, which OpenAPI 3.1 describes by media type. */
 const buildFileBody = (type: string): SchemaObject => ({
   schema: { contentMediaType: type },
   example: '…',

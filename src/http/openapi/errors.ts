@@ -1,4 +1,4 @@
-/** The errors of the document: which of them an endpoint may send, and one shared response for each status. */
+/** The errors of the document: those that each endpoint may send, and a shared response for each status. */
 import { STATUS_CODES } from 'node:http';
 import type { Endpoint } from '../endpoint.ts';
 import { buildErrorDetail, type ErrorCode, errorTable } from '../errors.ts';
@@ -9,7 +9,7 @@ import type { SchemaObject, Schemas } from './schemas.ts';
 
 const codes = Object.keys(errorTable).filter((code): code is ErrorCode => code in errorTable);
 
-/** Whether a GET has an entity tag, so that it may be 304. */
+/** Whether an endpoint is a GET with an entity tag, which may respond 304. */
 export function isConditional({ method, responses }: Endpoint): boolean {
   const success = responses[200];
   return method === 'GET' && (success?.schema !== undefined || success?.tagged === true);
@@ -19,23 +19,23 @@ export function honoursIdempotency({ method, idempotent }: Endpoint): boolean {
   return method === 'POST' && idempotent !== false;
 }
 
-/** The codes that any endpoint may send: named once, with what every path has. */
+/** The codes that any endpoint may send: described once, with the parts that every path has. */
 export const commonErrors: readonly ErrorCode[] = [
   'INVALID_HOST',
-  // Where `Prefer: handling=strict` is all that is checked, too.
+  // Even without parameters and body, `Prefer: handling=strict` is checked.
   'VALIDATION_FAILED',
   'METHOD_NOT_ALLOWED',
   'NOT_ACCEPTABLE',
   'INTERNAL_ERROR',
 ];
 
-/** The codes that an endpoint may send: its own and those of the layers, in the order of the table. */
+/** The codes that an endpoint may send, its own and those of the layers, in the order of the table. */
 export function collectErrors(endpoint: Endpoint): ErrorCode[] {
   const found = new Set<ErrorCode>([...generateLayerErrors(endpoint), ...(endpoint.errors ?? [])]);
   return codes.filter(code => found.has(code));
 }
 
-/** Of every endpoint that uses the database, and those are all that a quota counts. */
+/** Errors of every endpoint that uses the database, which are exactly those that a quota counts. */
 const fromDatabase = [
   'RATE_LIMITED',
   'DATABASE_UNAVAILABLE',
@@ -44,7 +44,7 @@ const fromDatabase = [
   'DATABASE_DAMAGED',
 ] as const;
 
-/** The steps of app.ts, in their order. */
+/** The errors of the stages of app.ts, in their order. */
 function* generateLayerErrors(endpoint: Endpoint): Generator<ErrorCode> {
   const { method, access, body, params } = endpoint;
   yield* commonErrors;
@@ -83,7 +83,7 @@ const headersByStatus: Readonly<Record<number, readonly ParticularHeader[]>> = {
   503: ['Retry-After'],
 };
 
-/** The shared response of a status, with every code that has it. */
+/** The shared response of a status, with all its codes. */
 export function buildErrorResponse(status: number, schemas: Schemas): SchemaObject {
   const own = codes.filter(code => errorTable[code].status === status);
   const base = schemas.named('Error', buildErrorSchema(schemas));
@@ -113,7 +113,7 @@ export function buildErrorResponse(status: number, schemas: Schemas): SchemaObje
   };
 }
 
-/** The statuses whose body some resources keep to `{error}`. */
+/** The statuses whose body is only `{error}` for some resources. */
 export const plainStatuses: readonly number[] = [400, 404];
 
 /** `400` → `PlainBadRequest`. */
@@ -129,7 +129,7 @@ export function buildPlainResponse(status: number, schemas: Schemas): SchemaObje
   });
   const shared = buildErrorResponse(status, schemas);
   const example = { error: status === 404 ? 'There is no todo 7.' : 'title: is required' };
-  // Boundary: buildErrorResponse has just made it.
+  // Boundary: buildErrorResponse built it.
   const content = shared.content as Record<string, SchemaObject>;
   return { ...shared, content: { ...content, [json]: { schema, example } } };
 }

@@ -1,4 +1,4 @@
-/** A value that fits a JSON Schema, for schemas that come without an example of their own. */
+/** Builds a value that matches a JSON Schema, for schemas without an example. */
 import { isObject } from '../../json-object.ts';
 
 export type SchemaObject = { readonly [keyword: string]: unknown };
@@ -6,8 +6,8 @@ export type SchemaObject = { readonly [keyword: string]: unknown };
 type Resolve = (reference: string) => SchemaObject;
 
 /**
- * The schema's own example where it has one, else one made of its parts; always the same for the same schema.
- * @param members whether optional members of objects are shown
+ * The schema's own example if it has one, else one built from its parts; the same schema always gives the same example.
+ * @param members whether optional members of objects are included
  */
 export function buildExample(schema: SchemaObject, members: 'all' | 'required', resolve: Resolve): unknown {
   const { $ref, examples, const: only, default: fallback, enum: values } = schema;
@@ -44,7 +44,7 @@ function buildObjectExample(
   const required = Array.isArray(schema.required) ? schema.required : [];
   const properties = Object.entries(requireSchema(schema.properties ?? {}));
   const shown = properties.filter(([name]) => members === 'all' || required.includes(name));
-  // If nothing is required, an empty object would show nothing.
+  // If no member is required, an empty object would show nothing.
   const chosen = shown.length === 0 ? properties.slice(0, 1) : shown;
   return Object.fromEntries(chosen.map(([name, part]) => [name, buildPart(part)]));
 }

@@ -1,4 +1,4 @@
-/** The headers of responses, as shared components. */
+/** Response headers, as shared components. */
 import { addValueTexts, type SchemaObject } from './schemas.ts';
 
 interface HeaderObject {
@@ -11,7 +11,7 @@ interface HeaderObject {
 const entityTag = '^(W/)?"[\\x21\\x23-\\x7e]+"$';
 const httpDate = 'Thu, 15 Jan 2026 09:30:00 GMT';
 
-/** Visible text, as header values are. */
+/** Printable ASCII, as in header values. */
 export const buildLineSchema = (maxLength = 1024): SchemaObject => ({
   type: 'string',
   maxLength,
@@ -37,10 +37,10 @@ const createHeaderBuilder =
     example,
   });
 const header = createHeaderBuilder(false);
-/** One that is there whenever its kind of response is. */
+/** A header that is always present in its kind of response. */
 const always = createHeaderBuilder(true);
 
-/** On every response; the one that is not required, to browsers only. */
+/** Headers of every response; the optional one is only sent to browsers. */
 const common = {
   'X-Request-ID': always(
     'The X-Request-ID of the request, or one made here where it has none that is fit; logs carry the same.',
@@ -78,8 +78,8 @@ const common = {
 };
 
 /**
- * On any response too, for browsers and developers, or seldom: described once, with HEAD and OPTIONS. With each response
- * the seldom ones alone would be a twenty-fifth of the document.
+ * Other headers that any response may have: for browsers and developers, or rare. They are described once, with HEAD
+ * and OPTIONS: repeating only the rare ones for each response would take 4% of the document.
  */
 const occasional = {
   'Preference-Applied': header(
@@ -183,7 +183,7 @@ export type ParticularHeader = keyof typeof particular | keyof typeof occasional
 // Boundary: Object.keys types its result as string[]; the record has these keys and no others.
 export const occasionalHeaders = Object.keys(occasional) as readonly (keyof typeof occasional)[];
 
-/** The headers of every response, and those of this one. */
+/** The common headers, and those of one response. */
 export function buildHeaders(
   own: readonly ParticularHeader[],
   extra: Readonly<Record<string, string>> = {},

@@ -1,4 +1,4 @@
-/** Endpoints → OpenAPI 3.1: the document says what the code does because it is made from the same schemas. */
+/** Endpoints → OpenAPI 3.1: the document matches the code because both use the same schemas. */
 import { takeTurn } from '../../turns/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ErrorCode } from '../errors.ts';
@@ -23,17 +23,17 @@ import { description, summary, tagTexts, title } from './text.ts';
 export interface DocumentOptions {
   /** Endpoints below the version's prefix. */
   readonly resources: readonly Endpoint[];
-  /** Endpoints beside the versions. */
+  /** Endpoints outside the versions. */
   readonly operations: readonly Endpoint[];
-  /** Its `contract` is `info.version`. */
+  /** The described version; its `contract` is `info.version`. */
   readonly version: Version;
-  /** BASE_URL. A proxy may take its path off the paths of requests. */
+  /** BASE_URL. A proxy may remove its path from the paths of requests. */
   readonly base?: string | undefined;
 }
 
 /**
- * The same document for the same endpoints, member by member in the same order. It takes some hundred milliseconds,
- * and so is made in slices.
+ * Builds the document. The same endpoints give the same document, in the same order of members. It takes some hundred
+ * milliseconds, and is therefore built in slices.
  */
 export async function openApiDocument({
   resources,
@@ -73,7 +73,7 @@ export async function openApiDocument({
     },
     servers: [
       {
-        // Without the host: what is tried on the page of the documentation has to stay with the one that it is from.
+        // Without the host: requests from the documentation page must go to the host that served the page.
         url: URL.parse(base)?.pathname ?? '/',
         description: 'The service that serves this document, in production or elsewhere.',
         'x-internal': false,
@@ -122,7 +122,7 @@ function buildTags(endpoints: readonly Endpoint[]): SchemaObject[] {
   }));
 }
 
-/** The responses that operations refer to, by name. */
+/** The shared responses that operations refer to, by name. */
 function buildSharedResponses(
   endpoints: readonly Endpoint[],
   schemas: Schemas,
@@ -166,7 +166,7 @@ function buildSharedResponses(
   };
 }
 
-/** The components of a kind that the document refers to: one that nothing uses would only mislead. */
+/** The components of a kind that the document refers to; unused ones would be misleading. */
 function keepUsed(
   components: Readonly<Record<string, object>>,
   kind: string,

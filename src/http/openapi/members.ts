@@ -1,4 +1,4 @@
-/** Descriptions of members that mean the same in all bodies; a schema that has more to say has a description of its own. */
+/** Descriptions of members with the same meaning in all bodies. A schema that needs more has its own description. */
 export const memberTexts: Readonly<Record<string, string>> = {
   _embedded: 'What belongs to it, by relation (HAL).',
   _links: 'Where to go from here, by relation.',
@@ -95,7 +95,7 @@ export const memberTexts: Readonly<Record<string, string>> = {
   weight: 'How much it weighs; null where that is not known.',
 };
 
-/** What links lead to, by relation, where they are called the same everywhere. */
+/** The targets of links by relation, if the relation means the same everywhere. */
 export const linkTexts: Readonly<Record<string, string>> = {
   author: 'Who wrote it.',
   cancel: 'Cancels it; there while that is possible.',

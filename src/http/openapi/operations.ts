@@ -1,4 +1,4 @@
-/** One path of the document: its endpoints; and what every path has, HEAD and OPTIONS. */
+/** A path of the document with its operations; and HEAD and OPTIONS, which every path has. */
 import { takeTurn } from '../../turns/index.ts';
 import type { Access } from '../access.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -27,7 +27,7 @@ export async function buildPathItem(route: Route, schemas: Schemas): Promise<Sch
   }
   const first = [...route.operations.values()][0]?.endpoint;
   const shared = buildHeaderParameters(['XRequestId', 'Prefer']);
-  // The path's own parameters are those of every method, HEAD and OPTIONS as well.
+  // The parameters of the path apply to every method, including HEAD and OPTIONS.
   const own = first === undefined ? [] : buildShapeParameters({ ...first, query: undefined }, schemas);
   return { parameters: [...own, ...shared], ...operations };
 }
@@ -66,7 +66,7 @@ function getReadHeaders(endpoint: Endpoint): HeaderParameter[] {
   ];
 }
 
-/** In ascending order; a status that the endpoint describes itself is not that of the layers. */
+/** The responses in ascending order; one that the endpoint describes itself replaces that of the layers. */
 function buildResponses(
   endpoint: Endpoint,
   version: string | undefined,
@@ -87,9 +87,9 @@ function buildResponses(
 const referToResponse = (name: string): SchemaObject => ({ $ref: `#/components/responses/${name}` });
 
 /**
- * What every path has beside its own operations, described once: repeated for each of them, it would be a third of the
- * document. 431 stands here, since it may come for any method and has no body: among the responses of each operation
- * it would make every error of generated clients one that may be undefined.
+ * The parts that every path has besides its own operations, described once: repeated for each path, they would be a
+ * third of the document. This includes 431, which may come for any method and has no body. Among the responses of each
+ * operation it would make every error type of generated clients possibly undefined.
  */
 export function buildEveryPath(): SchemaObject {
   const tooLarge = { 431: referToResponse(toResponseName(431)) };

@@ -1,4 +1,4 @@
-/** Parameters: those of paths and queries from their Zod shapes, those in headers as shared components. */
+/** Parameters: those of paths and queries, from their Zod shapes, and those in headers, as shared components. */
 import type { z } from 'zod';
 import { isObject } from '../../json-object.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -6,7 +6,7 @@ import { findPrefix } from '../request/prefixed.ts';
 import { buildLineSchema } from './headers.ts';
 import type { SchemaObject, Schemas } from './schemas.ts';
 
-/** Headers of requests: component name → parameter. */
+/** Request headers: component name → parameter. */
 export const parameters = {
   XRequestId: {
     name: 'X-Request-ID',
@@ -79,7 +79,7 @@ export function buildShapeParameters(endpoint: Endpoint, schemas: Schemas): Sche
   ];
 }
 
-/** What an endpoint reads from headers: X-Request-ID and Prefer are parameters of every path. */
+/** References to header parameters of an endpoint. X-Request-ID and Prefer are parameters of every path. */
 export function buildHeaderParameters(names: readonly HeaderParameter[]): SchemaObject[] {
   return names.map(name => ({ $ref: `#/components/parameters/${name}` }));
 }
@@ -91,16 +91,16 @@ function buildFromShape(
 ): SchemaObject[] {
   if (object === undefined) return [];
   return Object.entries(object.shape).map(([name, field]) => {
-    // Boundary: Zod types the members of a shape by their core alone.
+    // Boundary: Zod declares the members of a shape only by their core type.
     const type = field as z.ZodType;
     const { description = place === 'path' ? 'The id of the resource.' : '', ...schema } = schemas.of(
       type,
       'input',
     );
     const required = place === 'path' || !type.safeParse(undefined).success;
-    // Readers that let one try an operation send every example: of what may be left out, some exclude each other.
+    // Interactive viewers send every example, and some optional parameters exclude each other.
     const { examples: _, ...bare } = schema;
-    // Without an example, readers make names up and send them.
+    // Without an example, viewers invent names and send them.
     if (findPrefix(type) !== undefined)
       return {
         name,
@@ -124,8 +124,8 @@ export interface Shared {
 }
 
 /**
- * Parameters that several operations have become components, named for what they are (`QueryPerPage`); of two that
- * differ and have one name, the first that is met twice is shared, and the other stays where it is used.
+ * Makes components of parameters that several operations share, named after their place and name (`QueryPerPage`). If
+ * two differ but have the same name, the first to occur twice is shared, and the other stays where it is used.
  */
 export function shareParameters(paths: Readonly<Record<string, SchemaObject>>): Shared {
   const counts = new Map<string, number>();
@@ -150,7 +150,7 @@ export function shareParameters(paths: Readonly<Record<string, SchemaObject>>): 
 const toComponentName = (parameter: SchemaObject): string =>
   [parameter.in, parameter.name].map(part => `${part}`.replace(/^./, first => first.toUpperCase())).join('');
 
-/** A path item whose lists of parameters, its own and those of its operations, have gone through `change`. */
+/** Applies `change` to all parameters of a path item, its own and those of its operations. */
 function mapParameters(item: SchemaObject, change: (parameter: SchemaObject) => SchemaObject): SchemaObject {
   return Object.fromEntries(
     Object.entries(item).map(([name, value]) => {

@@ -1,6 +1,6 @@
 /**
- * Zod schemas → JSON Schemas of the document. A schema with an id becomes a component and is referred to;
- * others stand where they are used.
+ * Zod schemas → JSON Schemas of the document. A schema with an id becomes a component and is referred to; others are
+ * inlined.
  */
 
 import { z } from 'zod';
@@ -15,11 +15,11 @@ type Direction = 'input' | 'output';
 
 export interface Schemas {
   of(schema: z.ZodType, direction: Direction): SchemaObject;
-  /** A schema that is written by hand. */
+  /** Defines a handwritten schema as a component. */
   named(name: string, schema: SchemaObject): SchemaObject;
-  /** `all`: with optional members, as responses show them. */
+  /** `all`: with optional members, as in responses. */
   example(schema: SchemaObject, members: 'all' | 'required'): unknown;
-  /** Those that have been requested, by name. */
+  /** The components defined so far, by name. */
   components(): Record<string, SchemaObject>;
 }
 
@@ -56,7 +56,7 @@ export function createSchemas(): Schemas {
     return tidy(top);
   }
 
-  /** Most are declared by several operations, errors by all of them. */
+  /** Most schemas are used by several operations, those of errors by all. */
   const converted = { input: new Map<z.ZodType, SchemaObject>(), output: new Map<z.ZodType, SchemaObject>() };
 
   return {
@@ -85,9 +85,9 @@ export function createSchemas(): Schemas {
 }
 
 /**
- * A schema that has all members of one it is named after, and more, refers to that one and describes what it adds: so
- * the representation in HAL has not all members of the one in JSON again.
- * @param bases what it may refer to
+ * Makes a schema that extends the one it is named after refer to it and describe only the additional members: the HAL
+ * representation does not repeat the members of the JSON one.
+ * @param bases the schemas that it may refer to
  */
 function referToBase(
   schema: SchemaObject,
@@ -107,7 +107,7 @@ function referToBase(
   return { ...others, allOf: [{ $ref: `${prefix}${largest.name}` }, added] };
 }
 
-/** Whether `schema` has all members of `base` as they are there, and more, and says nothing else of them. */
+/** Whether `schema` has all members of `base` unchanged, and further ones, and `base` has no other keywords. */
 function isExtended(base: SchemaObject, schema: SchemaObject): boolean {
   const { type, properties, required, description: _, examples: _examples, ...rest } = base;
   if (type !== 'object' || !isObject(properties) || Object.keys(rest).length > 0) return false;
@@ -124,11 +124,11 @@ function isExtended(base: SchemaObject, schema: SchemaObject): boolean {
   );
 }
 
-/** Makes what Zod writes into what a reader of the document wants to see. */
+/** Converts Zod's output to the form that suits readers of the document. */
 function tidy(schema: SchemaObject): SchemaObject {
   const { override, ...own } = schema;
   if (isObject(override)) {
-    // A query string carries text; the metadata says which type the text stands for.
+    // A query string contains text; the metadata gives the type that the text stands for.
     return addLimits(addValueTexts(keepDefined({ description: own.description, ...override })));
   }
   return addLimits(addValueTexts(toNullable(removeNoise(tidyChildren(own)))));
@@ -155,7 +155,7 @@ function tidyChildren(schema: SchemaObject): SchemaObject {
   );
 }
 
-/** A member with a description: its own, or the one its name has everywhere, as a link or as any other value. */
+/** Adds a description to a member that has none: the common one of its name, as a link or as another value. */
 function addDescription(name: string, member: SchemaObject): SchemaObject {
   const text = (member.$ref === `${prefix}Link` ? linkTexts : memberTexts)[name];
   const isDescribed = member.description !== undefined || text === undefined;
@@ -163,9 +163,8 @@ function addDescription(name: string, member: SchemaObject): SchemaObject {
 }
 
 /**
- * Objects stay open, because a new member is not a breaking change and clients must ignore those they do not
- * know. A pattern beside a format says the same again, at length: but for addresses, which the service takes fewer of
- * than the format.
+ * Objects stay open, because a new member is not a breaking change and clients must ignore unknown ones. A pattern next
+ * to a format repeats it at length, except for e-mail addresses, of which the service accepts fewer than the format.
  */
 function removeNoise(schema: SchemaObject): SchemaObject {
   const { additionalProperties, propertyNames: _, pattern, example, ...kept } = schema;
@@ -180,13 +179,13 @@ function removeNoise(schema: SchemaObject): SchemaObject {
   });
 }
 
-/** Says what each value of an enumeration means. */
+/** Adds the meaning of each value of an enumeration. */
 export function addValueTexts(schema: SchemaObject): SchemaObject {
   const texts = Array.isArray(schema.enum) ? findValueTexts(schema.enum) : undefined;
   return texts === undefined ? schema : { ...schema, 'x-enum-descriptions': texts };
 }
 
-/** `anyOf: [X, null]` → X with `null` among its types, where X has one. */
+/** `anyOf: [X, null]` → X with `null` among its types, if X has a type. */
 function toNullable(schema: SchemaObject): SchemaObject {
   const { anyOf, ...around } = schema;
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
@@ -197,7 +196,7 @@ function toNullable(schema: SchemaObject): SchemaObject {
   return { ...value, ...around, type: [value.type, 'null'], ...values };
 }
 
-/** The longest text of each format: no address is longer than the header of a request may be. */
+/** The maximum length of each format: no address is longer than a request header may be. */
 const lengths: Readonly<Record<string, number>> = { 'date-time': 35, date: 10, uri: 16_384 };
 const int32 = 2_147_483_647;
 

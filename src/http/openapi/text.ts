@@ -1,10 +1,10 @@
-/** What the document says in words: how the interface is used, and what each group of operations is for. */
+/** The prose of the document: how to use the interface, and the purpose of each group of operations. */
 import { errorTable } from '../errors.ts';
 
 export const title = 'Catalog';
 export const summary = 'A product catalog and the resources around it, as JSON over HTTP.';
 
-/** Groups without a line here are described by the summaries of their operations. */
+/** Groups not listed here are described by the summaries of their operations. */
 export const tagTexts: Readonly<Record<string, string>> = {
   Authentication: 'Signing in, staying signed in, and signing out.',
   Users: 'The people who may sign in, and their roles.',

@@ -1,6 +1,6 @@
-/** What the values of enumerations mean: `x-enum-descriptions`, in the order of `enum`, as generators of clients read it. */
+/** The meaning of the values of enumerations: `x-enum-descriptions`, in the order of `enum`, for client generators. */
 
-/** Each for enumerations all of whose values it has; the first that fits counts. */
+/** A vocabulary applies to enumerations whose values it has all; the first that fits is used. */
 const vocabularies: readonly Readonly<Record<string, string>>[] = [
   { active: 'For sale.', archived: 'No longer for sale; kept for orders that have it.' },
   { PENDING: 'Placed, and not paid yet.', PAID: 'Paid.', CANCELLED: 'Cancelled; it can no longer be paid.' },
@@ -74,7 +74,7 @@ const vocabularies: readonly Readonly<Record<string, string>>[] = [
   { true: 'Only those for which it holds.', false: 'Only those for which it does not hold.' },
 ];
 
-/** One text for each value, or nothing where a value has none. */
+/** One text for each value; undefined if there is no text for some value. */
 export function findValueTexts(values: readonly unknown[]): readonly string[] | undefined {
   const words = values.map(String);
   if (words.every(word => /^\w+:(read|write)$/.test(word))) return words.map(describeScope);

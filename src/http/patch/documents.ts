@@ -1,6 +1,6 @@
 /**
- * The two patch formats: JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396), as pure functions from one
- * JSON value to another. They know no schema: anyone who calls them validates the result.
+ * The two patch formats: JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396), as pure functions from one JSON value
+ * to another. They know no schema: their callers validate the result.
  */
 
 import { isObject } from '../../json-object.ts';
@@ -29,12 +29,12 @@ const requiredMembers = {
 
 export const maxOperations = 100;
 
-/** Characters of a pointer: far beyond any resource. What follows one walks all of it, many times in a patch. */
+/** Maximum length of a pointer, far beyond any resource: each of the many pointers of a patch is walked whole. */
 export const longestPointer = 1024;
 
 /**
- * The most that the copies of one patch may add together, counted as `weighValue` does. Without a bound, a hundred
- * copies of a document into itself would multiply it by 2^100. Other operations add no more than was sent.
+ * The maximum total size added by the copies of one patch, measured by `weighValue`. Without it, a hundred copies of a
+ * document into itself would multiply it by 2^100. Other operations add no more than was sent.
  */
 const maxCopied = 1_000_000;
 
@@ -44,7 +44,7 @@ const pointerRule = {
   accepts: isPointer,
 } as const;
 
-/** What each member must be; the code and the words name the rule that is broken. */
+/** The rule of each member; the code and the text name the broken rule. */
 const memberRules = {
   op: {
     code: 'enum',
@@ -61,17 +61,17 @@ const memberRules = {
 };
 
 /**
- * Applies a JSON Patch document (RFC 6902), whole or not at all, and returns the patched document.
- * Changes neither argument and shares nothing with them.
+ * Applies a JSON Patch document (RFC 6902), completely or not at all, and returns the patched document. Changes neither
+ * argument and shares nothing with them.
  *
  * @throws HttpError MALFORMED_PATCH if `patch` is not a JSON Patch document (§3, §4), with all its problems in
- *   `details`, or if its copies add too much; PATCH_TEST_FAILED if a `test` finds another value (§4.6);
- *   PATCH_PATH_NOT_FOUND if a location does not exist, or is to be moved into itself (§4.4).
+ * `details`, or if its copies add too much; PATCH_TEST_FAILED if a `test` finds another value (§4.6);
+ * PATCH_PATH_NOT_FOUND if a location does not exist, or would be moved into itself (§4.4).
  */
 export function applyJsonPatch(document: Json, patch: unknown): Json {
   assertPatch(patch);
-  // The document hangs under the empty name, so that the leading '' of a split pointer leads to it
-  // and the whole document is a member like any other.
+  // The document is the member with the empty name, so that the leading '' of a split pointer leads to it and the whole
+  // document is a member like any other.
   const root = { '': clone(document) };
   let copied = 0;
   for (const [index, operation] of patch.entries()) {
@@ -87,8 +87,8 @@ export function applyJsonPatch(document: Json, patch: unknown): Json {
 }
 
 /**
- * Applies a JSON Merge Patch (RFC 7396 §2) and returns the patched document. Changes neither argument;
- * the result shares with them the parts that are the same.
+ * Applies a JSON Merge Patch (RFC 7396 §2) and returns the patched document. Changes neither argument; the result
+ * shares its unchanged parts with them.
  *
  * @throws HttpError MALFORMED_PATCH if the patch nests too deep; any other JSON value is a merge patch.
  */
@@ -110,7 +110,7 @@ function merge(target: Json | undefined, patch: Json): Json {
   return merged;
 }
 
-/** Defined, because assigning to a member named `__proto__` would set the prototype instead. */
+/** Defines the member, because assigning to a member named `__proto__` would set the prototype instead. */
 function setMember(object: JsonObject, name: string, value: Json): void {
   Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }
@@ -198,7 +198,7 @@ function put(root: JsonObject, place: Place, value: Json): void {
   }
 }
 
-/** Takes a value out of its place and returns it (RFC 6902 §4.2). */
+/** Removes a value from its place and returns it (RFC 6902 §4.2). */
 function take(root: JsonObject, place: Place): Json {
   const { parent, token } = locate(root, place.pointer);
   const taken = findChild(parent, token);
@@ -215,20 +215,20 @@ function find(root: JsonObject, place: Place): Json {
   return found;
 }
 
-/** Follows all but the last token of a pointer (RFC 6901 §4). */
+/** Follows all tokens of a pointer except the last (RFC 6901 §4). */
 function locate(root: JsonObject, pointer: string): { parent: Json | undefined; token: string } {
   const tokens = splitPointer(pointer);
   const token = tokens.pop() ?? '';
   return { parent: tokens.reduce<Json | undefined>(findChild, root), token };
 }
 
-/** The tokens of a pointer, the empty one before its first slash among them. */
+/** The tokens of a pointer, including the empty one before its first slash. */
 export function splitPointer(pointer: string): string[] {
   // First ~1, then ~0, so that `~01` becomes `~1` and not `/`.
   return pointer.split('/').map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** What a token leads to. Only own members count: `constructor` or `length` exist where the document says so. */
+/** The value a token leads to. Only own members count: `constructor` exists only if the document has it. */
 function findChild(parent: Json | undefined, token: string): Json | undefined {
   if (Array.isArray(parent)) {
     const index = parseArrayIndex(token);
@@ -245,14 +245,14 @@ function findOwnMember<T>(object: { readonly [name: string]: T }, name: string):
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** A tree of its own: unlike `structuredClone`, which keeps a part that occurs twice one part, to change at once. */
+/** Copies as a tree, whereas `structuredClone` keeps a part that occurs twice as one, so that both would change. */
 function clone(value: Json): Json {
   if (Array.isArray(value)) return value.map(clone);
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, clone(member)]));
 }
 
-/** Equality of JSON values (RFC 6902 §4.6): numbers by value, objects without regard to order. */
+/** Equality of JSON values (RFC 6902 §4.6): numbers by value, objects regardless of order. */
 function equals(a: Json, b: Json | undefined): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) {

@@ -15,8 +15,8 @@ export interface Patched<Fields> {
   /** Complete and valid. */
   readonly fields: Fields;
   /**
-   * To be shown the representation as it is once the fields are written, where a patch may not be ignored.
-   * @throws HttpError 400 or 422 when the patch has changed members inside members that only the service writes
+   * Must be called with the representation after the write, if no part of a patch may be ignored.
+   * @throws HttpError 400 or 422 when the patch changed nested members that only the service writes
    */
   readonly confirm?: (after: Members) => void;
 }
@@ -24,13 +24,12 @@ export interface Patched<Fields> {
 type Members = { readonly [member: string]: unknown };
 
 /**
- * @param current the representation as a GET gives it
+ * @param current the representation as a GET returns it
  * @param parse parses a complete replacement; members its schema does not know are read-only
  * @param readOnly members that no patch document may change
  * @returns the new fields, complete and valid
- * @throws HttpError 400 for a body that is not valid, and for a merge patch that changes a read-only member where nothing may
- *   be ignored, 409 for a patch that does not apply, 422 for a patch
- *   document whose result is not valid or changes a read-only member
+ * @throws HttpError 400 for a body that is not valid, and for a strict merge patch that changes a read-only member; 409
+ * for a patch that does not apply; 422 for a patch document whose result is not valid or changes a read-only member
  */
 export function patchRepresentation<Fields>(
   current: Members,
@@ -41,7 +40,7 @@ export function patchRepresentation<Fields>(
   return patchNestedRepresentation(current, body, { parse, readOnly }).fields;
 }
 
-/** The same, for representations that have read-only members inside members. @param shown their schema */
+/** Like patchRepresentation, for representations with nested read-only members. @param shown their schema */
 export function patchNestedRepresentation<Fields>(
   current: Members,
   body: PatchBody<object>,
@@ -58,13 +57,13 @@ export function patchNestedRepresentation<Fields>(
   const result = parse(changed);
   const invalid = result.success ? [] : toErrorDetails(result.error);
   const refuse = chooseRefusal(body);
-  // Nothing of a patch document is ignored, nor of a merge patch where the request says so.
+  // A patch document is never ignored in part, nor is a strict merge patch.
   if (body.kind === 'partial' || (body.kind === 'merge' && body.strict !== true)) {
     if (!result.success) throw refuse(invalid);
     return { fields: result.data };
   }
   const broken = findChangedMembers(changed, document, readOnly).map(name => readOnlyDetail([name]));
-  // A merge patch is a body like others: what is wrong with it comes first.
+  // A merge patch is validated like other bodies first.
   const details = body.kind === 'merge' && invalid.length > 0 ? invalid : [...broken, ...invalid];
   if (!result.success || details.length > 0) throw refuse(details);
   const kept: unknown = result.data;
@@ -80,13 +79,13 @@ function applyChanges(document: { [member: string]: Json }, body: PatchBody<obje
   return body.kind === 'merge' ? mergeDocument(document, body.patch) : { ...document, ...body.changes };
 }
 
-/** The error for an invalid result: 422 for a patch document, which is itself well-formed; 400 for any other body. */
+/** The error for an invalid result: 422 for a patch document, which itself is well-formed; 400 for any other body. */
 const chooseRefusal = ({ kind }: PatchBody<object>) =>
   kind === 'operations' ? createInvalidResultError : createValidationError;
 
 /**
- * Checks and writes the result of a patch: the error is the same for every rule that the result of operations breaks.
- * @throws what `work` throws, and HttpError 422 for a 400 of the result of operations
+ * Checks and writes the result of a patch. Whatever rule the result of a patch document breaks, the error is the same.
+ * @throws what `work` throws, except that a 400 about the result of a patch document becomes HttpError 422
  */
 export async function checkResult<T>({ kind }: PatchBody<object>, work: () => Promise<T>): Promise<T> {
   try {
@@ -125,7 +124,7 @@ function findChangedMembers(changed: unknown, document: Members, readOnly: reado
 const readOnlyDetail = (path: readonly (string | number)[]): ErrorDetail =>
   buildErrorDetail(path, 'readOnly', 'is read-only');
 
-/** Whether two values say the same: a merge patch that sends back what it was shown removes what is null. */
+/** Whether two values are equal apart from nulls: a merge patch that repeats the shown nulls removes those members. */
 const isSame = (changed: unknown, document: unknown): boolean =>
   JSON.stringify(changed, omitNulls) === JSON.stringify(document, omitNulls);
 

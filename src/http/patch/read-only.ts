@@ -1,16 +1,16 @@
-/** Read-only members inside other members: a patch that changes one is refused, not ignored. */
+/** Read-only members inside other members: a patch that changes one is refused instead of ignored. */
 import { z } from 'zod';
 import { findMember, isObject } from '../../json-object.ts';
 
-/** One value as a patch leaves it, and what it is compared with; each is undefined where it is not there. */
+/** A value after a patch, and its counterparts to compare it with; each is undefined if absent. */
 interface Compared {
-  /** What the patch makes of it. */
+  /** The value in the patched document. */
   readonly changed: unknown;
-  /** What it was. */
+  /** The value before the patch. */
   readonly document: unknown;
-  /** What the schema of a complete replacement takes over of it. */
+  /** The part of `changed` that the schema of a complete replacement accepts. */
   readonly kept: unknown;
-  /** What it has become. */
+  /** The value after the write. */
   readonly after: unknown;
   /** The schema of the representation. */
   readonly shown: z.core.$ZodType | undefined;
@@ -19,9 +19,9 @@ interface Compared {
 type Path = readonly (string | number)[];
 
 /**
- * @returns the paths of what a patch has changed and the service has not taken over: members that the representation has and
- * the schema does not keep, and ids that no item has. What is left out stays, as in a complete replacement; what is not known
- * at all is ignored, as everywhere.
+ * @returns the paths of changes that the service did not apply: members that the representation has but the schema does
+ * not keep, and ids of no item. Omitted members stay, as in a complete replacement; unknown members are ignored, as
+ * everywhere.
  */
 export function findIgnoredChanges({ changed, document, kept, after, shown }: Compared): Path[] {
   if (!isObject(changed) || !isObject(kept)) return [];
@@ -63,14 +63,14 @@ function findItemChanges({
       after: findCounterpart(item, index, after),
     };
     const paths = findChangesInside(inside);
-    // An id that is sent names an item there is: the service makes those of new ones itself.
+    // An id in a patch must name an existing item: the service assigns the ids of new ones.
     const isLost =
       isObject(item) && item.id != null && inside.document === undefined && inside.after === undefined;
     return (isLost ? [['id']] : paths).map(path => [index, ...path]);
   });
 }
 
-/** An item with an id stays the same when it is moved; one without is compared with the item in its place. */
+/** An item with an id keeps its identity when moved; one without is compared with the item in its place. */
 function findCounterpart(item: unknown, index: number, items: unknown): unknown {
   if (!Array.isArray(items)) return undefined;
   if (!isObject(item) || item.id == null) return items[index];

@@ -1,14 +1,14 @@
-/** How deep values of patches nest, and how much it takes to copy one. */
+/** The nesting of values in patches, and the cost of copying one. */
 
-/** How deep the values of a patch may nest: far beyond any resource, and safe to walk recursively. */
+/** The maximum nesting of values in a patch: far beyond any resource, and safe to walk recursively. */
 export const maxDepth = 100;
 
-/** A value takes longer to copy than a character. A product has some thousands of values at most. */
+/** Copying a value takes longer than copying a character. A product has some thousands of values at most. */
 const valueWeight = 10;
 
 /**
- * The characters of strings and names in `value`, and `valueWeight` for each value: some number above `most` where it is
- * more, Infinity where it nests too deep.
+ * The characters of strings and names in `value`, plus `valueWeight` for each value. A result above `most` is not
+ * exact; it is Infinity if the value nests too deep.
  */
 export function weighValue(value: unknown, most: number, levels = maxDepth): number {
   if (typeof value === 'string') return valueWeight + value.length;
@@ -27,7 +27,7 @@ export function isShallow(value: unknown, levels = maxDepth): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (levels === 0) return false;
   const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  // Without a call for each of very many numbers.
+  // Avoids a call for each element: there may be very many numbers.
   for (const member of members)
     if (typeof member === 'object' && member !== null && !isShallow(member, levels - 1)) return false;
   return true;

@@ -1,20 +1,20 @@
 /**
- * The address that a client is counted under. A client that has not signed in has a limit per address, so two
- * spellings of one address must not be two callers.
+ * The address under which a client is counted. Clients that have not signed in have a limit per address, so two
+ * spellings of one address must not count as two callers.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** The longest spelling of an address with zone and port is shorter; anything longer is not an address. */
+/** Any spelling of an address with zone and port is shorter. */
 const longest = 100;
 /** `[2001:db8::1]` with or without a port. */
 const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/;
-/** `203.0.113.7:1024`: an IPv4 address that a proxy has written with its port. */
+/** `203.0.113.7:1024`: an IPv4 address written with its port by a proxy. */
 const withPort = /^([\d.]+):\d{1,5}$/;
 
 /**
- * @param socketAddress of the connection; undefined for one without an address, such as a Unix socket
- * @param trustProxy whether X-Forwarded-For is believed: its last address, which the nearest proxy has written
- * @returns an IPv4 address, or the /64 of an IPv6 address, which is what one customer of a provider has
+ * @param socketAddress the peer of the connection; undefined if it has no address, such as a Unix socket
+ * @param trustProxy whether to trust X-Forwarded-For: its last address, which the nearest proxy wrote
+ * @returns an IPv4 address, or the /64 of an IPv6 address, which is what a provider assigns to one customer
  */
 export function readClientAddress(
   socketAddress: string | undefined,
@@ -27,8 +27,8 @@ export function readClientAddress(
 }
 
 /**
- * The one name of an address, whatever its spelling: with a port, in brackets, with a zone (RFC 4007 §11),
- * abbreviated (RFC 5952), IPv4 in IPv6 (RFC 4291 §2.5.5.2). Undefined for text that is not an address.
+ * The canonical form of an address in any spelling: with a port, in brackets, with a zone (RFC 4007 §11), abbreviated
+ * (RFC 5952), IPv4 in IPv6 (RFC 4291 §2.5.5.2). Undefined for text that is not an address.
  */
 export function normalizeAddress(spelling: string | undefined): string | undefined {
   if (spelling === undefined || spelling.length > longest) return undefined;
@@ -52,7 +52,7 @@ function toSubnet(address: string): string {
 
 const toHexadecimal = (group: number) => group.toString(16);
 
-/** The eight groups, those that `::` stands for among them. */
+/** The eight groups, including those that `::` stands for. */
 function parseGroups(address: string): number[] {
   const [before = [], after] = address.split('::').map(half => half.split(':').flatMap(parsePart));
   if (after === undefined) return before;
@@ -67,10 +67,10 @@ function parsePart(part: string): number[] {
   return [(a << 8) | b, (c << 8) | d];
 }
 
-/** What proxies add: a request with one of these was made elsewhere, no matter who has passed it on. */
+/** Headers that proxies add: a request with one of them was made elsewhere, whoever forwarded it. */
 const addedByProxies = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-host', 'via'];
 
-/** Whether a request was made on this machine itself, as far as can be known; whatever TRUST_PROXY says. */
+/** Whether a request was made on this machine, as far as can be known; TRUST_PROXY does not matter. */
 export function isLocal(socketAddress: string | undefined, headers: Headers): boolean {
   const isLoopback = socketAddress === '::1' || normalizeAddress(socketAddress)?.startsWith('127.') === true;
   return isLoopback && !addedByProxies.some(name => headers.has(name));

@@ -1,6 +1,6 @@
 /**
- * Limits that slow down instead of closing: so many failures cost nothing, and each one after them has to be waited
- * for, twice as long as the one before. What is not repeated is forgiven, one failure after the other.
+ * Limits that delay instead of blocking. The first failures are free; after them each failure doubles the wait before
+ * the next attempt. Failures are forgiven one by one while none follow.
  */
 import { type Clock, dayMs } from '../../ports/clock.ts';
 import type { QuotaState } from './index.ts';
@@ -8,20 +8,20 @@ import type { QuotaState } from './index.ts';
 export interface DelayRule {
   /** Distinguishes the counters of rules. */
   readonly name: string;
-  /** Failures without a delay; they are forgiven evenly within the window, in seconds. */
+  /** Failures without a delay; they are forgiven evenly over the window, in seconds. */
   readonly limit: number;
   readonly window: number;
-  /** What has to be waited at most, in seconds. */
+  /** The longest wait, in seconds. */
   readonly longest: number;
 }
 
-/** What an attempt is counted against. */
+/** A rule and a subject that an attempt is counted against. */
 export interface Charge {
   readonly rule: DelayRule;
   readonly subject: string;
 }
 
-/** How things stand with the charge that has the least left, or has to wait longest. */
+/** The state of the charge with the fewest attempts left, or the longest wait. */
 interface Charged {
   readonly rule: DelayRule;
   readonly state: QuotaState;
@@ -42,24 +42,24 @@ interface Counted extends Charge {
 
 /** Everything is forgiven within a day. */
 const keptMs = dayMs;
-/** By so much the clocks of replicas may differ: what lies further ahead is of a clock that has been set back since. */
+/** The most by which clocks of replicas may differ. A time further ahead is from a clock that was set back since. */
 const skewMs = 60_000;
 const untouched: Counter = { failures: 0, failed_at: 0, failed_before: 0 };
 
-/** As in Retry-After: so each wait is over when its Retry-After and its reset say so. */
+/** As in Retry-After, so that each wait is over when its Retry-After and its reset say so. */
 const toWholeSecond = (now: number): number => now - (now % 1000);
 
-/** How long after so many failures the next attempt may be made, in milliseconds. */
+/** The wait after a number of failures before the next attempt, in milliseconds. */
 const computeWait = (failures: number, { limit, longest }: DelayRule): number =>
   failures < limit ? 0 : 1000 * Math.min(longest, 2 ** (failures - limit));
 
 const computeDueTime = ({ failures, failed_at }: Counter, rule: DelayRule): number =>
   failed_at + computeWait(failures, rule);
 
-/** Whether its last failure lies in a future that has been taken back. */
+/** Whether the last failure is in the future, because the clock was set back. */
 const isAhead = ({ failed_at }: Counter, now: number): boolean => failed_at > now + skewMs;
 
-/** A failure that has not happened yet happens now: its wait begins again, and is no longer than it was. */
+/** Moves a last failure from the future to now: its wait starts again, and is no longer than before. */
 function catchUp(counter: Counter, now: number): Counter {
   if (!isAhead(counter, now)) return counter;
   const { failures, failed_before } = counter;
@@ -70,13 +70,13 @@ function catchUp(counter: Counter, now: number): Counter {
   };
 }
 
-/** What is left of a counter: once its wait is over, failures are forgiven. */
+/** A counter less the failures forgiven since its wait was over. */
 function forgiveFailures(counter: Counter, rule: DelayRule, now: number): Counter {
   const each = (1000 * rule.window) / rule.limit;
   const count = Math.min(counter.failures, Math.floor((now - computeDueTime(counter, rule)) / each));
   if (count <= 0) return counter;
   const failures = counter.failures - count;
-  // As if these had been all: so that the next one is forgiven when it would have been.
+  // As if there had been only the remaining failures, so that the next one is forgiven on schedule.
   const failed_at = computeDueTime(counter, rule) + count * each - computeWait(failures, rule);
   return { failures, failed_at, failed_before: failed_at };
 }
@@ -95,7 +95,7 @@ const removeLastFailure = ({ failures, failed_before }: Counter): Counter => ({
 
 function computeState({ rule, counter }: Counted, now: number): QuotaState {
   const due = computeDueTime(counter, rule);
-  // Without a delay it does not matter when the last failure was.
+  // Without a delay the time of the last failure does not matter.
   const allowed = due <= now || computeWait(counter.failures, rule) === 0;
   return {
     allowed,
@@ -113,16 +113,16 @@ function findTightest(counted: readonly Counted[], now: number): Charged {
   return others.reduce((tight, other) => (isTighter(other.state, tight.state) ? other : tight), first);
 }
 
-/** Subjects name people and places: only their hash is kept. */
+/** Subjects identify people and places: only their hash is stored. */
 const hashCharge = ({ rule, subject }: Charge): string =>
   new Bun.CryptoHasher('sha256').update(`${rule.name} ${subject}`).digest('hex');
 
-/** Where failures are counted: in one process or, for many, in their database. */
+/** Stores the counters of failures: in one process, or in the database that replicas share. */
 export interface Counters {
   read(hashes: readonly string[]): Promise<ReadonlyMap<string, Counter>> | ReadonlyMap<string, Counter>;
   /**
-   * Changes several at once, while no one else does.
-   * @param change gives what they are to be, in the same order; undefined to leave all as they are
+   * Changes several counters atomically.
+   * @param change returns the new counters in the order of `hashes`; undefined to leave all unchanged
    */
   update<T>(
     hashes: readonly string[],
@@ -141,7 +141,7 @@ export function createGrowingDelays(counters: Counters, clock: Clock) {
       counter: forgiveFailures(catchUp(found.get(hashCharge(charge)) ?? untouched, now), charge.rule, now),
     }));
 
-  /** Changes all of them, or counts against none when it is refused. */
+  /** Changes all counters, or none if the attempt is refused. */
   const update = (
     charges: readonly Charge[],
     change: (counter: Counter, now: number) => Counter,
@@ -152,7 +152,7 @@ export function createGrowingDelays(counters: Counters, clock: Clock) {
       const counted = count(charges, found, now);
       const standing = findTightest(counted, now);
       if (isRefused(standing)) {
-        // What was ahead is kept as it is now: so its wait begins again once, and not with each attempt.
+        // A failure in the future is stored as of now, so that its wait starts again only once, not with each attempt.
         return isAnyAhead(found, now)
           ? { next: counted.map(({ counter }) => counter), result: standing }
           : { result: standing };
@@ -169,18 +169,18 @@ export function createGrowingDelays(counters: Counters, clock: Clock) {
     [...found.values()].some(counter => isAhead(counter, now));
 
   return {
-    /** Counts a failure against all of them; against none when one of them has to wait. */
+    /** Counts a failure against all charges, or against none if one of them must wait. */
     async charge(charges: readonly Charge[]): Promise<Charged> {
       const now = clock.now();
       const found = await counters.read(charges.map(hashCharge));
       const standing = findTightest(count(charges, found, now), now);
-      // Anyone who does not wait is not worth a write.
+      // A client that ignores the wait is not worth a write.
       if (mustWait(standing) && !isAnyAhead(found, now)) return standing;
       return update(charges, addFailure, mustWait);
     },
-    /** Takes the failure back. */
+    /** Takes back the last failure. */
     refund: (charges: readonly Charge[]) => update(charges, removeLastFailure),
-    /** Forgets some of what has been forgiven long ago; gives how many counters: see `removeInParts`. */
+    /** Deletes some counters forgiven long ago and returns how many: see `removeInParts`. */
     sweep: () => counters.sweep(clock.now() - keptMs),
   };
 }

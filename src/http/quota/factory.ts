@@ -1,4 +1,4 @@
-/** The quotas and delays of one process, or of the many that share a database. */
+/** The quotas and delays of one process, or of several that share a database. */
 import type { Clock } from '../../ports/clock.ts';
 import type { Database } from '../../storage/database.ts';
 import { createGrowingDelays, type Delays } from './delays.ts';
@@ -11,7 +11,7 @@ export interface Limits {
   readonly delays: Delays;
 }
 
-/** @param shared where all replicas count together; undefined for a process that is alone */
+/** @param shared the database in which all replicas count; undefined for a single process */
 export function createLimits(clock: Clock, shared?: Database): Limits {
   return {
     createQuota: (name, limit, window, options) =>

@@ -1,4 +1,4 @@
-/** Where failed attempts are counted: one process counts in memory, replicas count together in their database. */
+/** Counters of failed attempts: in memory for one process, in the database for replicas. */
 
 import { sql } from 'kysely';
 import { createBoundedMap } from '../../bounded-map.ts';
@@ -24,7 +24,7 @@ export function createMemoryCounters(): Counters {
       for (const [index, counter] of (next ?? []).entries()) counters.set(hashes[index] ?? '', counter);
       return result;
     },
-    // What is not used for long is dropped as others come.
+    // Counters that are not used for long are evicted by new ones.
     sweep: async () => 0,
   };
 }
@@ -37,7 +37,7 @@ export function createSharedCounters(database: Database): Counters {
     ({ before }) => sql`failed_at <= ${before}`,
   );
   const buildRows = (hashes: readonly string[]) =>
-    // In one order, so that no two transactions wait for each other.
+    // In a fixed order, so that no two transactions wait for each other.
     build.selectFrom('failed_attempts').selectAll().where('hash', 'in', hashes).orderBy('hash');
   const insert = (hashes: readonly string[]) =>
     build

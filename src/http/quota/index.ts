@@ -1,4 +1,4 @@
-/** The request quota: a fixed window per caller, in plain sight on every response. */
+/** The request quota: a fixed window per caller, shown in every response. */
 
 import type { Clock } from '../../ports/clock.ts';
 import { HttpError } from '../errors.ts';
@@ -15,35 +15,35 @@ export interface QuotaState {
 }
 
 export interface Quota {
-  /** Requests per window for callers without a limit of their own, and the window's length in seconds. */
+  /** Requests per window for callers without a limit of their own, and the length of the window in seconds. */
   readonly limit: number;
   readonly window: number;
-  /** Counts one request. @param limit the caller's own, in place of the quota's */
+  /** Counts one request. @param limit the caller's own limit, instead of the quota's */
   charge(subject: string, limit?: number): QuotaState | Promise<QuotaState>;
   /**
-   * Gives a request back that turned out to be free.
-   * @param most how many a caller gets back per window; any number when not given
+   * Takes back a request that turned out to be free.
+   * @param most the refunds of a caller per window; unlimited by default
    */
   refund(subject: string, limit?: number, most?: number): QuotaState;
-  /** What is left, without counting. */
+  /** The current state, without counting. */
   peek(subject: string, limit?: number): QuotaState;
-  /** Requests that were let through because the database could not count them; where there is one to count. */
+  /** Requests admitted uncounted because the database could not count them; only with a database. */
   uncounted?(): number;
   /** Callers counted in this window. */
   subjects(): number;
-  /** Forgets some windows that are long over; gives how many counters: see `removeInParts`. */
+  /** Deletes some counters of past windows and returns how many: see `removeInParts`. */
   sweep(): Promise<number>;
 }
 
-/** Makes quotas of the kind that the database calls for; `name` distinguishes their counters. */
+/** Creates quotas of the kind that suits the database; `name` distinguishes their counters. */
 export type QuotaFactory = (name: string, limit: number, window: number, options?: QuotaOptions) => Quota;
 
 interface QuotaOptions {
-  /** Whether requests go on uncounted while the database takes no writes. */
+  /** Whether requests are admitted uncounted while the database accepts no writes. */
   readonly failsOpen?: boolean;
 }
 
-/** A 429 that says how long to wait. @param now epoch milliseconds */
+/** A 429 with the time to wait. @param now epoch milliseconds */
 export function createRateLimitError(
   message: string,
   { reset }: QuotaState,
@@ -73,7 +73,7 @@ export function buildQuotaHeaders(
   };
 }
 
-/** A quota for one process: nothing is shared, nothing is waited for. */
+/** A quota for one process, which shares nothing and never waits. */
 export function createMemoryQuota(usual: number, window: number, clock: Clock): Quota {
   const used = createWindow<{ count: number; refunded: number }>(window, clock);
   const toState = (count: number, reset: number, limit: number, allowed = true): QuotaState => ({
@@ -108,7 +108,7 @@ export function createMemoryQuota(usual: number, window: number, clock: Clock): 
       return toState(used.find(subject)?.count ?? 0, reset, limit);
     },
     subjects: () => used.size(),
-    // The window that is over was dropped as a whole.
+    // The past window was dropped as a whole.
     sweep: async () => 0,
   };
 }

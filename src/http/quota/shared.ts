@@ -1,9 +1,9 @@
 /**
- * The request quota for several replicas on one database. Each replica takes requests in small blocks and
- * spends them by itself, so that most requests wait for nothing; the next block is fetched ahead of need.
- * Together the replicas never allow more than the limit. What one has taken and not spent, the others count
- * as used, so near the end of a quota a caller may be refused up to one block per replica early. Refunds are sent to the
- * others in blocks too: those beyond what a caller may get back are one block per replica at most.
+ * The request quota for several replicas on one database. Each replica takes requests in small blocks and spends them
+ * locally, so that most requests need not wait; the next block is fetched ahead of need. Together the replicas never
+ * allow more than the limit. A replica counts requests that others took and did not spend as used, so near the end of a
+ * quota it may refuse a caller up to one block per replica early. Refunds are also sent to the others in blocks: a
+ * caller may receive too many by up to one block per replica.
  */
 import { sql } from 'kysely';
 import { type Clock, dayMs } from '../../ports/clock.ts';
@@ -17,13 +17,13 @@ import { createWindow } from './window.ts';
 const blocksPerLimit = 100;
 
 interface Account {
-  /** Taken from the database and not spent yet. */
+  /** Taken from the database and not yet spent. */
   unspent: number;
   /** Taken by all replicas, as far as this one knows. */
   taken: number;
-  /** Given back in this window by all replicas, as far as this one knows. */
+  /** Refunds in this window by all replicas, as far as this one knows. */
   refunded: number;
-  /** Those among them that the other replicas do not know of yet. */
+  /** Refunds that the other replicas do not know of yet. */
   unsent: number;
   fetching: Promise<void> | undefined;
 }
@@ -31,13 +31,13 @@ interface Account {
 export interface SharedQuotaOptions {
   /** Distinguishes the counters of different quotas. */
   readonly name: string;
-  /** Of callers without a limit of their own. */
+  /** The limit of callers without one of their own. */
   readonly limit: number;
   /** Seconds. */
   readonly window: number;
   readonly clock: Clock;
   readonly database: Database;
-  /** Whether requests go on uncounted while the database takes no writes. */
+  /** Whether requests are admitted uncounted while the database accepts no writes. */
   readonly failsOpen?: boolean | undefined;
 }
 
@@ -103,7 +103,7 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
     return account.fetching;
   }
 
-  /** In the background, once for a block of refunds: no request waits for it. */
+  /** Sends a block of refunds in the background: no request waits for it. */
   function sendRefunds(account: Account, subject: string): void {
     const block = account.unsent;
     const query = take({ subject: `${name} refunds ${subject}`, window: accounts.start(), block });
@@ -113,7 +113,7 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
       .then(row => {
         account.refunded = Math.max(account.refunded, (row?.used ?? 0) + account.unsent);
       })
-      // What could not be reported is counted here all the same.
+      // Refunds that could not be sent still count here.
       .catch(() => undefined);
   }
 
@@ -124,14 +124,14 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
       const reset = accounts.turn();
       const account = accounts.ensure(subject, createAccount);
       while (account.unspent === 0) {
-        // The whole limit is taken: asking again cannot change that before the window ends.
+        // The whole limit is taken: another query cannot change that before the window ends.
         if (account.taken >= limit) return toState(account, reset, limit, false);
         await fetchBlock(account, subject, limit);
       }
       account.unspent--;
       const block = computeBlock(limit);
       if (block > 1 && account.unspent <= block / 2 && account.taken < limit) {
-        // Ahead of need; should it fail, the request that needs it tries again and reports the failure.
+        // Ahead of need; if this fails, the request that needs the block tries again and reports the failure.
         fetchBlock(account, subject, limit).catch(() => undefined);
       }
       return toState(account, reset, limit);
@@ -160,7 +160,7 @@ export function createSharedQuota(options: SharedQuotaOptions): Quota {
   };
 }
 
-/** A standby and a database that is away cannot count; the requests themselves may be reads that can be served. */
+/** A standby or an unreachable database cannot count, but the requests themselves may be reads that can be served. */
 function isWithoutWrites(error: unknown): boolean {
   return error instanceof StorageError && (error.kind === 'unavailable' || error.kind === 'read-only');
 }

@@ -1,17 +1,17 @@
-/** What is counted of each caller in a window of fixed length; it is dropped as a whole when the next one begins. */
+/** Counters per caller in a window of fixed length; all are dropped when the next window begins. */
 import { createBoundedMap } from '../../bounded-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 
-/** How many callers are counted at most; beyond it those not seen for longest are forgotten. */
+/** Maximum number of callers counted; beyond it those not seen for longest are dropped. */
 export const subjectLimit = 200_000;
 
-/** @param seconds how long a window is */
+/** @param seconds the length of a window */
 export function createWindow<Counted extends object>(seconds: number, clock: Clock) {
-  // Objects rather than numbers: adding to one leaves the map as it is.
+  // Objects instead of numbers: incrementing one leaves the map unchanged.
   let counted = createBoundedMap<string, Counted>(subjectLimit);
   let start = 0;
   return {
-    /** Begins the next window where it is time. @returns when the current one ends, in seconds since the epoch */
+    /** Starts the next window if it is time. @returns the end of the current one, in seconds since the epoch */
     turn(): number {
       const now = Math.floor(clock.now() / 1000);
       const current = now - (now % seconds);
@@ -21,11 +21,11 @@ export function createWindow<Counted extends object>(seconds: number, clock: Clo
       }
       return start + seconds;
     },
-    /** When the current one has begun, in seconds since the epoch. */
+    /** The start of the current window, in seconds since the epoch. */
     start: () => start,
     find: (subject: string): Counted | undefined => counted.get(subject),
     ensure: (subject: string, create: () => Counted): Counted => counted.getOrCreate(subject, create),
-    /** Callers that are counted. */
+    /** The number of callers counted. */
     size: () => counted.size(),
   };
 }

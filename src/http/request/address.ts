@@ -1,12 +1,12 @@
-/** The address of a request: what its links begin with, and the Host header that it needs (RFC 9112 §3.2). */
+/** The address of a request: the base of its links, and the Host header that it must have (RFC 9112 §3.2). */
 import { holdsCredential } from '../credentials.ts';
 import type { RequestUrl } from '../endpoint.ts';
 import { HttpError } from '../errors.ts';
 
 /**
- * @param publicBase BASE_URL; when unset the address the client used
- * @param trustProxy whether a proxy in front has set X-Forwarded-Proto and -Host
- * @param localBase stands for the address of a client that names no host, as those of HTTP/1.0 may
+ * @param publicBase BASE_URL; if unset, the address that the client used counts
+ * @param trustProxy whether to trust X-Forwarded-Proto and -Host
+ * @param localBase the address for a client that names no host, as HTTP/1.0 permits
  */
 export function readRequestUrl(
   request: Request,
@@ -26,12 +26,12 @@ export function readRequestUrl(
   return { base, path, search };
 }
 
-/** Bun leaves an address as it stands in the request line when it cannot make one with the Host header. */
+/** Bun keeps the request target as it is if it cannot form an address with the Host header. */
 function isRelative(url: string): boolean {
   return url.charCodeAt(0) === 0x2f;
 }
 
-/** @throws HttpError 400 for a Host header that is not a host, and for two (RFC 9112 §3.2); it may be missing or empty */
+/** @throws HttpError 400 for an invalid Host header, and for two (RFC 9112 §3.2); it may be missing or empty */
 export function checkHost({ url, headers }: Request): void {
   const host = headers.get('host');
   if (host === null) return;
@@ -39,15 +39,16 @@ export function checkHost({ url, headers }: Request): void {
   if (host !== '' && (isRelative(url) || !isHost(host))) throw new HttpError('INVALID_HOST');
 }
 
-/** A name or an address, and a port (RFC 9110 §7.2): what may be put into links. */
+/** A name or an address, and an optional port (RFC 9110 §7.2): safe to put into links. */
 function isHost(text: string): boolean {
   const port = /^(?:\[[\da-f:.]+\]|[\w.~%!$&'()*+;=-]+)(?::(\d{0,5}))?$/i.exec(text);
   return port !== null && Number(port[1] ?? 0) <= 65_535;
 }
 
 /**
- * What the nearest proxy says: of a list the last, which alone is its own. Without X-Forwarded-Proto the scheme is http,
- * without X-Forwarded-Host the host is that of Host. Undefined when it says neither, or no host.
+ * The base address reported by the nearest proxy: the last element of each list, the only one it wrote. Without
+ * X-Forwarded-Proto the scheme is http, without X-Forwarded-Host the host is that of Host. Undefined if both are
+ * missing, or if the host is not usable.
  */
 function readForwardedBase(headers: Headers): string | undefined {
   const forwarded = findLast(headers.get('x-forwarded-host'));
@@ -65,8 +66,8 @@ function findLast(list: string | null): string | undefined {
 }
 
 /**
- * A setting that links begin with, without the slashes at its end.
- * @throws Error for what may not be in front of a path
+ * Parses the setting that links begin with; removes trailing slashes.
+ * @throws Error for a text that cannot precede a path
  */
 export function parseBase(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -79,7 +80,7 @@ export function parseBase(text: string): string {
   return removeTrailingSlashes(text);
 }
 
-/** Links go on with a slash of their own. */
+/** Removes trailing slashes: the paths of links begin with one. */
 export function removeTrailingSlashes(text: string): string {
   return text.replace(/(?<!\/)\/+$/, '');
 }

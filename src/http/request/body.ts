@@ -1,6 +1,6 @@
 /**
- * Reading bodies, up to a limit, and what a client goes on sending after its body has been refused. A connection that is
- * closed meanwhile is reset, and many clients then report the reset (EPIPE) instead of the response (RFC 9112 §9.6). So
+ * Reads bodies up to a limit, and drops the rest that a client sends after its body was refused. Closing the connection
+ * at once would reset it, and many clients then report the reset (EPIPE) instead of the response (RFC 9112 §9.6). So
  * the response is sent at once, and the rest is read and dropped for a while before the connection is closed.
  */
 import { HttpError } from '../errors.ts';
@@ -8,16 +8,16 @@ import { HttpError } from '../errors.ts';
 /** The part of a body that has not been read. */
 export type Unread = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>;
 
-/** Bytes that are dropped at most. */
+/** Maximum number of bytes to drop. */
 const mostBytes = 64 * 1024 * 1024;
-/** Milliseconds for which they are, at most. */
+/** Maximum duration of dropping, in milliseconds. */
 const longest = 10_000;
-/** Milliseconds without a byte after which the client is taken to be waiting. */
+/** Milliseconds without a byte after which the client is assumed to be waiting. */
 const longestSilence = 1000;
 
 /**
- * The whole body, as bytes.
- * @param exchange `unread` becomes what is left of a body that is too large
+ * Reads the whole body, as bytes.
+ * @param exchange its `unread` is set to the rest of a body that is too large
  * @throws HttpError 413 as soon as the body is known to be larger than `limit` bytes
  */
 export async function readBody(
@@ -25,7 +25,7 @@ export async function readBody(
   limit: number,
 ): Promise<Uint8Array> {
   const { request } = exchange;
-  // Bun joins headers of one name; of two lengths that are the same one counts (RFC 9110 §8.6).
+  // Bun joins headers of the same name; of two equal lengths one counts (RFC 9110 §8.6).
   const declared = request.headers.get('content-length')?.split(', ', 1)[0] ?? null;
   if (declared !== null && Number(declared) <= limit) return request.bytes();
   if (request.body === null) return new Uint8Array();
@@ -45,7 +45,7 @@ export async function readBody(
   });
 }
 
-/** @returns the same response, whose connection is closed when the rest of the request has been dropped */
+/** @returns the same response; its connection is closed after the rest of the request has been dropped */
 export async function dropRest(response: Response, rest: Unread): Promise<Response> {
   const body = await response.bytes();
   const stream = new ReadableStream<Uint8Array>({
@@ -68,11 +68,11 @@ async function drop(rest: Unread): Promise<void> {
       bytes += chunk.value.byteLength;
     }
   } catch {
-    // The client has gone: no one is left to read the response.
+    // The client has disconnected and cannot read the response.
   }
 }
 
-/** @returns undefined when the time is over first */
+/** @returns undefined if the time is up first */
 function waitAtMost<T>(result: Promise<T>, milliseconds: number): Promise<T | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<T | undefined>();
   const timer = setTimeout(resolve, milliseconds, undefined);

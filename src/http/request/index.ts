@@ -1,4 +1,4 @@
-/** Reading requests: their id, address, parameters and body, each with a clear error. */
+/** Parses requests: their id, address, parameters and body, each with a specific error. */
 import { z } from 'zod';
 import { type BoundedMap, createBoundedMap } from '../../bounded-map.ts';
 import { largestId } from '../../storage/database.ts';
@@ -14,14 +14,14 @@ import { computeIdentity, formData, getUploadLimit, parseUpload } from './upload
 
 export { parseJson } from './json.ts';
 
-/** The client's X-Request-ID when it is fit to be echoed and logged, else an id of our own. */
+/** The client's X-Request-ID if it may be echoed and logged, otherwise a new id. */
 export function readRequestId(headers: Headers): string {
   const given = headers.get('x-request-id');
   const isFit = given !== null && /^[\x20-\x7e]{1,255}$/.test(given) && !holdsCredential(given);
   return isFit ? given : crypto.randomUUID();
 }
 
-/** The value of a query parameter before anything else is parsed; for `api_key`. */
+/** The value of a query parameter, before the query is parsed; for `api_key`. */
 export function findQueryParameter(search: string, name: string): string | undefined {
   // `api%5Fkey` is the same name (RFC 3986 §6.2.2.2).
   if (!search.includes(name) && !search.includes('%')) return undefined;
@@ -29,9 +29,9 @@ export function findQueryParameter(search: string, name: string): string | undef
 }
 
 /**
- * The path's parameters, which are ids unless the schema says that they are text. An integer that cannot be an id
- * identifies nothing: it becomes 0, which no row has, and so a 404.
- * @throws HttpError 400 when one that is an id is not an integer; 404 for a text that the schema refuses
+ * Parses the path parameters, which are ids unless the schema declares them as text. An integer that is not a possible
+ * id becomes 0, which no row has, and thus a 404.
+ * @throws HttpError 400 for an id that is not an integer; 404 for a text that the schema refuses
  */
 export function parseParams(
   raw: Readonly<Record<string, string>>,
@@ -53,15 +53,15 @@ export function parseParams(
   return ids;
 }
 
-/** Turns a query string into an endpoint's parameters. */
+/** Parses a query string into the parameters of an endpoint. */
 export type QueryParser = (endpoint: Endpoint, search: string) => unknown;
 
 const cachedQueries = 2000;
 const longestCached = 300;
 
 /**
- * Parses query strings by their endpoint's schema; caches the result, since callers repeat theirs.
- * The parser throws HttpError 400 when a query is malformed, repeats a parameter, or breaks the schema.
+ * Parses query strings with the schema of their endpoint. Results are cached, since callers repeat theirs. The parser
+ * throws HttpError 400 for a query that is malformed, repeats a parameter, or breaks the schema.
  */
 export function createQueryParser(): QueryParser {
   const byEndpoint = new Map<Endpoint, Queries>();
@@ -85,7 +85,7 @@ export function createQueryParser(): QueryParser {
   };
 }
 
-/** What is known of an endpoint's queries: those that were parsed, and the prefixes that its schema has. */
+/** The cached queries of an endpoint, and the prefixes in its schema. */
 interface Queries {
   readonly parsed: BoundedMap<string, { readonly parsed: unknown }>;
   readonly prefixed: ReturnType<typeof getPrefixes>;
@@ -114,7 +114,7 @@ function parseQuery({ schema, prefixed, parse }: Queries, search: string): unkno
   }
   const result = parse({ ...values, ...Object.fromEntries(groups) });
   if (result.success) return result.data;
-  // A problem of one of many is that of the parameter as the caller has named it.
+  // A problem with one of several values is reported for the parameter, under the name that the caller used.
   for (const issue of result.error.issues) {
     if (issue.path.length > 1 && groups.has(String(issue.path[0]))) issue.path.shift();
     else issue.path.length = Math.min(issue.path.length, 1);
@@ -122,7 +122,7 @@ function parseQuery({ schema, prefixed, parse }: Queries, search: string): unkno
   throw toValidationError(result.error);
 }
 
-/** Whether a parameter may be given more than once: its values are a list then. */
+/** Whether a parameter may be repeated; its values are a list then. */
 function isRepeatable(field: z.core.$ZodType | undefined): boolean {
   return field instanceof z.ZodOptional ? isRepeatable(field.unwrap()) : field instanceof z.ZodArray;
 }
@@ -139,7 +139,7 @@ function checkEncoding(search: string): void {
   }
 }
 
-/** Checks a value by a schema. The check throws HttpError 400 with every problem. */
+/** Checks a value against a schema. The check throws HttpError 400 with every problem. */
 type Check = (schema: z.ZodType, value: unknown) => unknown;
 
 function createCheck(): Check {
@@ -156,11 +156,11 @@ function createCheck(): Check {
   };
 }
 
-/** All problems at once; the message names the first, for those who read no details. */
+/** An error with all problems; its message names the first, for readers who ignore the details. */
 export const toValidationError = (error: z.ZodError): HttpError =>
   createValidationError(toErrorDetails(error));
 
-/** The same for problems that were found otherwise. */
+/** The same for problems from other sources. */
 export const createValidationError = (details: readonly ErrorDetail[]): HttpError =>
   new HttpError('VALIDATION_FAILED', { message: formatMessage(details), details });
 
@@ -170,21 +170,21 @@ export function getBodyTypes(body: BodySpec): readonly string[] {
   return body.kind === 'patch' ? [json, mergePatchJson, jsonPatch] : [json];
 }
 
-/** Bytes that a body may have at most. @param limit where the operation has none of its own */
+/** Maximum size of a body in bytes. @param limit the limit if the operation has none of its own */
 export function getBodyLimit(body: BodySpec, type: string, limit: number): number {
   if (body.kind === 'upload') return getUploadLimit(body, type, limit);
   return body.kind === 'raw' ? body.limit : limit;
 }
 
-/** What of a body must be the same for a request to be a repetition. */
+/** The bytes of a body that must be equal for a request to count as a repetition. */
 export function computeBodyIdentity(body: BodySpec, parsed: unknown, bytes: Uint8Array): Uint8Array {
   if (body.kind !== 'upload') return bytes;
-  // Boundary: `parseBody` has made it of a body of this kind.
+  // Boundary: `parseBody` built it from a body of this kind.
   const upload = parsed as UploadBody<unknown, unknown>;
   return upload.kind === 'file' ? computeIdentity(upload) : bytes;
 }
 
-/** How a body was sent: its Content-Type, the media type of that, and whether nothing of it may be ignored. */
+/** How a body was sent: its Content-Type, its media type, and whether strict handling was requested. */
 interface SentBody {
   readonly type: string;
   readonly contentType: string;
@@ -192,8 +192,8 @@ interface SentBody {
 }
 
 /**
- * Parses bodies. `inspect` is shown the JSON value before it is checked, and may refuse it.
- * The parser throws HttpError 400 when the body is not of its type, or with every problem of what it says; 413.
+ * Parses bodies. `inspect` receives the JSON value before it is checked, and may refuse it. The parser throws HttpError
+ * 400 if the body does not match its type, or with every problem of its content; 413.
  */
 export type BodyParser = (
   body: BodySpec,
@@ -213,7 +213,7 @@ export function createBodyParser(): BodyParser {
     inspect(value);
     if (body.kind === 'json') return check(body.schema, value);
     if (body.kind === 'upload') return { kind: 'json', value: check(body.schema, value) };
-    // A merge patch and a patch document are checked by what they make of the resource, not by themselves.
+    // Merge patches and patch documents are checked later, by their result.
     if (type === jsonPatch) return { kind: 'operations', patch: value };
     if (type === mergePatchJson) return { kind: 'merge', patch: value, strict };
     return { kind: 'partial', changes: check(body.schema, value) };

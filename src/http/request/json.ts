@@ -1,16 +1,16 @@
-/** JSON bodies: what is refused before anything parses them, and what is wrong with one that cannot be parsed. */
+/** JSON bodies: limits checked before parsing, and errors that say what is wrong. */
 import { HttpError } from '../errors.ts';
 
-/** Nesting of arrays and objects in a body, at most. */
+/** Maximum nesting of arrays and objects in a body. */
 const deepest = 64;
-/** Members of all its objects. No body that is taken has so many, and the parser gives each other name a shape of its own. */
+/** Maximum members of all objects. No accepted body has so many, and the parser creates a shape for each new name. */
 const mostMembers = 10_000;
-/** Commas between members and between elements: the parser looks up each text among elements, too. */
+/** Maximum commas between members and elements: the parser also looks up each string among elements. */
 const mostCommas = 20_000;
 
 /**
- * A byte order mark before it is left out (RFC 8259 §8.1).
- * @throws HttpError 400 MALFORMED_JSON: not UTF-8, not JSON, nested too deep, or of too many parts
+ * Parses JSON; a leading byte order mark is ignored (RFC 8259 §8.1).
+ * @throws HttpError 400 MALFORMED_JSON: not UTF-8, not JSON, nested too deep, or too many parts
  */
 export function parseJson(bytes: Uint8Array): unknown {
   let text: string;
@@ -25,7 +25,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // Without what it quotes, which may be a password that lacks its quotation marks.
+    // Without the text it quotes, which may be a password that lacks its quotation marks.
     const message = error instanceof Error ? error.message : '';
     const reason = /^(?:JSON Parse error: )?([^"]+)/.exec(message)?.[1]?.trim() ?? 'unknown';
     throw createMalformedJsonError(`is not well-formed JSON: ${reason}`);
@@ -36,8 +36,8 @@ const createMalformedJsonError = (problem: string): HttpError =>
   new HttpError('MALFORMED_JSON', { message: `The body ${problem}.` });
 
 /**
- * Looks at what stands outside strings only, before anything recursive sees the text.
- * @returns the first limit that the text is beyond
+ * Examines only characters outside strings, before anything recursive reads the text.
+ * @returns the first limit that the text exceeds
  */
 function findBrokenLimit(text: string): string | undefined {
   let [depth, members, commas] = [0, 0, 0];

@@ -1,6 +1,6 @@
 /**
- * multipart/form-data (RFC 7578): its parts, as views of the bytes that were sent. One pass, and few parts: there is no
- * form here that has many.
+ * multipart/form-data (RFC 7578): the parts of a body, as views of its bytes. It needs one pass and accepts few parts,
+ * since no form of this service has many.
  */
 import { createFieldError, type HttpError } from '../errors.ts';
 
@@ -10,7 +10,7 @@ export interface Part {
 }
 
 const mostParts = 20;
-/** Bytes of the headers of one part at most. */
+/** Maximum size of the headers of one part in bytes. */
 const longestHead = 8192;
 const longestBoundary = 70;
 
@@ -18,13 +18,13 @@ const createMultipartError = (message: string): HttpError => createFieldError('b
 
 /**
  * @param contentType with the boundary
- * @throws HttpError 400 when it is not well-formed, or has too many parts
+ * @throws HttpError 400 if the body is not well-formed, or has too many parts
  */
 export function parseParts(bytes: Uint8Array, contentType: string): Part[] {
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const boundary = parseBoundary(contentType);
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
-  // The first one stands at the beginning, or behind a text that is not read.
+  // The first delimiter is at the beginning, or follows a preamble, which is ignored.
   const isFirst = body.subarray(0, delimiter.length - 2).equals(delimiter.subarray(2));
   let at = isFirst ? delimiter.length - 2 : findEnd(body, delimiter, 0);
   const parts: Part[] = [];
@@ -34,7 +34,7 @@ export function parseParts(bytes: Uint8Array, contentType: string): Part[] {
     const start = findEnd(body, Buffer.from('\r\n'), at);
     if (body.toString('latin1', at, start - 2).trim() !== '')
       throw createMultipartError('has something else than a line end behind a boundary');
-    // A part without headers begins with the empty line itself.
+    // A part without headers begins with the empty line.
     const headEnd = body.subarray(start - 2, start + longestHead).indexOf('\r\n\r\n');
     if (headEnd === -1) throw createMultipartError('has a part whose headers do not end');
     const contentStart = start - 2 + headEnd + 4;
@@ -46,7 +46,7 @@ export function parseParts(bytes: Uint8Array, contentType: string): Part[] {
   }
 }
 
-/** @returns what follows the next occurrence */
+/** @returns the position after the next occurrence */
 function findEnd(body: Buffer, wanted: Buffer, from: number): number {
   const found = body.indexOf(wanted, from);
   if (found === -1)
@@ -62,11 +62,11 @@ function parseBoundary(contentType: string): string {
   return boundary;
 }
 
-/** What browsers escape in names (WHATWG, "multipart/form-data encoding"). */
+/** Characters that browsers escape in names (WHATWG, "multipart/form-data encoding"). */
 const escapes: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
 
 function parseName(head: string): string {
-  // Not `.` and `$`: to them U+2028, which may stand in a name, ends a line.
+  // Without `.` and `$`, for which U+2028, a valid character of names, ends a line.
   const disposition = /(?:^|[\r\n])content-disposition:[ \t]*form-data[ \t]*;([^\r\n]*)/i.exec(head)?.[1];
   const [, quoted, plain] = /(?:^|[;\s])name=(?:"([^"]*)"|([^\s;"]+))/i.exec(disposition ?? '') ?? [];
   const name = quoted ?? plain;

@@ -1,10 +1,10 @@
-/** The known name that was most likely meant. */
+/** Finds the known name that was most likely meant. */
 
 /**
- * The name with the fewest edits between (a letter more, less or another, or two exchanged), without regard to case; the
- * first of several.
- * @param prefixes names that begin so are known, whatever follows
- * @returns undefined when none is near: more than a third of the longer name would have to change
+ * The known name with the smallest edit distance (insertions, deletions, substitutions, transpositions), ignoring case;
+ * the first of several.
+ * @param prefixes names that begin with one of these are known, whatever follows
+ * @returns undefined if none is near: more than a third of the longer name would have to change
  */
 export function findNearest(
   name: string,
@@ -26,10 +26,10 @@ export function findNearest(
   return nearest?.name;
 }
 
-/** The distance of two texts (optimal string alignment); undefined when it is more than a third of the longer one. */
+/** The distance of two texts (optimal string alignment); undefined if it exceeds a third of the longer one. */
 function countEdits(given: string, candidate: string): number | undefined {
   const most = Math.floor(Math.max(given.length, candidate.length) / 3);
-  // So that the work is bounded by the length of the known name, not by that of what a caller sends.
+  // Bounds the work by the length of the known name, regardless of the length of the caller's.
   if (Math.abs(given.length - candidate.length) > most) return undefined;
   const [a, b] = [given.toLowerCase(), candidate.toLowerCase()];
   let beforeLast: number[] = [];

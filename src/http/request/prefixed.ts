@@ -1,8 +1,8 @@
-/** Query parameters whose names the caller chooses: all that begin with one prefix become one member of the parsed query. */
+/** Query parameters whose names callers choose: all with the same prefix become one member of the parsed query. */
 import { z } from 'zod';
 import { anyText } from '../schema.ts';
 
-/** Such parameters in one request, and values of them, at most. */
+/** Maximum number of such parameters in one request, and of their values. */
 const mostNames = 20;
 const mostValues = 100;
 
@@ -15,8 +15,8 @@ export interface Prefixed {
 }
 
 /**
- * @returns a schema of `{prefixed name: [values in their order]}`. The document says it as an object whose members are
- * parameters of their own (`style: form`, `explode: true`)
+ * @returns a schema of `{prefixed name: [values in their order]}`. The document describes it as an object whose members
+ * are parameters (`style: form`, `explode: true`)
  */
 export function prefixedParameters({ prefix, name, description, longestValue }: Prefixed) {
   const pattern = `^${prefix.replaceAll('.', '\\.')}${name.source.slice(1)}`;
@@ -49,13 +49,13 @@ export function prefixedParameters({ prefix, name, description, longestValue }: 
     .meta({ prefix, description, override });
 }
 
-/** The prefix of the parameters that a member of a query's schema stands for; undefined for a single parameter. */
+/** The prefix of the parameters that a member of a query schema stands for; undefined for a single parameter. */
 export function findPrefix(field: z.core.$ZodType): string | undefined {
   const prefix = z.globalRegistry.get(field)?.prefix;
   return typeof prefix === 'string' ? prefix : undefined;
 }
 
-/** The prefixes of a query's schema, with the member of each. */
+/** The prefixes of a query schema, with the member of each. */
 export function getPrefixes(schema: z.ZodObject): { readonly prefix: string; readonly member: string }[] {
   return Object.entries(schema.shape).flatMap(([member, field]) => {
     const prefix = findPrefix(field);

@@ -1,33 +1,33 @@
-/** What is wrong with the names in a request under `Prefer: handling=strict`: gathered, then refused together. */
+/** Problems with names in a request under `Prefer: handling=strict`: collected, then refused together. */
 import { quoteValue } from '../credentials.ts';
 import { buildErrorDetail, type ErrorDetail, HttpError } from '../errors.ts';
 import { findNearest } from './nearest.ts';
 
-/** Problems named in one response at most. */
+/** Maximum number of problems in one response. */
 const mostProblems = 100;
-/** Problems named in its message, for those who read no details. */
+/** Problems named in the message, for readers who ignore the details. */
 const mostInMessage = 5;
-/** Characters of a token of a pointer that a message quotes. */
+/** Characters of a pointer's token that a message quotes. */
 const quotedLength = 100;
-/** Known names are listed where none is near and there are no more than this. */
+/** Known names are listed if none is near and there are at most this many. */
 const mostListed = 12;
 
-/** The names on the way to what is wrong. */
+/** The names on the path to a problem. */
 export type Path = readonly (string | number)[];
 
 export interface UnknownName {
-  /** What would have been known in its place. */
+  /** The names that would have been known there. */
   readonly known: Iterable<string>;
-  /** Names that begin so are known too. */
+  /** Names that begin with one of these are known, too. */
   readonly prefixes?: readonly string[];
-  /** Its name, where that is not the last of its path. */
+  /** The unknown name, if it is not the last of the path. */
   readonly name?: string;
 }
 
 export class Problems {
   private readonly details: ErrorDetail[] = [];
 
-  /** Whether no more are named: what is still to be checked can be left. */
+  /** Whether no more problems are added: the remaining checks can be skipped. */
   get isFull(): boolean {
     return this.details.length >= mostProblems;
   }
@@ -36,7 +36,7 @@ export class Problems {
     if (!this.isFull) this.details.push(buildErrorDetail(path, 'readOnly', 'is read-only'));
   }
 
-  /** A parameter of the query whose name is empty. */
+  /** Adds a query parameter with an empty name. */
   addUnnamed(): void {
     if (!this.isFull)
       this.details.push(buildErrorDetail(['query'], 'unknown', 'has a parameter without a name'));
@@ -50,7 +50,7 @@ export class Problems {
     this.details.push(buildErrorDetail(path, 'unknown', `${which}is not known${hint}`));
   }
 
-  /** @throws HttpError 400 when there are any */
+  /** @throws HttpError 400 if there are problems */
   refuse(): void {
     if (this.details.length === 0) return;
     const named = this.details.slice(0, mostInMessage).map(({ field, message }) => `${field}: ${message}`);
@@ -63,12 +63,12 @@ export class Problems {
   }
 }
 
-/** What helps to find the right name: the nearest, else all where they are few. */
+/** A hint about the right name: the nearest one, otherwise all known names if they are few. */
 function describeKnown(name: string, { known, prefixes = [] }: UnknownName): string {
   const nearest = findNearest(name, known, prefixes);
   if (nearest !== undefined) return `; the nearest known name is ${nearest}`;
   const [prefix] = prefixes;
-  // Left out most likely: a filter by an attribute, with the attribute's own name.
+  // The prefix was probably omitted: a filter by an attribute, under the bare name of the attribute.
   if (prefix !== undefined && /^[a-z][\w.-]{0,99}$/.test(name)) return `; ${prefix}${name} would be`;
   const names = [...known, ...prefixes.map(prefix => `${prefix}{name}`)];
   const last = names.at(-1);

@@ -1,6 +1,6 @@
 /**
- * `Prefer: handling=strict` (RFC 7240 §4.4): what a request says and its operation would ignore is refused and named.
- * Without it, unknown parameters and members are ignored. All of this runs only for requests that carry Prefer.
+ * `Prefer: handling=strict` (RFC 7240 §4.4): parts of a request that the operation would ignore are refused and named.
+ * Without it, unknown parameters and members are ignored. This code runs only for requests with Prefer.
  */
 
 import { z } from 'zod';
@@ -12,10 +12,10 @@ import { longestPointer, maxOperations, splitPointer } from '../patch/documents.
 import { getPrefixes } from './prefixed.ts';
 import { type Path, Problems } from './problems.ts';
 
-/** The value of Preference-Applied on the responses to such requests. */
+/** The value of Preference-Applied in responses to such requests. */
 export const strictApplied = 'handling=strict';
 
-/** Whether a Prefer header requests strict handling; of several handlings the first counts (RFC 7240 §2). */
+/** Whether a Prefer header requests strict handling; the first `handling` preference counts (RFC 7240 §2). */
 export function prefersStrict(prefer: string): boolean {
   for (const preference of split(prefer, ',')) {
     const [token = ''] = split(preference, ';');
@@ -31,7 +31,7 @@ export function prefersStrict(prefer: string): boolean {
   return false;
 }
 
-/** The parts of a header between separators that do not stand in a quoted string (RFC 9110 §5.6.4). */
+/** The parts of a header between separators outside quoted strings (RFC 9110 §5.6.4). */
 function* split(text: string, separator: string): Generator<string> {
   let start = 0;
   let quoted = false;
@@ -48,14 +48,14 @@ function* split(text: string, separator: string): Generator<string> {
 }
 
 /**
- * Refuses parameters of a query that its operation does not have. `api_key` is a credential, known everywhere.
+ * Refuses query parameters that the operation does not have. `api_key` is a credential and known everywhere.
  * @param search the query string without its question mark
- * @throws HttpError 400 that names each
+ * @throws HttpError 400 that names each one
  */
 export function refuseUnknownParameters({ query }: Endpoint, search: string): void {
   if (search === '') return;
   const prefixed = query === undefined ? [] : getPrefixes(query);
-  // A member that stands for all parameters with a prefix is not a parameter itself.
+  // A member that stands for all parameters with a prefix is not itself a parameter.
   const known = Object.keys(query?.shape ?? {}).filter(
     name => !prefixed.some(({ member }) => member === name),
   );
@@ -89,7 +89,7 @@ export function refuseUnreadBody({ body }: Endpoint, headers: Headers): void {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Refuses members of bodies; the schemas it walks are made from the endpoints' own when they are first needed. */
+/** Refuses unknown members of bodies. The schemas to walk are derived from those of the endpoints on first use. */
 export function createMemberCheck(): (
   endpoint: Endpoint,
   body: BodySpec,
@@ -115,7 +115,7 @@ export function createMemberCheck(): (
     const problems = new Problems();
     if (type === jsonPatch) checkOperations(value, settable, readable, problems);
     else {
-      // A merge patch of a read-only member is not ignored: it has to leave it as it is.
+      // A merge patch may contain a read-only member; it is not ignored, but must leave the member unchanged.
       const known = type === mergePatchJson ? settable.and(readable) : settable;
       checkMembers(value, { known, readable }, [], problems);
     }
@@ -124,23 +124,23 @@ export function createMemberCheck(): (
 }
 
 /**
- * The schema of what an operation shows once it has made or changed it: what cannot be set of it is read-only. A POST that
- * makes nothing shows something else than what its body is of.
+ * The schema of the resource that an operation returns after it created or changed it: members that cannot be set are
+ * read-only. A POST that creates nothing returns something other than the resource in its body.
  */
 function getShownSchema({ method, responses }: Endpoint): z.ZodType | undefined {
   const { schema, representation = schema } = responses[method === 'POST' ? 201 : 200] ?? {};
   return representation;
 }
 
-/** A schema, and the whole that its references point into. */
+/** A schema, and the root that its references point into. */
 interface Rooted {
   readonly schema: Schema;
   readonly root: Schema;
 }
 
-/** Which members a value may have, by one JSON Schema or by any of several. */
+/** The members that a value may have, according to one JSON Schema or to any of several. */
 class Shape {
-  /** Made once: a body may hold very many values of one shape. */
+  /** Cached: a body may hold very many values of one shape. */
   private readonly parts = new Map<string | number, Shape | undefined>();
   readonly names: ReadonlySet<string> | undefined;
   readonly isList: boolean;
@@ -154,7 +154,7 @@ class Shape {
     return other === undefined ? this : new Shape([...this.schemas, ...other.schemas]);
   }
 
-  /** The names of members; undefined when any name will do, as in a map or a value of any kind. */
+  /** The names of members; undefined if any name is allowed, as in a map or a value of any type. */
   private membersOf(): Set<string> | undefined {
     const names = new Set<string>();
     let hasMembers = false;
@@ -168,12 +168,12 @@ class Shape {
     return hasMembers ? names : undefined;
   }
 
-  /** The shape of a member, or of an array's items at any index. */
+  /** The shape of a member, or of the items of an array at any index. */
   at(token: string | number): Shape | undefined {
     const key = typeof token === 'number' ? 0 : token;
     if (this.parts.has(key)) return this.parts.get(key);
     const part = this.partAt(key);
-    // Names of a map are the caller's own: kept, they would fill memory.
+    // Names in a map are client input: caching them would fill the memory.
     if (key === 0 || this.names?.has(key) === true) this.parts.set(key, part);
     return part;
   }
@@ -202,9 +202,9 @@ function flattenSchema(schema: Schema, root: Schema): Rooted[] {
 }
 
 interface Shapes {
-  /** What may be sent. */
+  /** The members that may be sent. */
   readonly known: Shape;
-  /** What is shown: what of it may not be sent is read-only. */
+  /** The members that are shown; those that may not be sent are read-only. */
   readonly readable: Shape | undefined;
 }
 
@@ -223,7 +223,7 @@ function checkMembers(value: unknown, { known, readable }: Shapes, path: Path, p
   const { names } = known;
   if (names === undefined || !isObject(value)) return;
   for (const name of Object.keys(value)) {
-    // There may be very many others.
+    // There may be very many further members.
     if (problems.isFull) return;
     const place = [...path, name];
     if (names.has(name)) {
@@ -243,7 +243,7 @@ function checkOperations(
   readable: Shape | undefined,
   problems: Problems,
 ): void {
-  // A longer one is refused as such.
+  // A longer patch is refused elsewhere.
   if (!Array.isArray(patch) || patch.length > maxOperations) return;
   const shape = settable.and(readable);
   for (const [index, operation] of patch.entries()) {
@@ -259,9 +259,9 @@ function checkOperations(
   }
 }
 
-/** The shape of what a JSON Pointer (RFC 6901) names; a token that is not known is a problem at `path`. */
+/** The shape of the value that a JSON Pointer (RFC 6901) names; an unknown token is a problem at `path`. */
 function followPointer(pointer: unknown, shape: Shape, path: Path, problems: Problems): Shape | undefined {
-  // An invalid pointer, or one that is too long, is refused as such.
+  // An invalid or overlong pointer is refused elsewhere.
   if (typeof pointer !== 'string' || pointer.length > longestPointer) return undefined;
   if (pointer !== '' && !pointer.startsWith('/')) return undefined;
   let at: Shape | undefined = shape;

@@ -1,6 +1,6 @@
 /**
- * The one transaction of a request; a repeated POST gets the response that the first one has stored. Anyone who calls
- * a protected operation is confirmed in it, before anything is written or given again: 401.
+ * The one transaction of a request; a repeated POST gets the stored response of the first one. The caller of a
+ * protected operation is confirmed in the transaction before anything is written or replayed: 401.
  */
 import type { Database, Transaction } from '../../storage/database.ts';
 import type { Authenticator } from '../access.ts';
@@ -15,11 +15,11 @@ interface WriteOptions {
   readonly database: Database;
   readonly authenticator: Authenticator;
   readonly idempotency: Idempotency;
-  /** Called with every transaction that has been committed. */
+  /** Called with each transaction after it commits. */
   readonly committed: (session: Transaction) => void;
 }
 
-/** How often the connection of a long transaction is kept open: well below what the server allows. */
+/** Interval at which the connection of a long transaction is kept open: well below the server's idle timeout. */
 const keptOpenMs = 10_000;
 
 export function createRequestWrite({
@@ -33,13 +33,13 @@ export function createRequestWrite({
     const runChecked: Work = async session => {
       used = session;
       const done = await work(session);
-      // After the work, whose own errors come first; what it has written is undone (RFC 9110 §13.2.1).
+      // After the work, so that its own errors come first; its writes are rolled back (RFC 9110 §13.2.1).
       if (!exchange.conditionsChecked) {
         refuseConditions(exchange.request.headers, exchange.route?.operations.has('GET') === true);
       }
       return done;
     };
-    // Nothing comes from the client while its work is done: the server would take the connection for a stalled one.
+    // The client sends nothing during the work: the server would treat the connection as stalled.
     const timer = setInterval(() => exchange.keepOpen(), keptOpenMs);
     let reply: Reply;
     try {

@@ -1,4 +1,4 @@
-/** Bodies that are a file: raw, or as a part of a form beside texts; and JSON where the operation takes that instead. */
+/** Bodies that are a file, raw or in a form with further texts, or JSON if the operation accepts that instead. */
 import type { z } from 'zod';
 import type { UploadBody, UploadSpec } from '../endpoint.ts';
 import { createFieldError, HttpError } from '../errors.ts';
@@ -6,23 +6,23 @@ import { json } from '../negotiate.ts';
 import { parseParts } from './multipart.ts';
 
 export const formData = 'multipart/form-data';
-/** What a form may add to its file. */
+/** Bytes that a form may add to its file. */
 const roomForForm = 64 * 1024;
-/** Bytes of one text of a form: a longer one is refused before it is decoded, which holds up all others. */
+/** Maximum size of a text in a form. A longer one is refused before decoding, which would block other requests. */
 const longestText = roomForForm;
-/** The name of the part that is the file. */
+/** The name of the part with the file. */
 const filePart = 'file';
 
-/** Bytes of the body at most. @param jsonLimit of one that is JSON */
+/** Maximum size of the body in bytes. @param jsonLimit the limit for JSON */
 export function getUploadLimit(spec: UploadSpec, type: string, jsonLimit: number): number {
   if (type === json) return jsonLimit;
   return type === formData ? spec.limit + roomForForm : spec.limit;
 }
 
 /**
- * A body that is no JSON.
- * @param check validates the texts of a form; @param inspect is shown their names before, and may refuse them
- * @throws HttpError 400 for a form without a file or with texts that are not valid, 413 for a file that is too large
+ * Parses a body that is not JSON.
+ * @param check validates the texts of a form; @param inspect receives their names before, and may refuse them
+ * @throws HttpError 400 for a form without a file or with invalid texts, 413 for a file that is too large
  */
 export function parseUpload(
   spec: UploadSpec,
@@ -68,8 +68,8 @@ function decodeText(name: string, content: Uint8Array): string {
 }
 
 /**
- * What of such a body must be the same for a repetition with the same Idempotency-Key: forms have another boundary each
- * time, and a file is long.
+ * The parts of such a body that must be equal in a repetition with the same Idempotency-Key. The bytes will not do:
+ * forms have a new boundary each time, and files are long.
  */
 export function computeIdentity({ file, texts }: { file: Uint8Array; texts: unknown }): Uint8Array {
   const hash = new Bun.CryptoHasher('sha256').update(file).digest('hex');

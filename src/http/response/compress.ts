@@ -33,8 +33,8 @@ export function createCompressor() {
   }
   return {
     /**
-     * A promise only when it has to be done.
-     * @param etag names the body: the same tag gives the same bytes, cached for clients that poll
+     * Compresses a body. Returns a promise unless the result is cached.
+     * @param etag identifies the body: equal tags mean equal bytes, which are cached for clients that poll
      */
     compress(body: string | Uint8Array, coding: Coding, etag: string | undefined) {
       if (etag === undefined) return compressUncached(body, coding);
@@ -57,7 +57,7 @@ function encode(body: string | Uint8Array, coding: Coding) {
   }
 }
 
-/** The tag of the compressed form: strong tags differ between codings (RFC 9110 §8.8.3.3). */
+/** The entity tag of the compressed form: strong tags differ between codings (RFC 9110 §8.8.3.3). */
 export function toCodedTag(etag: string, coding: Coding): string {
   return `${etag.slice(0, -1)}-${coding}"`;
 }

@@ -1,8 +1,8 @@
-/** The bodies of errors, in each of the forms that a response may have. */
+/** The bodies of errors, in each format that a response may have. */
 import { STATUS_CODES } from 'node:http';
 import type { HttpError } from '../errors.ts';
 
-/** The service's own members; as JSON without details where there are none. */
+/** The service's own members. JSON.stringify leaves out undefined details. */
 const getMembers = ({ code, message, details }: HttpError, requestId: string) => ({
   error: code,
   message,
@@ -10,16 +10,16 @@ const getMembers = ({ code, message, details }: HttpError, requestId: string) =>
   details,
 });
 
-/** The body of an error in the service's own shape: `{error, message, requestId, details?}`. */
+/** The body of an error in the service's own format: `{error, message, requestId, details?}`. */
 export const formatErrorBody = (error: HttpError, requestId: string): string =>
   JSON.stringify(getMembers(error, requestId));
 
-/** A 400 or 404 as some resources of the specification have it: one member, for people. */
+/** A 400 or 404 as the specification requires for some resources: one member, for people. */
 export function formatPlainBody(error: HttpError): string {
   return JSON.stringify({ error: error.message });
 }
 
-/** Those whose name RFC 9110 has changed since Node's table was made. */
+/** Phrases that RFC 9110 has changed since Node's table was made. */
 const newerPhrases: Readonly<Record<number, string>> = {
   413: 'Content Too Large',
   422: 'Unprocessable Content',
@@ -37,7 +37,7 @@ export function formatProblemBody(error: HttpError, requestId: string): string {
     title: getStatusPhrase(error.status),
     status: error.status,
     detail: error.message,
-    // The id may be any that the client has sent; a URI may not (RFC 3986 section 2).
+    // The id may be any text from the client, which may not be valid in a URI (RFC 3986 section 2).
     instance: `urn:request:${encodeURIComponent(requestId)}`,
     ...getMembers(error, requestId),
   });

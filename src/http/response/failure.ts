@@ -1,4 +1,4 @@
-/** What is thrown, as the reply that the caller gets. */
+/** Converts thrown values to replies. */
 import { StorageError } from '../../storage/database.ts';
 import { buildErrorDetail, type ErrorCode, HttpError } from '../errors.ts';
 import type { Exchange } from '../exchange.ts';
@@ -6,13 +6,13 @@ import { json, type Negotiate, problemJson } from '../negotiate.ts';
 import { formatErrorBody, formatPlainBody, formatProblemBody } from './error-body.ts';
 import { noStore, type Reply } from './reply.ts';
 
-/** Turns anything thrown into a reply. */
+/** Converts anything thrown to a reply. */
 export function toFailureReply(exchange: Exchange, thrown: unknown, negotiate: Negotiate): Reply {
   if (hasGone(exchange, thrown)) return abandoned;
   const error = toHttpError(thrown);
   if (error.isFailure) exchange.failure = thrown;
   const plain = exchange.endpoint?.plainErrors === true && (error.status === 400 || error.status === 404);
-  // Negotiated here: most requests do not fail, and some fail before they have got to their negotiation.
+  // Negotiated here: most requests do not fail, and some fail before their own negotiation.
   const isProblem = negotiate.wantsProblem(exchange.request.headers.get('accept'));
   const text = isProblem ? formatProblemBody : plain ? formatPlainBody : formatErrorBody;
   return {
@@ -25,7 +25,7 @@ export function toFailureReply(exchange: Exchange, thrown: unknown, negotiate: N
   };
 }
 
-/** Stands in the log and in the numbers for a request whose client went away; it is never sent. As nginx has it. */
+/** The status in the log and the metrics, as in nginx, of a request whose client disconnected; it is never sent. */
 const clientClosedRequest = 499;
 const abandoned: Reply = {
   status: clientClosedRequest,
@@ -35,12 +35,12 @@ const abandoned: Reply = {
   tagged: false,
 };
 
-/** Whether the body could not be read to its end because the client has closed the connection. */
+/** Whether reading the body failed because the client closed the connection. */
 function hasGone({ request }: Exchange, thrown: unknown): boolean {
   return thrown instanceof DOMException && thrown.name === 'AbortError' && request.signal.aborted;
 }
 
-/** Failures of the database that are errors of their own, with the seconds after which to try again. */
+/** Database failures with error codes of their own, and the seconds after which to retry. */
 const ofStorage: Readonly<Partial<Record<StorageError['kind'], readonly [ErrorCode, retryAfter?: string]>>> =
   {
     full: ['STORAGE_FULL'],
@@ -50,11 +50,11 @@ const ofStorage: Readonly<Partial<Record<StorageError['kind'], readonly [ErrorCo
     moved: ['DATABASE_MOVED', '5'],
   };
 
-/** What those learn whose request has waited for others: the database itself can be reached. */
+/** The message when a request waited too long for a lock: the database itself is reachable. */
 const locked =
   'Something else holds a lock on what this request needs, and nothing was changed; retry after the time in Retry-After.';
 
-/** Columns are written external_id, members externalId. */
+/** Converts the name of a column to that of a member: external_id → externalId. */
 export function toMemberName(column: string): string {
   return column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,24 +1,24 @@
-/** The headers that responses of one kind have in common. */
+/** Headers that responses of one kind have in common. */
 import type { Quota, QuotaState } from '../quota/index.ts';
 import { buildLifecycleHeaders, type Version } from '../versions/lifecycle.ts';
 
-/** Which validators a response has: ETag 1, Last-Modified 2, both 3. */
+/** The validators of a response: 1 for ETag, 2 for Last-Modified, 3 for both. */
 type Validated = 0 | 1 | 2 | 3;
 type HeadersByValidators = readonly [Headers, Headers, Headers, Headers];
 
 /**
- * A response takes a copy of its kind's headers, so the few that differ from one response to the next are set in them just
- * before: an object of its own for each response costs twice as much.
+ * A response copies the headers of its kind, so the few that differ between responses are set in the shared object just
+ * before. A new object for each response would cost twice as much.
  */
 export function createCommonHeaders(quota: Quota) {
   const templates = new Map<Version | undefined, Map<string, Map<string, HeadersByValidators>>>();
   let windowReset = 0;
   const formatPolicy = (limit: number) => `"default";q=${limit};w=${quota.window}`;
   const policy = formatPolicy(quota.limit);
-  /** How `RateLimit` ends while it is so many seconds to the end of the window. */
+  /** The end of `RateLimit` for the seconds left in the window. */
   let left = { seconds: -1, text: '' };
 
-  /** One for each combination of validators. */
+  /** One template for each combination of validators. */
   function createTemplates(
     cacheControl: string,
     mediaType: string,
@@ -40,7 +40,7 @@ export function createCommonHeaders(quota: Quota) {
     return [createTemplate(), createTemplate(), createTemplate(), createTemplate()] as const;
   }
 
-  /** Looked up by the parts: they are constants, whose hashes are known, and no key has to be built. */
+  /** Looked up part by part: the parts are constants with cached hashes, and no key has to be built. */
   function getTemplate(cacheControl: string, mediaType: string, version: Version | undefined, reset: number) {
     if (reset !== windowReset) {
       templates.clear();
@@ -65,7 +65,7 @@ export function createCommonHeaders(quota: Quota) {
   }
 
   return {
-    /** To be copied at once. @param validators are set by the caller; @param now whole seconds since the epoch */
+    /** Copy the result at once. @param validators set by the caller; @param now whole seconds since the epoch */
     of(
       cacheControl: string,
       mediaType: string,
@@ -81,7 +81,7 @@ export function createCommonHeaders(quota: Quota) {
       headers.set('RateLimit', `"default";r=${remaining}${left.text}`);
       return headers;
     },
-    /** For the few callers that have a limit of their own: the templates have the usual one. */
+    /** For the few callers with a limit of their own: the templates have the default one. */
     showLimit(headers: Headers, limit: number): void {
       headers.set('X-RateLimit-Limit', String(limit));
       headers.set('RateLimit-Policy', formatPolicy(limit));

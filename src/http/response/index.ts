@@ -1,4 +1,4 @@
-/** The way back: errors become replies, replies become responses with every header the contract names. */
+/** The way back: errors become replies, and replies become responses with every header of the contract. */
 import type { Clock } from '../../ports/clock.ts';
 import { computeEntityTag, evaluate, formatHttpDate, toLastModifiedSecond } from '../cache/conditional.ts';
 import type { Cors } from '../cors.ts';
@@ -14,7 +14,7 @@ import { formatContentRange, readRange } from './ranges.ts';
 import type { Body, Reply } from './reply.ts';
 import type { Stopping } from './stopping.ts';
 
-/** How many times its limit a caller may poll for nothing in one window; then a 304 is charged as any other response. */
+/** The 304s per window that cost nothing, as a multiple of the caller's limit; further ones are charged. */
 const refundsPerRequest = 10;
 
 export interface ResponderOptions {
@@ -31,8 +31,8 @@ export function createResponder(options: ResponderOptions) {
   const common = createCommonHeaders(quota);
 
   /**
-   * A 304 to an entity tag costs the caller nothing, so that polling is cheap for both sides. Conditions that hold
-   * whatever there is (`*`, a date) show no earlier response and are charged.
+   * Refunds a 304 for an entity tag, so that polling is cheap for both sides. Conditions that hold for any version
+   * (`*`, a date) prove no earlier response and are charged.
    */
   function refund(exchange: Exchange): void {
     const named = exchange.request.headers.get('if-none-match');
@@ -42,10 +42,10 @@ export function createResponder(options: ResponderOptions) {
   }
 
   return {
-    /** Turns anything thrown into the reply that the caller gets. */
+    /** Converts anything thrown to the reply for the caller. */
     failure: (exchange: Exchange, thrown: unknown) => toFailureReply(exchange, thrown, negotiate),
 
-    /** A promise only when something has to be waited for: most responses need no turn of the event loop. */
+    /** Returns a promise only if something must be awaited: most responses need no turn of the event loop. */
     respond(exchange: Exchange, reply: Reply): Response | Promise<Response> {
       const { body, status } = reply;
       if (body === null) return finish(exchange, reply, status, body);
@@ -54,7 +54,7 @@ export function createResponder(options: ResponderOptions) {
         throw new Error('a reply that is a file has to be one that is sent in ranges');
       const etag = reply.tagged ? (reply.etag ?? computeEntityTag(body)) : undefined;
       const coding = chooseCoding(exchange.request, body);
-      // The tag of what a 200 would carry: that is what conditions are about, and what a 304 shows (RFC 9110 §15.4.5).
+      // The tag of the 200: preconditions refer to it, and a 304 shows it (RFC 9110 §15.4.5).
       const tag = etag === undefined || coding === undefined ? etag : toCodedTag(etag, coding);
       if (tag !== undefined && status === 200 && isUnchanged(exchange, tag, reply.lastModified)) {
         refund(exchange);
@@ -101,7 +101,7 @@ export function createResponder(options: ResponderOptions) {
     );
   }
 
-  /** The coding to apply; undefined for none: not wanted, not acceptable, or not worth it. */
+  /** The coding to apply; undefined if none is wanted, acceptable or worthwhile. */
   function chooseCoding(request: Request, body: string | Uint8Array): Coding | undefined {
     if (body.length < smallestCompressed) return undefined;
     const accepted = request.headers.get('accept-encoding');
@@ -109,8 +109,8 @@ export function createResponder(options: ResponderOptions) {
   }
 
   /**
-   * The response after conditions and codings have been applied.
-   * @param etag as it is shown: with the coding's suffix
+   * Builds the response after conditions and codings have been applied.
+   * @param etag in its final form, with the suffix of the coding
    */
   function finish(
     exchange: Exchange,
@@ -121,7 +121,7 @@ export function createResponder(options: ResponderOptions) {
     coding?: Coding,
   ): Response {
     const state = exchange.quota ?? quota.peek(exchange.subject);
-    // JSON goes by the name that was negotiated for it; errors keep their own.
+    // JSON is sent under the media type that was negotiated; errors keep their own.
     const shownType = reply.mediaType === json && reply.status < 400 ? exchange.mediaType : reply.mediaType;
     const mediaType = body === null ? '' : shownType;
     const now = Math.floor(clock.now() / 1000);
@@ -145,7 +145,7 @@ export function createResponder(options: ResponderOptions) {
     if (exchange.strict) response.headers.set('Preference-Applied', strictApplied);
     if (exchange.origin !== null) cors.allowOrigin(response.headers, exchange.origin);
     if (stopping.hasBegun()) response.headers.set('Connection', 'close');
-    // Bun dates every response but those to HEAD.
+    // Bun adds Date to every response except those to HEAD.
     if (exchange.method === 'HEAD') response.headers.set('Date', formatHttpDate(clock.now()));
     return response;
   }

@@ -1,16 +1,16 @@
-/** The bodies of pages of lists: a page is as long as its items, and may be very long. */
+/** Bodies of list pages: a page is as long as its items, and may be very long. */
 import { takeTurn } from '../../turns/index.ts';
 
-/** Characters from which a body is encoded in slices. */
+/** Length from which a body is encoded in slices. */
 const longBody = 1_000_000;
 
-/** A page's body: text, or text that is encoded already. */
+/** The body of a page: text, or encoded text. */
 export type PageBody = string | Uint8Array<ArrayBuffer>;
 
 /**
- * A body of JSON texts with commas between them. A very long one is encoded piece by piece, with turns of the event loop
- * between them: as one text it would be put together, and encoded for its entity tag and for the response, in one go.
- * @returns a promise only when it is very long
+ * Joins JSON texts with commas. A very long body is encoded piece by piece, with turns of the event loop between the
+ * pieces. As one text it would be joined, and encoded for its entity tag and for the response, without a pause.
+ * @returns a promise only if the body is very long
  */
 export function joinItems(
   before: string,
@@ -31,11 +31,11 @@ export function joinItems(
 async function encodeInSlices(texts: readonly string[]): Promise<Uint8Array<ArrayBuffer>> {
   let length = 0;
   for (const text of texts) {
-    // Counting puts a text together that was made of several.
+    // Counting the bytes flattens a rope.
     length += Buffer.byteLength(text);
     await takeTurn();
   }
-  // All of it is written below: filling it with zeros before would hold up the event loop.
+  // The loop below fills the whole buffer: zeroing it first would hold up the event loop.
   const bytes = Buffer.allocUnsafeSlow(length);
   const encoder = new TextEncoder();
   let end = 0;

@@ -1,18 +1,18 @@
-/** Parts of a representation (RFC 9110 §14): one range of bytes, for downloads that go on where they were cut off. */
+/** Parts of a representation (RFC 9110 §14): one range of bytes, to resume an interrupted download. */
 import { HttpError } from '../errors.ts';
 
-/** Both are of bytes that are sent: `first` to `last`. */
+/** A range of bytes from `first` to `last`, both inclusive. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** What a response says where ranges can be requested. */
+/** The header of responses whose address supports ranges. */
 export const acceptRanges = { 'Accept-Ranges': 'bytes' };
 
 /**
- * What part a GET requests. Several at once, other units and what cannot be understood are ignored, as is a range of
- * something that has changed (If-Range): the response is then the whole.
+ * The range that a GET requests. Several ranges, other units and malformed values are ignored, as is a range of a
+ * changed representation (If-Range): the response is then the whole.
  * @param size bytes of the whole; @param etag its strong entity tag
  * @returns undefined for the whole
  * @throws HttpError 416 for a range that begins after the end
@@ -21,7 +21,7 @@ export function readRange(headers: Headers, size: number, etag: string): ByteRan
   const requested = headers.get('range');
   if (requested === null) return undefined;
   const condition = headers.get('if-range');
-  // A date never holds: what is sent here has none.
+  // A date never matches: representations sent in ranges have none.
   if (condition !== null && condition.trim() !== etag) return undefined;
   const [, from = '', to = ''] = /^\s*bytes\s*=\s*(\d*)-(\d*)\s*$/i.exec(requested) ?? [];
   if (from === '' && to === '') return undefined;
@@ -40,7 +40,7 @@ function toSuffixRange(length: number, size: number): ByteRange {
   return { first: length === 0 ? size : Math.max(0, size - length), last: size - 1 };
 }
 
-/** Undefined for a range that ends before it begins, which is not a range. */
+/** Undefined for a range that ends before it begins, which is not valid. */
 function toByteRange(first: number, to: string, size: number): ByteRange | undefined {
   const last = to === '' ? size - 1 : Number(to);
   if (to !== '' && last < first) return undefined;

@@ -1,8 +1,8 @@
-/** What a handler returns, before the HTTP layers around it have added their headers. */
+/** The result of a handler, before the HTTP layers add their headers. */
 import { json } from '../negotiate.ts';
 import type { PageBody } from './page-body.ts';
 
-/** A file is sent from where it lies. */
+/** A Blob is a file, sent from where it is stored. */
 export type Body = string | Uint8Array<ArrayBuffer> | Blob;
 
 export interface Reply {
@@ -11,19 +11,19 @@ export interface Reply {
   readonly mediaType: string;
   readonly cacheControl: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Epoch milliseconds of the last change of what the body shows. */
+  /** Epoch milliseconds of the last change of the data in the body. */
   readonly lastModified?: number | undefined;
-  /** Last-Modified as it is shown, where that is known already. */
+  /** The formatted Last-Modified, if known already. */
   readonly lastModifiedText?: string | undefined;
-  /** The body's entity tag, where it is known already. */
+  /** The entity tag of the body, if known already. */
   readonly etag?: string;
-  /** Whether the body is the representation of a resource, and so has an entity tag. */
+  /** Whether the body represents a resource, and therefore has an entity tag. */
   readonly tagged: boolean;
-  /** For a 200 with an `etag`: parts of it can be requested, and it is compressed already. */
+  /** For a 200 with an `etag`: ranges of it can be requested, and it is already compressed. */
   readonly ranged?: true;
 }
 
-/** A client may keep the response but must validate it before each use: cheap, because that gets a 304. */
+/** A client may store the response but must validate it before each use, which is cheap: it gets a 304. */
 export const revalidate = 'private, max-age=0, must-revalidate';
 export const noStore = 'no-store';
 
@@ -33,7 +33,7 @@ export interface ReplyOptions {
   readonly cacheControl?: string;
 }
 
-/** 200 with a representation; `body` is a value, or JSON that is ready to send. */
+/** 200 with a representation; `body` is a value, or JSON text ready to send. */
 export function replyOk(body: object | PageBody, options: ReplyOptions = {}): Reply {
   return replyRepresentation(200, body, options);
 }
@@ -58,7 +58,7 @@ export function replyNoContent(): Reply {
   return { status: 204, body: null, mediaType: json, cacheControl: noStore, tagged: false };
 }
 
-/** A response that is not a representation of a resource and must not be kept: tokens, secrets, errors. */
+/** A reply that is not the representation of a resource and must not be stored: tokens, secrets, errors. */
 export function replySecret(
   status: number,
   body: object | string,

@@ -1,15 +1,15 @@
 /**
- * How clients see a stop. As soon as it begins, each response closes its connection (RFC 9112 §9.6), so that clients go
- * elsewhere. Just before the listening socket is closed, requests are held for a moment: a client that sends one request
- * after the other is then waiting for a response, and opens no connection that would not be accepted.
+ * How clients experience a stop. As soon as it begins, each response closes its connection (RFC 9112 §9.6), so that
+ * clients go elsewhere. Just before the listening socket is closed, requests are held for a moment. A client that sends
+ * one request after another is then waiting for a response, and opens no connection that would be refused.
  */
 export interface Stopping {
   hasBegun(): boolean;
-  /** Resolves when held requests go on; undefined while none are held. */
+  /** Resolves when held requests may continue; undefined while none are held. */
   gate(): Promise<void> | undefined;
 }
 
-/** Milliseconds without a new request after which all clients are taken to be waiting, and of waiting for that at most. */
+/** Milliseconds without a new request after which all clients are assumed to be waiting, and the limit of that wait. */
 const quietMs = 100;
 const holdMs = 1000;
 
@@ -26,11 +26,11 @@ export function createStopControl() {
     begin(): void {
       begun = true;
     },
-    /** Holds requests from now on; resolves once none has come for a moment, or after a while. */
+    /** Holds requests from now on. Resolves after a moment without a new one, or when the limit is reached. */
     async hold(): Promise<void> {
       held = Promise.withResolvers();
       const until = performance.now() + holdMs;
-      // On a busy machine, what clients have sent is taken up late.
+      // On a busy machine, requests are received late.
       do await Bun.sleep(quietMs);
       while (performance.now() - lastHeld < quietMs && performance.now() < until);
     },

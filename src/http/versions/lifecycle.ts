@@ -1,15 +1,15 @@
-/** The life of the contract's versions: which one is current, which is deprecated, and when it ends. */
+/** The life cycle of the contract's versions: current, deprecated and ended. */
 import { formatHttpDate } from '../cache/conditional.ts';
 
 export interface Version {
   /** The path segment: `v1`. */
   readonly name: string;
-  /** The number of the contract, as its document states it: `1.0.0`. The program's release is another one. */
+  /** The number of the contract, as in its document: `1.0.0`. The program's release is numbered separately. */
   readonly contract: string;
   /** Epoch milliseconds. */
   readonly deprecatedSince?: number | undefined;
   readonly sunsetAt?: number | undefined;
-  /** The address of the version that follows. */
+  /** The address of the next version. */
   readonly successor?: string | undefined;
 }
 

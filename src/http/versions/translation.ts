@@ -1,8 +1,8 @@
 /**
- * An endpoint of one version, published by another with a different representation: the same handler, so that
- * what it does, checks and writes stays one. CONTRIBUTING.md says when and how ("Publishing a breaking change").
+ * Publishes an endpoint of one version in another, with a different representation. Both share one handler, and with it
+ * all actions, checks and writes. CONTRIBUTING.md explains when and how ("Publishing a breaking change").
  *
- * Words: `old` is the version whose handler runs, `new` the one that the request is for.
+ * Terms: `old` is the version whose handler runs, `new` the version of the request.
  */
 import { isObject } from '../../json-object.ts';
 import type { BodySpec, Endpoint, HandlerContext, PatchBody, ResponseSpec } from '../endpoint.ts';
@@ -16,13 +16,13 @@ export interface Translation {
   readonly query?: Endpoint['query'];
   readonly body?: BodySpec;
   readonly responses?: Readonly<Record<number, ResponseSpec>>;
-  /** New query, as parsed → old one. */
+  /** Parsed new query → old query. */
   readonly queryToOld?: (query: Members) => Members;
-  /** New body → what a client of the old version would send; in a partial body any member may be missing. */
+  /** New body → body of the old version, as a client would send it; in a partial body any member may be missing. */
   readonly bodyToOld?: (body: Members) => Members;
-  /** What the old endpoint sends with a success → what the new one does. */
+  /** Body of a success of the old endpoint → body of the new one. */
   readonly responseToNew?: (body: Members) => Members;
-  /** Members that were renamed, old name → new name: errors and the pointers of patches follow them. */
+  /** Renamed members, old name → new name: errors and the pointers of patches follow them. */
   readonly renamed?: Readonly<Record<string, string>>;
 }
 
@@ -48,15 +48,15 @@ type AnyContext = HandlerContext<unknown, unknown, unknown>;
 function toOldContext(endpoint: Endpoint, context: AnyContext, translation: Translation): AnyContext {
   const { queryToOld, bodyToOld } = translation;
   const { query, body } = context;
-  // A view of the request: what is not named here is the request's own.
+  // A view of the request: other members are inherited from it.
   return Object.create(context, {
-    // Boundary: request/index.ts has parsed both by the translation's schemas, which are of objects.
+    // Boundary: request/index.ts parsed both with the translation's schemas, which describe objects.
     ...(queryToOld === undefined ? {} : { query: { value: queryToOld(query as Members) } }),
     ...(bodyToOld === undefined || endpoint.body === undefined || body === undefined
       ? {}
       : { body: { value: toOldBody(endpoint.body, body as Members | PatchBody<Members>, translation) } }),
     precondition: {
-      // What a GET of the new version returns has the validator that its callers know.
+      // Callers know the validator of the new representation.
       value: (oldOf: () => string, lastModified?: number) =>
         context.precondition(() => toNewText(oldOf(), translation), lastModified),
     },
@@ -65,13 +65,13 @@ function toOldContext(endpoint: Endpoint, context: AnyContext, translation: Tran
 
 function toOldBody(spec: BodySpec, body: Members | PatchBody<Members>, translation: Translation): unknown {
   const { bodyToOld = keepBody, renamed = {} } = translation;
-  // As a client of the old version would send it: the old schema adds what it always has.
+  // Parsed like the body of a client of the old version: the old schema adds its defaults.
   const parseOld = (sent: Members): unknown => {
     const result = spec.schema.safeParse(bodyToOld(sent));
     if (result.success) return result.data;
     throw toValidationError(result.error);
   };
-  // Boundary: request/index.ts has made a body of the kind that the endpoint names.
+  // Boundary: request/index.ts built a body of the kind that the endpoint declares.
   if (spec.kind !== 'patch') return parseOld(body as Members);
   const patch = body as PatchBody<Members>;
   if (patch.kind === 'partial') return { ...patch, changes: parseOld(patch.changes) };
@@ -85,7 +85,7 @@ function toOldBody(spec: BodySpec, body: Members | PatchBody<Members>, translati
 
 const keepBody = (body: Members) => body;
 
-/** Pointers follow renamed members; values below the top of the document are taken as they are. */
+/** Translates the pointers to renamed members; values below the top level of the document are unchanged. */
 function toOldOperation(operation: unknown, toOld: ReadonlyMap<string, string>): unknown {
   if (!isObject(operation)) return operation;
   const changed: Record<string, unknown> = { ...operation };
@@ -104,7 +104,7 @@ function toNewReply(reply: Reply, translation: Translation): Reply {
   const { body } = reply;
   const isJson = reply.mediaType.endsWith('json') && body !== null && !(body instanceof Blob);
   if (!isJson || translation.responseToNew === undefined) return reply;
-  // Its entity tag is that of the old body.
+  // The entity tag is that of the old body.
   const { etag: _, ...rest } = reply;
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
   return { ...rest, body: toNewText(text, translation) };
