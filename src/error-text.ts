@@ -1,9 +1,6 @@
 /** Codes and messages of thrown values. */
 
-/**
- * The error code of the system, a library or a server, such as ENOENT. A server could send any text: others are
- * ignored.
- */
+/** The code of an error, such as ENOENT; undefined unless it looks like one, since a server could send any text. */
 export function getErrorCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : undefined;

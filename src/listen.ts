@@ -3,7 +3,7 @@ import { type App, idleTimeout } from './app.ts';
 import { type Config, ConfigError } from './config.ts';
 import { getErrorCode, getErrorMessage } from './error-text.ts';
 
-/** @throws ConfigError when the address cannot be listened on */
+/** @throws ConfigError when the server cannot listen on the address */
 export function listen(app: App, config: Config) {
   try {
     return bind(app, config);

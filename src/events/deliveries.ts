@@ -97,10 +97,10 @@ export function createDeliveries({ build, dialect }: Pick<Database, 'build' | 'd
       const renewed = await session.run(renew({ id: claimed.id, claim: claimed.due_at, until }));
       return renewed > 0 ? { ...claimed, due_at: until } : undefined;
     },
-    /** @returns false when someone else has it by now */
+    /** @returns false if another process holds the delivery by now */
     remove: async (session: Session, { id, due_at }: Claimed) =>
       (await session.run(remove({ id, claim: due_at }))) > 0,
-    /** @returns false when someone else has it by now */
+    /** @returns false if another process holds the delivery by now */
     postpone: async (session: Session, { id, due_at }: Claimed, postponed: Postponed) =>
       (await session.run(postpone({ id, claim: due_at, ...postponed }))) > 0,
     backlog: (session: Session) => session.all(backlog),

@@ -101,7 +101,7 @@ const shownColumns = {
   new_document: 'text',
   created_at: 'double precision',
 } as const satisfies { readonly [Column in Exclude<keyof StoredEvent, 'id'>]: ColumnType };
-/** All but the id, which the database gives. */
+/** All columns except the id, which the database assigns. */
 // Boundary: Object.keys types its result as string[]; the record has these keys and no others.
 export const eventColumns = Object.keys(shownColumns) as readonly (keyof typeof shownColumns)[];
 

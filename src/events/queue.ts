@@ -11,7 +11,7 @@ interface Delivery {
   /** Deliveries with the same key are made one after another: `order:5`. */
   readonly key: string;
   readonly payload: string;
-  /** When it was queued, epoch milliseconds; it is due at once. */
+  /** When it was queued, in epoch milliseconds; it is due at once. */
   readonly at: number;
 }
 

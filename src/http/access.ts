@@ -71,8 +71,8 @@ export interface Authenticator {
   bearer(token: string): Caller | ErrorCode | Promise<Caller | ErrorCode>;
   apiKey(key: string): Promise<Caller | ErrorCode>;
   /**
-   * Reads, within a transaction, whether the credentials of a caller are still valid: an access token is verified
-   * without a lookup, and may be older than a change of the account by up to its lifetime.
+   * Checks, within a transaction, that the credentials of a caller are still valid: an access token is verified without
+   * a lookup, and may be older than a change of the account by up to its lifetime.
    * @throws HttpError 401 when the account or key is gone, the account has another role than the token, or its sessions
    * have ended since
    */

@@ -22,7 +22,7 @@ const allowedOnRequest = [
   'traceparent',
   'tracestate',
 ];
-/** Response headers that scripts may read besides the safelisted ones (Fetch standard, "CORS protocol"). */
+/** Response headers that scripts may read, in addition to the safelisted ones (Fetch standard, "CORS protocol"). */
 const exposed = [
   'Accept',
   'Accept-Patch',

@@ -1,4 +1,4 @@
-/** Credentials in client input: recognised in any spelling, and repeated neither in responses nor in the log. */
+/** Credentials in client input: recognised in any spelling, and kept out of responses and the log. */
 
 /** Replaces a credential. */
 const hidden = '[redacted]';
@@ -23,7 +23,7 @@ const names = new Set([
 ]);
 /** The most layers of percent-encoding that are decoded. */
 const mostEncodings = 3;
-/** The service's own paths have no longer part, except those of images; a token in a path is longer. */
+/** The longest path segment of the service's own addresses, except those of images; tokens are longer. */
 const longestPart = 36;
 const imagePath = /^\/media\/[0-9a-f]{64}$/;
 

@@ -22,7 +22,7 @@ export interface UploadSpec {
   /** Schema of the JSON. */
   readonly schema: z.ZodType;
   readonly example?: unknown;
-  /** Schema of the texts that a form may have besides the file. */
+  /** Schema of the texts that a form may have in addition to the file. */
   readonly texts: z.ZodObject;
   /** The media types of the raw file, which may be ranges: `image/*`. They do not prove what it contains. */
   readonly types: readonly string[];
@@ -86,7 +86,7 @@ export interface ResponseSpec {
   /** The schema of the resource in the request body, if this response wraps it or shows something else. */
   readonly representation?: z.ZodType;
   readonly example?: unknown;
-  /** Headers besides those that every response has: name → description. */
+  /** Headers in addition to those of every response: name → description. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly mediaType?: string;
   /** The schema of the HAL representation, which the endpoint then offers: see hal/index.ts. */
@@ -177,9 +177,9 @@ export interface EndpointSpec<
   readonly plainErrors?: boolean;
   /** Responds the same whether or not the resource in its path exists: never 404. */
   readonly neverNotFound?: true;
-  /** Exempt from the quota, and its caller is not identified: for frequent requests of machines, such as /health. */
+  /** Exempt from the quota, and its caller is not identified: for endpoints that machines poll, such as /health. */
   readonly exemptFromQuota?: boolean;
-  /** Served before queued requests: little work, which shows whether the process is alive. */
+  /** Served ahead of queued requests: cheap endpoints that show whether the process is alive. */
   readonly bypassesQueue?: boolean;
   /** The media types of a success, preferred first; JSON by default. */
   readonly produces?: readonly string[];

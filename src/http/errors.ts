@@ -226,7 +226,7 @@ function toPointer(path: readonly string[]): string {
   for (const name of path) {
     // Checked before encoding: a name may be as long as a body.
     if (pointer.length + name.length > longestMessage) return pointer;
-    // Half a surrogate pair cannot be encoded.
+    // An unpaired surrogate cannot be encoded.
     const token = name.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1');
     // A fragment may contain every character that encodeURI leaves unencoded, except `#`.
     const longer = `${pointer}/${encodeURI(token).replaceAll('#', '%23')}`;

@@ -145,7 +145,7 @@ export class Exchange implements HandlerContext<unknown, unknown, unknown> {
     return this.microseconds;
   }
 
-  /** The same as milliseconds with three decimals, for Server-Timing and the log. */
+  /** The elapsed time in milliseconds with three decimals, for Server-Timing and the log. */
   elapsedText(): string {
     const elapsed = this.elapsed();
     return shortTimes[elapsed] ?? (elapsed / 1000).toFixed(3);

@@ -10,7 +10,7 @@ import { buildIndexPage } from './pages/index-page.ts';
 import { replyHtml } from './text-reply.ts';
 
 export interface VersionDocument {
-  /** As in `v1`. */
+  /** Such as `v1`. */
   readonly name: string;
   /** The links of its entry point. @param root the address of the version */
   links(root: string): Links;

@@ -43,7 +43,7 @@ export interface PaymentProvider {
 /** A completed payment, as the provider reports it. */
 export interface PaymentMade {
   readonly reference: string;
-  /** In the provider's own units: compare it with `toAmount`. */
+  /** In the provider's own units: compare it with `amountOf`. */
   readonly amount: number;
   /** In lower case. */
   readonly currency: string;

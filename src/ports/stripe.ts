@@ -137,7 +137,7 @@ function createStripeProvider(secretKey: string, url: string): PaymentProvider {
 }
 
 /**
- * Replaces a body that is not a JSON object by an empty one, which the library rejects: given a text or a number, it
+ * Replaces a body that is not a JSON object with an empty one, which the library rejects: given a text or a number, it
  * would wait forever.
  */
 async function fetchObject(...request: Parameters<typeof fetch>): Promise<Response> {

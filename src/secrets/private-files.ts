@@ -6,7 +6,7 @@ import { getErrorMessage } from '../error-text.ts';
 /** Permission bits of the group and of others. */
 const forOthers = 0o077;
 const sticky = 0o1000;
-/** The names that the service writes in DATA_DIR, and that the root of a file system has. */
+/** The names that the service writes in DATA_DIR, and those at the root of a file system. */
 const ownFile = /^(catalog\.db|jwt-secret)/;
 const ownNames = /^(catalog\.db.*|jwt-secret|outbox|media|media-cache|lost\+found)$/;
 

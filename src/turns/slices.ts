@@ -34,7 +34,7 @@ export function runOnce<T>(make: () => Promise<T>): () => Promise<T> {
 /** Texts sorted in one piece. */
 const sortedAtOnce = 2000;
 
-/** Sorts distinct texts in the order of `sort`, which would take seconds for so many: a radix sort by code units. */
+/** Sorts distinct texts by radix, in the order of `sort`, which would hold up the event loop for seconds. */
 export async function sortInSlices(texts: readonly string[]): Promise<string[]> {
   const sorted: string[] = [];
   async function add(some: readonly string[], place: number): Promise<void> {

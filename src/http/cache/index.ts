@@ -20,7 +20,7 @@ import { computeEntityTag, formatHttpDate, toLastModifiedSecond } from './condit
 
 /** Maximum size of all cached lists in bytes. */
 const listsSize = 32 * 1024 * 1024;
-/** Size of a cached list besides its texts. */
+/** Size of a cached list without its texts. */
 const listBytes = 1500;
 /** Addresses of requested lists: most are requested only once and would evict lists that are requested repeatedly. */
 const noticedLists = 5000;

@@ -11,7 +11,7 @@ import { replyOk } from '../response/reply.ts';
 import { addSelfLink, entryLinksSchema, type Link, type Links, nothingEmbedded, toHal } from './index.ts';
 
 interface Described {
-  /** As in `v1`. */
+  /** Such as `v1`. */
   readonly name: string;
   readonly contract: string;
   readonly endpoints: readonly Endpoint[];

@@ -27,7 +27,7 @@ export function buildRequestBody(body: BodySpec, schemas: Schemas): SchemaObject
   return { required, description: 'The body.', content: Object.fromEntries(content) };
 }
 
-/** A form: its file, and the texts besides it. */
+/** A form: its file and its texts. */
 function buildFormBody({ texts }: UploadSpec, schemas: Schemas): SchemaObject {
   const { properties, ...schema } = schemas.of(texts, 'input');
   const file = {

@@ -18,7 +18,7 @@ import {
 import { buildHeaderParameters, buildShapeParameters, type HeaderParameter } from './parameters.ts';
 import type { SchemaObject, Schemas } from './schemas.ts';
 
-/** @param turn called between two operations */
+/** Builds a path of the document, with a turn of the event loop after each operation. */
 export async function buildPathItem(route: Route, schemas: Schemas): Promise<SchemaObject> {
   const operations: Record<string, SchemaObject> = {};
   for (const [method, { endpoint }] of route.operations) {
@@ -87,9 +87,9 @@ function buildResponses(
 const referToResponse = (name: string): SchemaObject => ({ $ref: `#/components/responses/${name}` });
 
 /**
- * The parts that every path has besides its own operations, described once: repeated for each path, they would be a
- * third of the document. This includes 431, which may come for any method and has no body. Among the responses of each
- * operation it would make every error type of generated clients possibly undefined.
+ * The parts that every path has in addition to its own operations, described once: repeated for each path, they would
+ * be a third of the document. This includes 431, which may come for any method and has no body. Among the responses of
+ * each operation it would make every error type of generated clients possibly undefined.
  */
 export function buildEveryPath(): SchemaObject {
   const tooLarge = { 431: referToResponse(toResponseName(431)) };

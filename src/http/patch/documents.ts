@@ -29,7 +29,7 @@ const requiredMembers = {
 
 export const maxOperations = 100;
 
-/** Maximum length of a pointer, far beyond any resource: each of the many pointers of a patch is walked whole. */
+/** Maximum length of a pointer, far beyond any resource. A patch follows many pointers, token by token. */
 export const longestPointer = 1024;
 
 /**
@@ -245,7 +245,7 @@ function findOwnMember<T>(object: { readonly [name: string]: T }, name: string):
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Copies as a tree, whereas `structuredClone` keeps a part that occurs twice as one, so that both would change. */
+/** Copies a tree. `structuredClone` keeps a part that occurs twice as one; a change would then affect both. */
 function clone(value: Json): Json {
   if (Array.isArray(value)) return value.map(clone);
   if (!isObject(value)) return value;

@@ -57,7 +57,7 @@ export function patchNestedRepresentation<Fields>(
   const result = parse(changed);
   const invalid = result.success ? [] : toErrorDetails(result.error);
   const refuse = chooseRefusal(body);
-  // A patch document is never ignored in part, nor is a strict merge patch.
+  // Patch documents and strict merge patches are never ignored in part.
   if (body.kind === 'partial' || (body.kind === 'merge' && body.strict !== true)) {
     if (!result.success) throw refuse(invalid);
     return { fields: result.data };

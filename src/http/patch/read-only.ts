@@ -20,8 +20,8 @@ type Path = readonly (string | number)[];
 
 /**
  * @returns the paths of changes that the service did not apply: members that the representation has but the schema does
- * not keep, and ids of no item. Omitted members stay, as in a complete replacement; unknown members are ignored, as
- * everywhere.
+ * not keep, and ids that no item has. Omitted members stay, as in a complete replacement; unknown members are ignored,
+ * as everywhere.
  */
 export function findIgnoredChanges({ changed, document, kept, after, shown }: Compared): Path[] {
   if (!isObject(changed) || !isObject(kept)) return [];

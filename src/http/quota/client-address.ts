@@ -67,7 +67,7 @@ function parsePart(part: string): number[] {
   return [(a << 8) | b, (c << 8) | d];
 }
 
-/** Headers that proxies add: a request with one of them was made elsewhere, whoever forwarded it. */
+/** Headers that proxies add: a request with one of them was made elsewhere. */
 const addedByProxies = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-host', 'via'];
 
 /** Whether a request was made on this machine, as far as can be known; TRUST_PROXY does not matter. */

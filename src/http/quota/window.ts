@@ -2,7 +2,7 @@
 import { createBoundedMap } from '../../bounded-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 
-/** Maximum number of callers counted; beyond it those not seen for longest are dropped. */
+/** Maximum number of callers counted; beyond it the least recently seen are dropped. */
 export const subjectLimit = 200_000;
 
 /** @param seconds the length of a window */
