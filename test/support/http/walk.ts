@@ -44,7 +44,6 @@ const signatures: Readonly<Record<string, (body: string, now: number) => Promise
   },
 };
 
-/** Whether it ends all sessions of its caller. */
 const endsSessions = ({ operationId }: Operation) => ['changePassword', 'deleteMe'].includes(operationId);
 
 /** Made once per service: one API key for each scope that the document names. */
@@ -159,7 +158,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     return String(id);
   }
 
-  /** What the service itself fills collections from: an event, here one that concerns who lists. */
+  /** An event that concerns who lists: the service fills collections from events. */
   async function somethingHappens(list: Operation): Promise<void> {
     const customerId = await userIdOf(service, actorOf(list) ?? 'admin');
     await record(service, { resource: 'order', resourceId: 1, action: 'paid', after: { id: 1, customerId } });
