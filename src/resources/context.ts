@@ -1,4 +1,4 @@
-/** What of a request decides how a resource is shown: at which address, to whom, and as what. */
+/** What a representation depends on in a request: the address, the caller and the media type. */
 import type { Caller, Role } from '../http/access.ts';
 import type { RequestUrl } from '../http/endpoint.ts';
 
@@ -9,8 +9,8 @@ export interface RequestContext {
 }
 
 /**
- * Whether the caller is of one of these roles, a key with this scope, or the owner, where there is one.
- * @param scope undefined where the operation's own is enough, which has been checked
+ * Whether the caller has one of these roles, is a key with this scope, or is the owner, if there is one.
+ * @param scope undefined if the scope of the operation, already checked, is enough
  */
 export function may(
   caller: Caller,

@@ -1,4 +1,4 @@
-/** What endpoints are given to work with. */
+/** The dependencies of all endpoints. */
 
 import type { Config } from '../config.ts';
 import type { Outbox } from '../events/outbox.ts';
@@ -19,9 +19,9 @@ export interface Dependencies {
   readonly outbox: Outbox;
   readonly mails: Mails;
   readonly log: Log;
-  /** Against guessing. */
+  /** Slows down guessing. */
   readonly delays: Delays;
-  /** What else is to be done after a commit. */
+  /** Work to do after a commit. */
   readonly queue: Queue;
   readonly media: Media;
   /** The port that the service listens on, once it does. */

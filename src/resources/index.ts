@@ -43,13 +43,13 @@ import { createWeatherEndpoints } from './weather/endpoints.ts';
 export interface Resources {
   readonly endpoints: Endpoint[];
   readonly authenticator: Authenticator;
-  /** What is done after commits: one for each queue of events/subscriptions.ts. */
+  /** The consumers that work after commits: one for each queue of events/subscriptions.ts. */
   readonly consumers: readonly Consumer[];
-  /** Takes note that a mail about a resource has gone out. */
+  /** Records that a mail about a resource was sent. */
   mailSent(session: Transaction, about: Subject): Promise<void>;
-  /** Each forgets what has expired of its kind, all or some of it, and gives how much: see `removeInParts`. */
+  /** Each deletes expired rows of one kind, all or some of them, and returns how many: see `removeInParts`. */
   readonly sweeps: Readonly<Record<string, () => Promise<number>>>;
-  /** Resolves when what requests have left to be written, without waiting for it, has been. */
+  /** Resolves once everything that requests left to be written in the background has been written. */
   written(): Promise<void>;
 }
 

@@ -1,31 +1,31 @@
 /**
- * How products and variants are stored, in their rows and in their events: their members as a list, without their names,
- * and with null for those that have their default; those at the end are left out. So they take a third of the space of
- * their representations, in the file and in all that is copied (docs/decisions/0034). Documents that were written before
- * are representations, in rows without the opening `{"id":…,`.
+ * The stored form of products and variants, in their rows and events: a list of the members without names. Members with
+ * their default value are null; trailing ones are omitted. A list takes a third of the space of the representation, in
+ * the file and wherever it is copied (docs/decisions/0034). Documents of earlier releases are representations; those in
+ * rows lack the opening `{"id":…,`.
  */
 import { createChangeBuilder } from '../events/outbox.ts';
 import { parseStored, requireWhole } from '../storage/damage.ts';
 
-/** The one place that says how a resource's members are stored: both ways, each the reverse of the other. */
+/** The mapping between a resource's members and their stored form; the two functions must be inverses. */
 interface Pair<Members, List extends readonly unknown[]> {
   listOf(members: Members): List;
-  /** The members in the order in which they are shown. */
+  /** The members, in the order of the representation. */
   membersOf(list: List): Members;
-  /** Members at the beginning that stand on a line of their own, for SQL to find them. */
+  /** The number of leading members stored on a separate line, where SQL can find them. */
   readonly onFirstLine?: number;
 }
 
 export interface ShortForm<Members> {
-  /** What is stored. */
+  /** The document to store. */
   documentOf(members: Members): string;
-  /** @throws StorageError `damaged` when what is stored cannot be read */
+  /** @throws StorageError `damaged` if the document cannot be read */
   membersOf(document: string): Members;
-  /** The representation as JSON text. @throws StorageError `damaged` when what is stored is a list that cannot be read */
+  /** The representation as JSON text. @throws StorageError `damaged` if the document is a list that cannot be read */
   jsonOf(id: number, document: string): string;
-  /** The same, for it to be kept as the document: showing that costs nothing. @throws StorageError `damaged` */
+  /** The same, for use as a document in memory that needs no conversion. @throws StorageError `damaged` */
   shown(id: number, document: string): string;
-  /** A document as events have it: a list as it is, and a representation with its id. Each is a document, too. */
+  /** A document for events: a list unchanged, a representation with its id. Both are documents too. */
   toEvent(id: number, document: string): string;
 }
 
@@ -61,16 +61,16 @@ export function createShortForm<Members extends object, List extends readonly un
   };
 }
 
-/** A row that holds a resource in one text. */
+/** A row that holds a whole resource in one text. */
 export interface StoredRow<Value> {
   readonly id: number;
   readonly document: string;
   readonly updated_at: number;
-  /** The representation as a value, where it has been made already: to read the document takes longer than most else. */
+  /** The representation as a value, if already available: parsing the document is comparatively slow. */
   readonly value?: Value;
 }
 
-/** What is shown of such rows. @param resource what events call one of them */
+/** Conversions of such rows. @param resource the resource name in events */
 export function createShownRows<Members extends { readonly updatedAt: string }>(
   resource: string,
   form: ShortForm<Members>,
@@ -83,14 +83,14 @@ export function createShownRows<Members extends { readonly updatedAt: string }>(
       value === undefined ? form.jsonOf(id, document) : JSON.stringify(value),
     /** The representation as a value. */
     valueOf: ({ id, document, value }: Stored): Value => value ?? { id, ...form.membersOf(document) },
-    /** The row with its document as it is shown. @throws StorageError `damaged` */
+    /** The row with its representation as the document. @throws StorageError `damaged` */
     shown: <Row extends Stored>(row: Row, known?: Stored): Row => ({
       ...row,
       document: known?.document ?? form.shown(row.id, row.document),
     }),
-    /** What is recorded of a change of it. */
+    /** Builds the event of a change. */
     buildChange: createChangeBuilder<Stored>(resource, ({ id, document }) => form.toEvent(id, document)),
-    /** The row from what an event says of it, as it is shown. */
+    /** The row from the document of an event, with its representation as the document. */
     fromEvent: (id: number, document: string): StoredRow<Value> => ({
       id,
       document: form.shown(id, document),
@@ -99,7 +99,7 @@ export function createShownRows<Members extends { readonly updatedAt: string }>(
   };
 }
 
-/** Null for a list or an object without anything in it. */
+/** Null for an empty list or object. */
 export function toNullIfEmpty<Value extends object>(value: Value): Value | null {
   if (Array.isArray(value)) return value.length === 0 ? null : value;
   for (const _ in value) return value;

@@ -1,4 +1,4 @@
-/** What resources are made of: the store of each, and what several of them share. Made once, handed on. */
+/** Creates the store of each resource, and what several resources share, once. */
 import type { QuotaFactory } from '../http/quota/index.ts';
 import { createStripePayments } from '../ports/stripe.ts';
 import type { Secrets } from '../secrets/index.ts';
@@ -47,7 +47,7 @@ import { createUserStore } from './users/store.ts';
 import { createVariantStore } from './variants/store.ts';
 import { createWeather } from './weather/observations.ts';
 
-/** What is sold: products and their stock, orders, payments and invoices. */
+/** Sales: products and their stock, orders, payments and invoices. */
 function createSales({ database, clock, config, queue, outbox }: Dependencies) {
   const stripe = createStripePayments(config, clock);
   const orders = createOrderStore(database, outbox);
@@ -76,7 +76,7 @@ function createSales({ database, clock, config, queue, outbox }: Dependencies) {
       config.ORDER_TIMEOUT,
     ),
     ...stripe,
-    // With a provider it is the customer who confirms a payment.
+    // With a provider, the customer confirms a payment.
     payers: config.STRIPE_SECRET_KEY === undefined ? config.PAYMENT_BY_HAND : ('customers' as const),
     invoices,
   };

@@ -1,4 +1,4 @@
-/** THE schema of articles. */
+/** The schema of articles. */
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
@@ -33,7 +33,7 @@ export const articleHal = buildHalSchema(
 
 export const createArticle = z.object({ title, body, tags: tags.nullish() }).meta({ id: 'CreateArticle' });
 
-/** PUT: tags that are left out become empty. */
+/** PUT: omitted tags become empty. */
 export const replaceArticle = createArticle
   .transform(input => ({ title: input.title, body: input.body, tags: input.tags ?? [] }))
   .meta({ id: 'ReplaceArticle' });
@@ -51,5 +51,5 @@ export const listArticles = z.object({
   ...listParameters(sortColumns),
 });
 
-/** What a caller may set, complete: every write ends in one of these. */
+/** All fields that a caller may set, with defaults filled in: the result of parsing any write. */
 export type ArticleFields = z.output<typeof replaceArticle>;

@@ -1,6 +1,6 @@
 /**
- * Definitions of attributes over HTTP: anyone who reads products reads them, administrators and keys with `products:write`
- * write them.
+ * Attribute definitions over HTTP. Anyone who may read products may read them; administrators and keys with
+ * `products:write` may write them.
  */
 import { admins, allow } from '../../http/access.ts';
 import type { Endpoint } from '../../http/endpoint.ts';

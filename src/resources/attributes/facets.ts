@@ -1,4 +1,4 @@
-/** Facets of lists of products: which are requested, and how `meta` says what they count. */
+/** Facets of product lists: parsing the request, and the members of `meta` with their counts. */
 import { z } from 'zod';
 import { attributeKey } from '../../attribute-key.ts';
 import { quoteValue } from '../../http/credentials.ts';
@@ -15,14 +15,14 @@ import { createFacetedLister } from '../../storage/list/with-facets.ts';
 import type { Definitions } from './store.ts';
 import { createUsedAttributes } from './used.ts';
 
-/** Facets in one request, at most. */
+/** The maximum number of facets in one request. */
 const mostFacets = 20;
-/** Characters of a name that a message quotes. */
+/** The number of characters of a name that a message quotes. */
 const quotedLength = 80;
 const plainFacets = ['brand', 'category', 'tag', 'status', 'price'];
 const attributePrefix = 'attr.';
 
-/** The parameter, for the query schema of any list of products. */
+/** The query parameter, for the schema of any list of products. */
 export const facetParameter = {
   facets: prose(1500)
     .optional()
@@ -53,7 +53,7 @@ const priceFacet = z
   .meta({ id: 'PriceFacet' });
 const valuesFacet = z.array(facetValue).max(mostValues).meta({ id: 'ValuesFacet' });
 
-/** What `meta` has where facets are requested. */
+/** The members of `meta` when facets are requested. */
 export const facetMeta = {
   facets: z
     .record(z.string().max(80), z.union([valuesFacet, priceFacet]))
@@ -85,15 +85,15 @@ export const facetMeta = {
 export type ProductFacets = ReturnType<typeof createProductFacets>;
 
 export interface KeptProductFacets {
-  /** Whether the product of an id matches all conditions. */
+  /** Whether the product with this id matches all conditions. */
   matches(id: number): boolean;
-  /** How many of the products that were found do, and the members of `meta`, as JSON text without braces. */
+  /** The number of these products that match, and the members of `meta` as JSON text without braces. */
   count(ids: readonly number[]): Promise<{ readonly total: number; readonly members: string }>;
 }
 
 interface CountedPage<Row> {
   readonly listed: ListedAt<Row>;
-  /** As JSON text without braces; undefined where no facets are requested. */
+  /** JSON text without braces; undefined if no facets are requested. */
   readonly members: string | undefined;
 }
 
@@ -123,8 +123,8 @@ export function createProductFacets(database: Database, columns: Columns) {
 
   return {
     /**
-     * The names of the facets that a parameter requests; none without it.
-     * @throws HttpError 400 that names one that does not exist
+     * The names of the facets that the parameter requests; none if it is absent.
+     * @throws HttpError 400 naming a facet that does not exist
      */
     async names(parameter: string | undefined, definitions: Definitions): Promise<readonly string[]> {
       if (parameter === undefined) return [];
@@ -136,7 +136,7 @@ export function createProductFacets(database: Database, columns: Columns) {
       return names;
     },
     /**
-     * What is to be counted among products that a search is yet to find, as it is now.
+     * Prepares the counts for products that a search has yet to find, as of the current state.
      * @throws HttpError 400 for a facet with more values than are counted
      */
     async keep(request: FacetRequest, kind: Condition): Promise<KeptProductFacets> {
@@ -150,7 +150,7 @@ export function createProductFacets(database: Database, columns: Columns) {
       };
     },
     /**
-     * A page of products, with the members of `meta` that say what facets count in the same state.
+     * A page of products, with the members of `meta` that hold the facets, counted in the same state.
      * @throws HttpError 400 for a facet with more values than are counted
      */
     async list<Row>(list: Lister<Row>, request: ListRequest): Promise<CountedPage<Row>> {
@@ -178,7 +178,7 @@ async function refuseTooMany<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** In the order they were requested. */
+/** The members of `meta`, with facets in the order requested. */
 function formatMembers(names: readonly string[], { values, ranges }: Facets): string {
   const more: Record<string, number> = {};
   const facets = names.map(name => {

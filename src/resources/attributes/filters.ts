@@ -17,7 +17,7 @@ import type { UsedAttributes } from './used.ts';
 
 const prefix = 'attr.';
 
-/** The parameters, for the query schema of any list of products. */
+/** The query parameters, for the schema of any list of products. */
 export const attributeParameters = {
   attributes: prefixedParameters({
     prefix,
@@ -32,17 +32,17 @@ const operators: Readonly<Record<string, Bound['operator']>> = { gt: '>', gte: '
 const words = ['eq', ...Object.keys(operators)].map(word => `${word}:`).join(', ');
 const decimal = /^[+-]?(\d{1,400}(\.\d{0,400})?|\.\d{1,400})([eE][+-]?\d{1,4})?$/;
 
-/** A number as people write it, when it is one that can be held. */
+/** Parses a decimal number; undefined for other text, and for a number out of range. */
 function parseNumber(text: string): number | undefined {
   const number = decimal.test(text) ? Number(text) : Number.NaN;
   return Number.isFinite(number) ? number : undefined;
 }
 
 /**
- * The conditions that a query's attributes stand for.
- * @param attributes what `attributeParameters` has parsed
- * @throws HttpError 400 that names the parameter: an operator that does not exist, a value that its attribute cannot
- *   have, an attribute that is not filtered by
+ * The conditions for a query's attributes.
+ * @param attributes as parsed by `attributeParameters`
+ * @throws HttpError 400 naming the parameter: an unknown operator, a value that the attribute cannot have, or an
+ *   attribute that is not filterable
  */
 export function buildAttributeConditions(
   attributes: Readonly<Record<string, readonly string[]>> | undefined,
@@ -57,9 +57,9 @@ export function buildAttributeConditions(
 }
 
 /**
- * For strict handling: filters by an attribute that is neither defined nor in any product list nothing.
- * @param attributes what `attributeParameters` has parsed
- * @throws HttpError 400 for each such attribute, with the nearest that there is
+ * For strict handling: rejects filters on attributes that are neither defined nor used by any product.
+ * @param attributes as parsed by `attributeParameters`
+ * @throws HttpError 400 for each such attribute, with the closest known name
  */
 export async function requireKnownAttributes(
   attributes: Readonly<Record<string, unknown>> | undefined,
@@ -116,13 +116,16 @@ function buildConditions(
   return conditions;
 }
 
-/** A number has one form in the index, however it is written; a text that is this form is another text. */
+/** A number has one form in the index, however it is written. A text with the same characters is a different value. */
 function buildEqualTest(texts: ReadonlySet<string>, numbers: ReadonlySet<string>): AttributeTest {
   const others = [...numbers].filter(number => !texts.has(number)).sort();
   return { of: 'equal', texts: [...texts].sort(), ...(others.length === 0 ? {} : { numbers: others }) };
 }
 
-/** The number that a value stands for, where it may stand for one. */
+/**
+ * The number that a value may stand for; undefined if it cannot be a number.
+ * @throws HttpError 400 for a value that does not fit the type
+ */
 function parseEqualNumber(
   name: string,
   operand: string,

@@ -1,16 +1,16 @@
-/** Products' attributes checked in the transaction that writes them, against what is defined then. */
+/** Checks the attributes of products in the transaction that writes them, against the definitions of that moment. */
 import type { Session } from '../../storage/database.ts';
 import { takeTurn } from '../../turns/index.ts';
 import { type Attributed, requireAttributes } from './rules.ts';
 import type { DefinitionStore, Definitions } from './store.ts';
 
 /**
- * @param before the product as it was; undefined for a new one
- * @throws HttpError 400 that names each attribute that does not fit
+ * @param before the product before the change; undefined for a new one
+ * @throws HttpError 400 naming each attribute that does not fit
  */
 type AttributeFit = (after: Attributed, before?: Attributed) => Promise<void>;
 
-/** @returns a function that gives what checks the products of one transaction: definitions are read once at most */
+/** @returns a function that makes the check for one transaction, which reads the definitions at most once */
 export function createAttributeFits(
   definitions: Pick<DefinitionStore, 'seenBy'>,
 ): (session: Session) => AttributeFit {

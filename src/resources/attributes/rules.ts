@@ -1,4 +1,4 @@
-/** Whether products' attributes fit what is defined of them. Only what is written is checked: what is there stays. */
+/** Whether products' attributes fit their definitions. Only changes are checked: existing values stay valid. */
 import { quoteValue } from '../../http/credentials.ts';
 import { buildErrorDetail, type ErrorDetail } from '../../http/errors.ts';
 import { createValidationError } from '../../http/request/index.ts';
@@ -7,19 +7,19 @@ import { getPathsAbove } from '../../storage/categories/names.ts';
 import type { Definition } from './schema.ts';
 import type { Definitions } from './store.ts';
 
-/** What of a product is checked. */
+/** The part of a product that is checked. */
 export interface Attributed {
   readonly category: string | null;
-  /** Further ones, in which it is as well. */
+  /** Further categories that the product is in. */
   readonly categories: readonly string[];
   readonly attributes: AttributeValues;
 }
 
-/** Characters of a value that a message quotes. */
+/** The number of characters of a value that a message quotes. */
 const quotedLength = 100;
 
 /**
- * @param before the product as it was; undefined for a new one
+ * @param before the product before the change; undefined for a new one
  * @returns each attribute that does not fit, with the value and the rule
  */
 function findAttributeProblems(
@@ -41,14 +41,14 @@ function findAttributeProblems(
   for (const definition of definitions.values()) {
     const { key } = definition;
     if (hasValue(after, key) || !isRequired(definition, places)) continue;
-    // One that has lacked it since before it was required may go on to.
+    // A product that lacked the attribute before the change, although it was required, may continue to lack it.
     const lackedIt = before !== undefined && !hasValue(before, key) && isRequired(definition, former);
     if (!lackedIt) refuse(key, 'required', `is required ${describePlace(definition, places)}`);
   }
   return problems;
 }
 
-/** @throws HttpError 400 that names each attribute that does not fit */
+/** @throws HttpError 400 naming each attribute that does not fit */
 export function requireAttributes(definitions: Definitions, after: Attributed, before?: Attributed): void {
   const details = findAttributeProblems(definitions, after, before);
   if (details.length > 0) throw createValidationError(details);
@@ -59,11 +59,11 @@ const isSame = (one: unknown, other: unknown): boolean =>
 
 type Places = ReadonlySet<string>;
 
-/** The paths of the categories that a product is in, and of all above them. */
+/** The paths of a product's categories, and of all their ancestors. */
 const collectPlaces = (product: Attributed | undefined): Places =>
   new Set([product?.category ?? [], product?.categories ?? []].flat().flatMap(getPathsAbove));
 
-/** An empty text or list says nothing. */
+/** An empty text or list counts as no value. */
 function hasValue({ attributes }: Attributed, key: string): boolean {
   const value = Object.hasOwn(attributes, key) ? attributes[key] : undefined;
   const texts = Array.isArray(value) ? value : [value];
@@ -103,7 +103,7 @@ function findBrokenRule(
         : { code: 'format', message: 'must be a date (2026-01-31) or a moment (2026-01-31T12:00:00Z)' };
     case 'choice': {
       const shown = `${choices.slice(0, 20).join(', ')}${choices.length > 20 ? ', …' : ''}`;
-      // The number 38 is not the choice 38.
+      // The number 38 is not the choice "38".
       const whole = holdsForAll(value => typeof value === 'string') ? '' : 'a text, ';
       return holdsForAll(value => typeof value === 'string' && choices.includes(value))
         ? undefined

@@ -1,4 +1,4 @@
-/** THE schema of attributes' definitions: what a key of products' `attributes` means, and what values it takes. */
+/** The schema of attribute definitions: what a key of products' `attributes` means, and which values it takes. */
 import { z } from 'zod';
 import { attributeKey } from '../../attribute-key.ts';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
@@ -7,7 +7,7 @@ import { identifier, oneOf, text, timestamp } from '../../http/schema.ts';
 import { categoryPath, shownPath } from '../categories/schema.ts';
 import { keyRule } from '../products/members/attributes.ts';
 
-/** Definitions at most: all of them are kept in memory. */
+/** The maximum number of definitions: all of them are kept in memory. */
 export const definitionsLimit = 1000;
 
 const types = ['text', 'number', 'boolean', 'date', 'choice'] as const;
@@ -98,7 +98,7 @@ const fields = {
 
 const writtenFields = z.object(fields);
 
-/** POST and PUT: what is left out is as if it had not been defined; the label is the key. */
+/** POST and PUT: omitted fields take the values of an undefined attribute; the label defaults to the key. */
 export const replaceDefinition = writtenFields
   .superRefine(({ type, choices }, context) => {
     const count = choices?.length ?? 0;
@@ -124,7 +124,7 @@ export const replaceDefinition = writtenFields
   }))
   .meta({ id: 'WriteAttribute' });
 
-/** PATCH with application/json: only the fields to change. */
+/** PATCH with application/json: only the fields that change. */
 export const patchDefinition = writtenFields.partial().meta({ id: 'PatchAttribute' });
 
 export const definitionPage = buildPageSchemas(definition, definitionHal, 'attributes', 'AttributeList');
@@ -136,5 +136,5 @@ export const listDefinitions = z.object({
 });
 
 export type Definition = z.output<typeof definition>;
-/** What a caller may set, complete: every write ends in one of these. */
+/** All fields that a caller may set, with defaults filled in: the result of parsing any write. */
 export type DefinitionFields = z.output<typeof replaceDefinition>;

@@ -1,4 +1,4 @@
-/** The queries of attributes' definitions, and all of them as they were at the last check for changes. */
+/** The queries of attribute definitions, and a copy of all of them as of the last check for changes. */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { renamePath } from '../../storage/categories/names.ts';
@@ -13,15 +13,15 @@ import { mapInSlices } from '../../turns/slices.ts';
 import { createDocumentRows, type StoredDocument, toDocumentJson } from '../crud/documents.ts';
 import type { Definition, DefinitionFields } from './schema.ts';
 
-/** Definitions by their keys. */
+/** Definitions by key. */
 export type Definitions = ReadonlyMap<string, Definition>;
 
 export type DefinitionStore = ReturnType<typeof createDefinitionStore>;
 
-/** Any change of one ends all that is cached: they are few, and seldom changed. */
+/** A change of any definition drops the whole cache: there are few, and they seldom change. */
 export const attributeDefinitions: Collection = { name: 'attributes' };
 
-/** Definitions that one statement reads to give them other paths. */
+/** The number of definitions that one statement reads and locks when paths change. */
 const lockedAtOnce = 20;
 
 export const toDefinition = (row: StoredDocument): Definition => parseStored<Definition>(toDocumentJson(row));
@@ -52,16 +52,16 @@ export function createDefinitionStore(database: Database, outbox: Outbox) {
 
   return {
     ...rows,
-    /** All of them as the session sees them. */
+    /** All definitions, as the session sees them. */
     async seenBy(session: Session): Promise<Definitions> {
       const known = value.peek();
       const seen = known === undefined ? undefined : (await session.first(version))?.version;
       const isSeen = seen !== undefined && seen === changes.version(attributeDefinitions);
       return isSeen && known !== undefined ? known : readAll(session);
     },
-    /** All of them as they were at the last check for changes, which is now. */
+    /** All definitions as of the last check for changes. */
     current: value.current,
-    /** Gives definitions that name a category, or one below it, the path that it has now. */
+    /** Updates the paths in definitions that name a renamed category or one of its descendants. */
     async renameCategory(session: Transaction, former: string, path: string, cause: Cause): Promise<void> {
       for (let after = 0; ; ) {
         const part = await session.all(lockedAfter({ after }));

@@ -1,4 +1,4 @@
-/** Which attributes products have, for requests that name one. */
+/** Which attributes products use, for requests that name one. */
 import { sql } from 'kysely';
 import type { Database } from '../../storage/database.ts';
 
@@ -7,19 +7,19 @@ export type UsedAttributes = ReturnType<typeof createUsedAttributes>;
 const mostCompared = 1000;
 
 export function createUsedAttributes({ build, read }: Pick<Database, 'build' | 'read'>) {
-  // One step in the index for each key: there may be millions of products, with hundreds of values each.
+  // One index step per key: there may be millions of products, with hundreds of values each.
   const keys = sql<{ key: string }>`with recursive used (key) as (
       select min(key) from product_attributes
       union all select (select min(key) from product_attributes where key > used.key) from used where used.key is not null
     ) select key from used where key is not null limit ${sql.lit(mostCompared)}`.compile(build);
 
   return {
-    /** Whether any product has it. */
+    /** Whether any product has this attribute. */
     async isUsed(key: string): Promise<boolean> {
       const query = sql<{ key: string }>`select key from product_attributes where key = ${key} limit 1`;
       return (await read.first(query.compile(build))) !== undefined;
     },
-    /** The keys of all, as far as they are compared with one that is not known. */
+    /** The keys in use, up to the number that an unknown key is compared with. */
     readKeys: async () => (await read.all(keys)).map(({ key }) => key),
   };
 }

@@ -1,4 +1,4 @@
-/** Whether credentials that were good when a request came in still stand in the transaction that relies on them. */
+/** Whether the credentials of a request are still valid in the transaction that relies on them. */
 import {
   type Authenticator,
   createEndedSessionsError,
@@ -10,8 +10,8 @@ import type { Database } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 
 /**
- * One read by primary key, without a lock: a write that goes first is one that was made before the change. What a
- * change has to undo besides, such as sessions, is written under a lock of the account.
+ * One read by primary key, without a lock: a write that commits first counts as made before the change. Anything else
+ * that a change must revoke, such as sessions, is written under a lock of the account.
  */
 export function createConfirmation(
   { build }: Pick<Database, 'build'>,

@@ -1,4 +1,6 @@
-/** Proving, with the current password, that a request is its user's and not that of anyone who has an access token. */
+/**
+ * Proof, by the current password, that a request comes from the user and not just from a holder of the access token.
+ */
 import type { HandlerContext } from '../../http/endpoint.ts';
 import { buildErrorDetail, HttpError } from '../../http/errors.ts';
 import type { StoredUser } from '../users/store.ts';
@@ -6,9 +8,9 @@ import type { Guard } from './guard.ts';
 import type { PasswordCheck } from './passwords.ts';
 
 /**
- * Compares a password with the user's, before the transaction: it is slow on purpose. What follows from it must
- * find the same `password_hash` in the transaction. Wrong ones have a limit of their own: signing in is not affected.
- * @throws HttpError 403 when it is wrong, 429 when there have been too many attempts
+ * Compares a password with the user's, before the transaction, because hashing is slow on purpose. The transaction must
+ * then check that `password_hash` is unchanged. Wrong passwords have their own limit: signing in is not affected.
+ * @throws HttpError 403 if the password is wrong, 429 after too many attempts
  */
 export type PasswordProof = (
   context: Pick<HandlerContext<unknown, unknown, unknown>, 'showQuota' | 'address'>,

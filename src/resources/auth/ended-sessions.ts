@@ -1,9 +1,9 @@
 /**
  * Access tokens are verified without a lookup, and yet end with the sessions of their user (docs/decisions/0022).
  *
- * A user has a generation, which advances when all sessions end, and access tokens carry the one they were made in. The
- * transaction that ends the sessions writes down whose they were, for as long as access tokens live. The process that
- * commits it knows at once; others read these few rows again when what they know is half a minute old.
+ * A user has a generation, which advances when all sessions end. Access tokens carry the generation they were made in.
+ * The transaction that ends the sessions records the user and the new generation for as long as access tokens live. The
+ * process that commits it knows at once; the others read these few rows again every half minute.
  */
 import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
@@ -11,11 +11,11 @@ import { prepareQuery } from '../../storage/prepared.ts';
 import { prepareRemoval } from '../../storage/table-rows.ts';
 import { accessLifetime } from './lifetimes.ts';
 
-/** Milliseconds that a process goes without polling for what others have ended. */
+/** Milliseconds between polls for sessions that other processes ended. */
 const knownForMs = 30_000;
-/** After a poll that has failed. */
+/** Milliseconds until the next poll after one that failed. */
 const againAfterMs = 5000;
-/** No access token lives so long; machines whose clocks differ by minutes included. */
+/** Longer than any access token lives, even if the clocks of machines differ by minutes. */
 const keptForMs = (accessLifetime + 300) * 1000;
 
 export type EndedSessions = ReturnType<typeof createEndedSessions>;
@@ -23,7 +23,7 @@ export type EndedSessions = ReturnType<typeof createEndedSessions>;
 export function createEndedSessions(database: Pick<Database, 'build' | 'dialect' | 'read'>) {
   const { build, read } = database;
   const ended = new Map<number, { readonly generation: number; readonly at: number }>();
-  /** When to poll again, by the clock of the requests. */
+  /** The period during which no poll is due, by the clock of the requests. */
   let due = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
   let polling: Promise<void> | undefined;
   const since = prepareQuery<{ at: number }, { user_id: number; generation: number; ended_at: number }>(
@@ -44,13 +44,13 @@ export function createEndedSessions(database: Pick<Database, 'build' | 'dialect'
 
   async function poll(now: number): Promise<void> {
     try {
-      // By time and not from the last one seen: rows are not committed in the order of their times.
+      // By time, not after the last row seen: rows are not committed in the order of their times.
       const rows = await read.all(since({ at: now - keptForMs }));
       for (const { user_id, generation, ended_at } of rows) keep(user_id, generation, ended_at);
       for (const [userId, { at }] of ended) if (at <= now - keptForMs) ended.delete(userId);
       due = { from: now, until: now + knownForMs };
     } catch {
-      // Every other request meets the same database and says what is wrong with it; writes are confirmed in theirs.
+      // Other requests meet the same database and report the problem. Writes confirm credentials in their transactions.
       due = { from: now, until: now + againAfterMs };
     } finally {
       polling = undefined;
@@ -73,14 +73,16 @@ export function createEndedSessions(database: Pick<Database, 'build' | 'dialect'
       const known = ended.get(userId);
       return known !== undefined && generation < known.generation;
     },
-    /** Resolves when what other processes have ended is known; undefined when it is already. Never rejects. */
+    /**
+     * Resolves once the sessions that other processes ended are known; undefined if they already are. Never rejects.
+     */
     known(now: number): Promise<void> | undefined {
-      // Also where the clock was put back.
+      // Also due if the clock was set back.
       if (now >= due.from && now < due.until) return undefined;
       polling ??= poll(now);
       return polling;
     },
-    /** Forgets some of those whose access tokens have expired; gives how many: see `removeInParts`. */
+    /** Deletes some of the rows whose access tokens have expired; returns how many (see `removeInParts`). */
     sweep: (session: Session, now: number) => session.run(expired({ before: now - keptForMs })),
   };
 }

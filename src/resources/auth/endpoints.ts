@@ -48,7 +48,7 @@ export function createAuthEndpoints({ database, clock }: Dependencies, options: 
         const account = toEmailKey(body.email);
         const user = await guards.signIn({ showQuota, address }, account, async () => {
           const found = await users.findByEmail(database.read, body.email);
-          // The same response, after the same time, for an unknown user and a wrong password.
+          // An unknown user and a wrong password get the same response after the same time.
           const matches = await passwords.verify(body.password, found?.password_hash);
           return requireMatch(matches ? found : undefined);
         });
@@ -56,7 +56,7 @@ export function createAuthEndpoints({ database, clock }: Dependencies, options: 
         const sessionId = crypto.randomUUID();
         const refreshToken = await tokens.signRefresh(id, sessionId);
         return write(async session => {
-          // Read again: while the password was compared it may have been changed, and sessions have ended since.
+          // Read again: since the password was compared, it may have changed and its sessions may have ended.
           const current = await users.keep(session, id);
           if (current?.password_hash !== password_hash || current.email_key !== email_key)
             throw new HttpError('INVALID_CREDENTIALS', { headers: challenge });
@@ -99,10 +99,10 @@ export function createAuthEndpoints({ database, clock }: Dependencies, options: 
             if (row.expires_at <= now || row.last_used_at <= idleSince)
               throw createRefreshError('TOKEN_EXPIRED');
             const user = await users.keep(session, row.user_id);
-            // A change of the password or role may have ended the session since it was read.
+            // The session may have ended since it was read, with a change of the password or role.
             if (user === undefined || !(await sessions.touch(session, row.id, now)))
               throw createRefreshError('UNAUTHORIZED');
-            // Signing waits for nothing outside this process, so it may be done while the transaction is open.
+            // Signing waits for nothing outside this process, so it may happen inside the transaction.
             return replySecret(200, {
               accessToken: await tokens.signAccess(user),
               expiresIn: accessLifetime,

@@ -1,8 +1,8 @@
 /**
- * What stands before every attempt to guess a secret, or to make the service send mail: a list of what the attempt
- * counts against. It slows anyone who guesses, not the owner: failures count against the account and the address together,
- * and from an address that the user has signed in from before, failures made elsewhere do not count at all. From others,
- * guesses of many addresses at one account, and of one address at many accounts, are slowed as well.
+ * Limits every attempt to guess a secret, or to make the service send mail. It slows anyone who guesses, not the owner:
+ * failures count against the account and the address together. From an address that the user has signed in from before,
+ * failures made elsewhere do not count. From other addresses, many addresses guessing at one account, and one address
+ * guessing at many accounts, are slowed too.
  */
 import type { HandlerContext } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
@@ -15,8 +15,8 @@ import type { KnownAddresses } from './known-addresses.ts';
 type From = Pick<HandlerContext<unknown, unknown, unknown>, 'showQuota' | 'address'>;
 
 /**
- * Makes an attempt when there may be another, and counts it as a failure when the request is refused; a failure of the
- * service is not a failed attempt. The response's quota headers show how many may fail before they have to be waited for.
+ * Makes an attempt if another one is allowed, and counts it as a failure if the request is refused; a failure of the
+ * service does not count. The quota headers of the response show how many failures are left before a delay.
  * @param subject the account by `toEmailKey`, whether or not there is such a user; or the token that is tried
  * @throws HttpError 429
  */
@@ -25,25 +25,25 @@ export type Guard = <T>(from: From, subject: string, attempt: () => Promise<T>) 
 export interface Guards {
   /** Against guessing passwords when signing in. */
   readonly signIn: Guard;
-  /** The same where a token alone is not enough: signing in is not affected. */
+  /** The same for endpoints that require the current password as well as a token: signing in is not affected. */
   readonly currentPassword: Guard;
-  /** Against guessing refresh tokens and those of mails. */
+  /** Against guessing refresh tokens and mailed tokens. */
   readonly token: Guard;
-  /** Against filling a mailbox: also what succeeds counts. */
+  /** Against filling a mailbox: successful attempts count too. */
   readonly mail: Guard;
 }
 
-/** Failures without a delay, the seconds in which they are forgiven, and the longest delay in seconds. */
+/** Failures without a delay, the seconds after which they are forgiven, and the longest delay in seconds. */
 const limits = {
   /** For an account and an address, for a token, or for mails to an account from an address. */
   pair: [5, 900, 900],
   token: [10, 900, 900],
   mail: [10, 900, 900],
-  /** For an account and a known address: others who share the address keep the owner waiting for a minute at most. */
+  /** For an account and a known address: others who share the address can delay the owner for a minute at most. */
   knownPair: [20, 300, 60],
   /** For an account, from all unknown addresses together. */
   account: [100, 900, 60],
-  /** For an address, whatever it tries. */
+  /** For an address, across all accounts. */
   address: [100, 900, 900],
 } as const;
 
@@ -57,7 +57,7 @@ export function createGuards(
 ): Guards {
   const inTurn = createTurns();
 
-  /** What the attempt has done, or why it could do nothing, is what the client is to know: this may fail. */
+  /** May fail silently: the client must learn the outcome of the attempt, not of the refund. */
   async function giveBack(from: From, charges: readonly Charge[]): Promise<void> {
     try {
       const { rule, state } = await delays.refund(charges);
@@ -67,7 +67,10 @@ export function createGuards(
     }
   }
 
-  /** @param chargesOf the first is the narrowest */
+  /**
+   * @param chargesOf the charges of an attempt, the narrowest first
+   * @param keeps whether successful attempts count too
+   */
   function guard(
     chargesOf: (subject: string, address: string) => Promise<Charge[]> | Charge[],
     keeps = false,
@@ -75,8 +78,8 @@ export function createGuards(
     return async (from, subject, attempt) => {
       const charges = await chargesOf(subject, from.address);
       const [narrowest] = charges;
-      // One after the other: an attempt is charged before it is made, and those that succeed are given back, so any
-      // number of right ones at once are let in, and no number of wrong ones at once gets past the limit.
+      // One after the other: an attempt is charged before it is made, and refunded if it succeeds. So any number of
+      // correct attempts at once succeed, and no number of wrong ones at once exceeds the limit.
       return inTurn(`${narrowest?.rule.name} ${narrowest?.subject}`, async () => {
         const { rule, state } = await delays.charge(charges);
         from.showQuota(rule, state);
@@ -137,14 +140,14 @@ export function createGuards(
   };
 }
 
-/** Whether it is the attempt that has failed; a disk without room, or a database that is away, says nothing of it. */
+/** Whether the attempt itself failed; a full disk or an unavailable database is no failed attempt. */
 const isRefusal = (error: unknown): boolean => error instanceof HttpError && error.status < 500;
 
 function createRule(name: string, [limit, window, longest]: readonly [number, number, number]): DelayRule {
   return { name, limit, window, longest };
 }
 
-/** Runs work of the same key one after the other, in the order it came. */
+/** Runs work with the same key one after the other, in order of arrival. */
 function createTurns(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
   return (key, work) => {

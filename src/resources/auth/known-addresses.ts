@@ -1,10 +1,10 @@
-/** From which addresses users have signed in, each kept as a hash of the account and the address together. */
+/** The addresses that users have signed in from, each stored as a hash of the account and the address together. */
 import { sql } from 'kysely';
 import { dayMs } from '../../ports/clock.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import { prepareRemoval, removeInParts } from '../../storage/table-rows.ts';
 
-/** How long an address stays known without a sign-in: 90 days, in milliseconds. */
+/** How long an address stays known after a sign-in: 90 days, in milliseconds. */
 const lifetime = 90 * dayMs;
 
 export type KnownAddresses = ReturnType<typeof createKnownAddresses>;
@@ -26,7 +26,7 @@ export function createKnownAddresses(database: Pick<Database, 'build' | 'dialect
     ({ before }) => sql`last_used_at <= ${before}`,
   );
   return {
-    /** @param account the e-mail address as `toEmailKey` gives it, whether or not there is such a user */
+    /** @param account the e-mail address as returned by `toEmailKey`, whether or not there is such a user */
     async isKnown(session: Session, account: string, address: string): Promise<boolean> {
       const query = build
         .selectFrom('known_addresses')
@@ -42,11 +42,11 @@ export function createKnownAddresses(database: Pick<Database, 'build' | 'dialect
         .onConflict(conflict => conflict.column('hash').doUpdateSet(used));
       await session.run(query.compile());
     },
-    /** Those of a user whose password others may have known. */
+    /** Deletes all addresses of a user whose password others may have known. */
     async forget(session: Session, userId: number): Promise<void> {
       await removeInParts(() => session.run(allOf({ userId })));
     },
-    /** Forgets some of those without a sign-in for long; gives how many: see `removeInParts`. */
+    /** Deletes some addresses without a recent sign-in; returns how many (see `removeInParts`). */
     sweep: (session: Session, now: number) => session.run(expired({ before: now - lifetime })),
   };
 }

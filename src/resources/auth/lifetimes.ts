@@ -1,4 +1,4 @@
-/** How long tokens are good for, in seconds. */
+/** Lifetimes of tokens, in seconds. */
 
 export const accessLifetime = 900;
 export const refreshLifetime = 30 * 24 * 60 * 60;

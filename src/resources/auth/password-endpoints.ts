@@ -1,4 +1,4 @@
-/** Passwords: changing one's own, and setting a new one with a token that came by mail. */
+/** Passwords: changing one's own, and setting a new one with a mailed token. */
 import type { Consumer } from '../../events/dispatcher.ts';
 import { createCause } from '../../events/outbox.ts';
 import { allow, createUnauthorizedError } from '../../http/access.ts';
@@ -33,7 +33,7 @@ export interface PasswordOptions {
 const tag = 'Authentication';
 const purpose = 'password';
 const forgotten = 'forgotten-passwords';
-/** The same whether or not there is such a user. */
+/** The same response whether or not there is such a user. */
 const replyQueued = () => replySecret(202, { status: 'queued' });
 const isQueued = {
   description: 'If there is such a user, a mail is on its way.',
@@ -42,8 +42,8 @@ const isQueued = {
 };
 
 /**
- * Looks for the user of an address after the response has been given, and writes to them: so the response to
- * trying addresses takes one and the same time.
+ * Looks up the user of an address and sends the mail after the response, so that the response takes the same time
+ * whether or not the address is known.
  */
 export function createForgottenPasswordConsumer(
   { clock }: Pick<Dependencies, 'clock'>,
@@ -55,7 +55,7 @@ export function createForgottenPasswordConsumer(
     async deliver(session, email) {
       const known = await users.findByEmail(session, email);
       const user = known === undefined ? undefined : await users.lock(session, known.id);
-      // The address has changed meanwhile: the mail would go to someone who has not requested it.
+      // The user's address has changed since: the mail would go to a person who did not request it.
       if (user?.email_key === email)
         await mailTemplates.resetPassword(session, user, createCause('service', clock.now()));
     },
@@ -66,7 +66,7 @@ export function createPasswordEndpoints(dependencies: Dependencies, options: Pas
   const { database, clock, queue } = dependencies;
   const { users, sessions, mailTokens, mailTemplates, proof, guards, knownAddresses } = options;
 
-  /** What no longer counts once there is another password. */
+  /** Ends what is no longer valid after a change of the password. */
   async function endSessions(
     session: Transaction,
     user: StoredUser,
@@ -75,7 +75,7 @@ export function createPasswordEndpoints(dependencies: Dependencies, options: Pas
   ): Promise<void> {
     await sessions.removeAllOf(session, user.id, now);
     await mailTokens.withdraw(session, user.id, purpose);
-    // The old password may have been known at the addresses of former sign-ins; the owner is here.
+    // The old password may have been used at the addresses of former sign-ins; only this one belongs to the owner.
     await knownAddresses.forget(session, user.id);
     await knownAddresses.keep(session, user.id, toEmailKey(user.email), address, now);
   }
@@ -105,7 +105,7 @@ export function createPasswordEndpoints(dependencies: Dependencies, options: Pas
         return write(async session => {
           const before = await users.lock(session, user.id);
           if (before === undefined) throw createUnauthorizedError('UNAUTHORIZED');
-          // Changed meanwhile: what was compared is not the current password any more.
+          // Changed since: the password that was compared is no longer the current one.
           if (before.password_hash !== user.password_hash) throw createWrongPasswordError();
           await users.setPassword(session, before, passwordHash, cause());
           await endSessions(session, before, address, clock.now());
@@ -133,7 +133,7 @@ export function createPasswordEndpoints(dependencies: Dependencies, options: Pas
           const user = isAllowed ? await users.lock(session, id) : undefined;
           if (user === undefined) return replyQueued();
           const refused = await mailTemplates.resetPassword(session, user, cause());
-          // A key may not be allowed to know who there is; the others see this user anyway.
+          // A key may not be allowed to know which users exist; other callers see this user anyway.
           if (refused !== undefined && caller.kind === 'user')
             throw createMailLimitError(refused, clock.now());
           return replyQueued();
@@ -185,13 +185,13 @@ export function createPasswordEndpoints(dependencies: Dependencies, options: Pas
           return write(async session => {
             const owner = await readOwner(session);
             const before = owner === undefined ? undefined : await users.lock(session, owner);
-            // Read again: another request may have used it while this one waited for the user.
+            // Read again: another request may have used the token while this one waited for the user.
             if (before === undefined || !(await mailTokens.use(session, token)))
               throw createInvalidTokenError();
             const now = cause();
             const user = before.verified_at === null ? await users.verify(session, before, now) : before;
             await users.setPassword(session, user, passwordHash, now);
-            // The token of a mail to confirm the address stays good: anyone who opens it later learns that all is well.
+            // The token that confirms the address stays valid: opening it later shows the address as confirmed.
             await endSessions(session, user, address, now.at);
             return replyNoContent();
           });

@@ -8,7 +8,7 @@ export type PasswordCheck = ReturnType<typeof createPasswordCheck>;
 export function createPasswordCheck() {
   let decoy: Promise<string> | undefined;
   return {
-    /** Takes the same time whether or not there is a hash to compare with. */
+    /** Takes the same time whether or not there is a hash to compare. */
     async verify(password: string, hash: string | null | undefined): Promise<boolean> {
       decoy ??= hashPassword(crypto.randomUUID());
       const matches = await Bun.password.verify(password, hash ?? (await decoy));

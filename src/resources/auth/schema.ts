@@ -1,4 +1,4 @@
-/** THE schema of signing in and out. */
+/** The schema of signing in and out. */
 import { z } from 'zod';
 import { text } from '../../http/schema.ts';
 import { mailToken, newPassword } from '../users/schema.ts';
@@ -7,7 +7,7 @@ import { mailToken, newPassword } from '../users/schema.ts';
 const pattern = '^[\\w-]+\\.[\\w-]+\\.[\\w-]+$';
 const jwt = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJ1c2VySWQiOiIxIn0.c2lnbmF0dXJl';
 
-/** Whether it is long enough was decided when it was set. */
+/** The minimum length is checked only when a password is set. */
 const currentPassword = z.string().min(1).max(200).meta({ format: 'password' });
 
 export const credentials = z

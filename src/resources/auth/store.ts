@@ -1,4 +1,4 @@
-/** The queries of sessions. A session is kept under the hash of its refresh token, never the token. */
+/** The queries of sessions. Sessions are stored with a hash of their refresh token, never the token. */
 import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepareRemoval, removeInParts } from '../../storage/table-rows.ts';
@@ -7,7 +7,7 @@ import { createEndedSessions, type EndedSessions } from './ended-sessions.ts';
 
 export type SessionStore = ReturnType<typeof createSessionStore>;
 
-/** @param ended what this process verifies access tokens with, where it verifies any */
+/** @param ended the ended sessions that this process verifies access tokens against, if it verifies any */
 export function createSessionStore(
   database: Pick<Database, 'build' | 'dialect' | 'read'>,
   ended: Pick<EndedSessions, 'end'> = createEndedSessions(database),
@@ -30,7 +30,7 @@ export function createSessionStore(
     },
     findByToken: (session: Session, hash: string) =>
       session.first(build.selectFrom('sessions').selectAll().where('token_hash', '=', hash).compile()),
-    /** Notes a use. @returns whether the session still exists */
+    /** Records a use. @returns whether the session still exists */
     async touch(session: Session, id: string, now: number): Promise<boolean> {
       const query = build.updateTable('sessions').set({ last_used_at: now }).where('id', '=', id);
       return (await session.run(query.compile())) > 0;
@@ -38,7 +38,7 @@ export function createSessionStore(
     async removeByToken(session: Session, hash: string): Promise<void> {
       await session.run(build.deleteFrom('sessions').where('token_hash', '=', hash).compile());
     },
-    /** Ends all sessions of a user who is locked, and the access tokens that were made in them. */
+    /** Ends all sessions of a locked user, and the access tokens made in them. */
     async removeAllOf(session: Transaction, userId: number, at: number): Promise<void> {
       await removeInParts(() => session.run(allOf({ userId })));
       const user = build.selectFrom('users').select('session_generation').where('id', '=', userId);
@@ -47,7 +47,7 @@ export function createSessionStore(
       await session.run(set.compile());
       await ended.end(session, userId, generation, at);
     },
-    /** Forgets some sessions that have ended; gives how many: see `removeInParts`. */
+    /** Deletes some sessions that have expired; returns how many (see `removeInParts`). */
     sweep: (session: Session, now: number) => session.run(expired({ now })),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * JSON Web Tokens (RFC 7519) signed with HS256. The algorithm is fixed here, never taken from the token.
- * A token that was verified once is cached, so that each request costs a lookup and not a signature.
+ * JSON Web Tokens (RFC 7519) signed with HS256. The algorithm is fixed here, never taken from the token. Verified
+ * tokens are cached, so that a request costs a lookup instead of a signature check.
  */
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { createBoundedMap } from '../../bounded-map.ts';
@@ -14,7 +14,7 @@ import { accessLifetime, refreshLifetime } from './lifetimes.ts';
 
 const cachedTokens = 10_000;
 
-/** What of a user an access token says. */
+/** The fields of a user that an access token carries. */
 interface TokenUser {
   readonly id: number;
   readonly role: string;
@@ -23,7 +23,7 @@ interface TokenUser {
 
 export type Tokens = ReturnType<typeof createTokens>;
 
-/** @param secrets the first signs; all verify, so that a secret can be replaced while tokens live */
+/** @param secrets the first one signs; all verify, so that a secret can be replaced while tokens live */
 export function createTokens(secrets: Secrets, clock: Clock, ended: Pick<EndedSessions, 'has' | 'known'>) {
   const [signingKey, ...previous] = secrets.map(secret => new TextEncoder().encode(secret));
   if (signingKey === undefined) throw new Error('at least one secret is needed');
@@ -76,14 +76,14 @@ export function createTokens(secrets: Secrets, clock: Clock, ended: Pick<EndedSe
       sign({ userId: String(id), role, use: 'access', generation }, accessLifetime),
     signRefresh: (userId: number, sessionId: string) =>
       sign({ userId: String(userId), sessionId, use: 'refresh' }, refreshLifetime),
-    /** The caller an access token stands for, or why it stands for none. */
+    /** The caller that an access token identifies, or the error code if it is not valid. */
     verifyAccess(token: string): Caller | ErrorCode | Promise<Caller | ErrorCode> {
       const known = cached.get(token);
       if (known === undefined) return verifyUncached(token);
       if (known.expiresAt <= readSeconds()) return 'TOKEN_EXPIRED';
       return runWhenReady(ended.known(clock.now()), () => admitUnlessEnded(known.caller));
     },
-    /** The session a refresh token belongs to, or why it belongs to none. */
+    /** The session that a refresh token belongs to, or the error code if it is not valid. */
     async verifyRefresh(token: string): Promise<{ readonly sessionId: string } | ErrorCode> {
       const claims = await verify(token);
       if (typeof claims === 'string') return claims;
@@ -93,7 +93,7 @@ export function createTokens(secrets: Secrets, clock: Clock, ended: Pick<EndedSe
   };
 }
 
-/** The caller that claims describe; undefined when they are not those of an access token. */
+/** The caller that the claims describe; undefined if they are not those of an access token. */
 function toCaller({ userId, role, use, generation }: Record<string, unknown>): UserCaller | undefined {
   const known: Role | undefined = roles.find(name => name === role);
   if (
@@ -109,7 +109,7 @@ function toCaller({ userId, role, use, generation }: Record<string, unknown>): U
     subject: `user:${userId}`,
     userId: Number(userId),
     role: known,
-    // Without it, it was made by a release before there were generations.
+    // Tokens from releases before generations existed lack it.
     generation: typeof generation === 'number' ? generation : 0,
   };
 }

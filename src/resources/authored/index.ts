@@ -1,6 +1,6 @@
 /**
- * What articles, posts, comments and reviews have in common over HTTP: an author, the rule of who may change what
- * a person has written, and how it is shown, as JSON or HAL. Their queries are in store.ts.
+ * The HTTP side of articles, posts, comments and reviews: their author, the rights to change them, and their
+ * representation as JSON or HAL. Their queries are in store.ts.
  */
 import type { z } from 'zod';
 import { admins, allow, type Caller, createUnauthorizedError, type Role, staff } from '../../http/access.ts';
@@ -17,7 +17,7 @@ import type { Creation, Resource, Rows } from '../crud/resource.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { type Author, createAuthorReader, type Written } from './store.ts';
 
-/** Who may change what: people of these roles, API keys with the scope for writing, and with `byAuthor` who wrote it. */
+/** Who may change what: users with these roles, API keys with the write scope and, with `byAuthor`, the author. */
 export interface Rights {
   /** The first half of the scopes: `content` of `content:read`. */
   readonly topic: string;
@@ -28,23 +28,23 @@ export interface Rights {
 
 /** Articles and posts belong to the shop. */
 export const staffRights: Rights = { topic: 'content', edit: staff, remove: staff, byAuthor: false };
-/** Comments belong to those who wrote them; editors may only take them down. */
+/** Comments belong to their authors; editors may only remove them. */
 export const commentRights: Rights = { topic: 'content', edit: admins, remove: staff, byAuthor: true };
 export const reviewRights: Rights = { ...commentRights, topic: 'reviews' };
 
-/** What creating one says of its author. */
+/** For the descriptions of the operations that create one. */
 export const signedInAuthor = 'Its author is the user who is signed in, so that no API key can write one.';
 
 type Shared = 'path' | 'params' | 'read' | 'write' | 'presenter' | 'requireRight' | 'rows';
 
-/** One kind of what people write. Where its JSON has `_links`, they are made here, as URLs. */
+/** One kind of authored text. If its JSON has `_links`, they are URLs and are built here. */
 export interface Kind<R extends Written, Fields>
   extends Omit<Resource<typeof byId, R, R, Fields, undefined>, Shared> {
-  /** Its collection's path below the version's prefix, and the relation of its items in HAL: `articles`. */
+  /** The path of the collection below the version prefix, and the relation of its items in HAL: `articles`. */
   readonly collection: string;
   readonly rights: Rights;
   representationOf(row: R): object;
-  /** Links beyond self and author: relation → path below the version's prefix. */
+  /** Links beyond self and author, as relation → path below the version prefix. */
   relatedTo?(row: R): Readonly<Record<string, string>>;
   readonly page: ListSpec<undefined, z.ZodObject, R>['page'];
   readonly sortColumns: Readonly<Record<string, string>>;
@@ -79,7 +79,7 @@ export function createAuthoredResource<R extends Written, Fields>(
     list: <On extends z.ZodObject | undefined, Query extends z.ZodObject>(
       spec: Omit<ListSpec<On, Query, R>, 'tag' | 'access' | 'textsOf' | keyof typeof listed>,
     ) => crud.list<On, Query, R>({ ...spec, ...listed }),
-    /** No API key can create one: `insert` gets the user who is signed in. */
+    /** No API key can create one: `insert` receives the signed-in user as the author. */
     create: <On extends z.ZodObject | undefined, Body extends z.ZodType>({
       insert,
       ...spec
@@ -95,7 +95,7 @@ export function createAuthoredResource<R extends Written, Fields>(
         access: allowed(),
         insert: async (session, context) => insert(session, await authorOf(session, context.caller), context),
       }),
-    /** Reading, replacing, changing and deleting one. @param description of the three that change it */
+    /** Reading, replacing, changing and deleting one. @param description of the three operations that change it */
     single: (description: string) => [
       crud.get(),
       crud.put({ description }),
@@ -105,7 +105,7 @@ export function createAuthoredResource<R extends Written, Fields>(
   };
 }
 
-/** How rows of one kind are shown, and who may change them. */
+/** The presenter of one kind, and the check of who may change its rows. */
 function createPresentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
   const { collection, rights } = kind;
   const isPermitted = (right: 'edit' | 'remove', caller: Caller, row: R) =>
@@ -116,7 +116,7 @@ function createPresentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
       rights.byAuthor ? (row.user_id ?? undefined) : undefined,
     );
 
-  /** Of the author, where there is still an account, and of what it belongs to. */
+  /** Links to the author, if the account still exists, and to what the text belongs to. */
   function buildRelatedLinks({ url }: RequestContext, row: R, isShown: (account: number) => boolean) {
     const links: Record<string, Link> = {};
     const { user_id: account } = row;
@@ -128,7 +128,8 @@ function createPresentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
 
   function buildLinks(context: RequestContext, row: R, href: string): Links {
     const { caller } = context;
-    // A HAL link is shown to those who can follow it; plain JSON names the author to all, as the specification has it.
+    // HAL links appear only for callers who can follow them; plain JSON names the author to all, as the specification
+    // says.
     const links = buildRelatedLinks(context, row, account => may(caller, admins, 'users:read', account));
     if (isPermitted('edit', caller, row)) links.edit = { href, method: 'PATCH' };
     if (isPermitted('remove', caller, row)) links.delete = { href, method: 'DELETE' };
@@ -154,12 +155,12 @@ function createPresentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
       ...('_links' in kind.schema.shape
         ? {
             plainOf: toLinkedRepresentation,
-            // The link to an author goes with the account, at a moment that the row does not keep.
+            // The link to the author disappears with the account, at a time that the row does not record.
             isDated: row => row.user_id !== null,
           }
         : {}),
     }),
-    /** @throws HttpError 403 when the caller may not */
+    /** @throws HttpError 403 if the caller may not */
     requireRight(right: 'edit' | 'remove', caller: Caller, row: R): void {
       if (isPermitted(right, caller, row)) return;
       const others = rights[right].join(' and ');
@@ -170,12 +171,14 @@ function createPresentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
   };
 }
 
-/** @returns a function that gives the caller as the author of something new; throws HttpError 401 for no user */
+/**
+ * @returns a function that resolves the caller to the author of something new; throws HttpError 401 if there is no user
+ */
 function createAuthorResolver(database: Pick<Database, 'build' | 'dialect'>) {
   const find = createAuthorReader(database);
   return async (session: Session, caller: Caller): Promise<Author> => {
     const found = caller.kind === 'user' ? await find(session, caller.userId) : undefined;
-    // The token is good but its user is gone: there is no author.
+    // The token is valid but its user has been deleted: there is no author.
     if (found === undefined) throw createUnauthorizedError('UNAUTHORIZED');
     return found;
   };

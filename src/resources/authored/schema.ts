@@ -1,4 +1,4 @@
-/** The schemas of what articles, posts, comments and reviews have in common. */
+/** The schemas that articles, posts, comments and reviews share. */
 import { z } from 'zod';
 import { identifier, text } from '../../http/schema.ts';
 
@@ -11,12 +11,12 @@ export const author = z
   })
   .meta({ id: 'Author', description: 'Who wrote it.' });
 
-/** What lists of articles and posts are sorted by → columns. */
+/** Sort keys of lists of articles and posts → columns. */
 export const textSorts = { id: 'id', title: 'title', createdAt: 'created_at' } as const;
 
 const url = (path: string) => z.url().meta({ examples: [`https://shop.example/v1/${path}`] });
 
-/** `_links` of plain JSON. @param more names of collections that belong to one of them */
+/** `_links` of plain JSON. @param more names of collections that belong to an item */
 export function jsonLinks<const More extends string = never>(collection: string, ...more: More[]) {
   const others = Object.fromEntries(more.map(name => [name, url(`${collection}/1/${name}`)]));
   return z.object({

@@ -1,6 +1,6 @@
 /**
- * The queries that articles, posts, comments and reviews share: rows with an author, changed one at a
- * time, each change with its event (docs/decisions/0013).
+ * The queries that articles, posts, comments and reviews share: rows with an author, changed one at a time, with an
+ * event for each change (docs/decisions/0013).
  */
 import { sql } from 'kysely';
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
@@ -14,17 +14,17 @@ import { createSearchIndex, type SearchText, type SearchType } from '../../stora
 import { createTableRows } from '../../storage/table-rows.ts';
 import { mapInSlices, splitIntoParts } from '../../turns/slices.ts';
 
-/** The author of something: the id, and the name at that time. */
+/** The author of a text: the id, and the name at the time of writing. */
 export interface Author {
   readonly id: number;
   readonly name: string;
 }
 
-/** What every such row has; moments are epoch milliseconds. */
+/** The columns that all these tables have; times are epoch milliseconds. */
 export type Written = {
   readonly id: number;
   readonly author_name: string;
-  /** The author's account; null when that is gone. */
+  /** The author's account; null once it is deleted. */
   readonly user_id: number | null;
   readonly created_at: number;
   readonly updated_at: number;
@@ -32,21 +32,21 @@ export type Written = {
 
 interface AuthoredTable<Row> {
   readonly table: ListOptions['table'];
-  /** The resource's name in the singular: the first half of its events' types. */
+  /** The name of the resource in the singular: the first half of its event types. */
   readonly resource: string;
-  /** Those that not every such row has; `author_id` is the author's id for good. */
+  /** The columns specific to this table; `author_id` keeps the author's id even after the account is deleted. */
   readonly columns: readonly (keyof Row & string)[];
-  /** The name under which its lists are cached; only where no cascade deletes rows without events. */
+  /** The name under which lists are cached; only for tables where no cascade deletes rows without events. */
   readonly collection?: string;
-  /** What is searched of it, for those that can be found. */
+  /** The text in the search index, for resources that can be searched. */
   readonly searched?: { readonly type: SearchType; textOf(row: Row): SearchText };
-  /** What events show: the representation without links, which depend on the address of the request. */
+  /** The representation in events: without links, which depend on the address of the request. */
   representationOf(row: Row): object;
 }
 
 export type AuthoredStore<Row extends Written> = ReturnType<typeof createAuthoredStore<Row>>;
 
-/** Rows deleted with what they belong to, whose events are written together. */
+/** The number of rows of a deleted parent whose events are written together. */
 export const removedAtOnce = 200;
 
 export function createAuthoredStore<Row extends Arguments & Written>(
@@ -66,7 +66,7 @@ export function createAuthoredStore<Row extends Arguments & Written>(
     build,
     (column, { value }) => sql`select id from ${table} where ${sql.ref(column)} = ${value} order by id`,
   );
-  // Locked in the order of their ids: another transaction that deletes some of them makes no deadlock.
+  // Locked in order of id, so that other transactions that delete some of them cannot cause a deadlock.
   const removeByIds = prepareByKeys<Row>(size =>
     sql<Row>`delete from ${table} where id in (
         select id from ${table} where id in (${sql.join(new Array(size).fill(null))}) order by id ${dialect.forUpdate})
@@ -74,9 +74,8 @@ export function createAuthoredStore<Row extends Arguments & Written>(
   );
 
   /**
-   * Deletes rows by their ids, each with its event: for those that go with what they belong to,
-   * before the database's cascade would delete them without one.
-   * @returns those that were still there, in order of id
+   * Deletes rows by id, each with its event, before the cascade of a deleted parent would delete them without one.
+   * @returns the rows that still existed, in order of id
    */
   async function removeSome(session: Transaction, ids: readonly number[], cause: Cause): Promise<Row[]> {
     const rows: Row[] = [];
@@ -97,7 +96,7 @@ export function createAuthoredStore<Row extends Arguments & Written>(
       ...(collection === undefined ? {} : { collection: { name: collection } }),
     }),
     find: rows.find,
-    /** The same, keeping others from changing it until the transaction ends. */
+    /** Finds a row and locks it until the transaction ends. */
     lock: rows.lock,
 
     async insert(
@@ -119,7 +118,7 @@ export function createAuthoredStore<Row extends Arguments & Written>(
       return row;
     },
 
-    /** Writes new values over a row that is locked; gives it as it is then stored. */
+    /** Writes new values to a locked row; returns the row as stored. */
     async update(session: Transaction, before: Row, changes: Partial<Row>, cause: Cause): Promise<Row> {
       const changed = { ...changes, updated_at: computeChangeMoment(cause.at, before.updated_at) };
       await rows.update(session, before.id, changed);
@@ -143,10 +142,11 @@ export function createAuthoredStore<Row extends Arguments & Written>(
 
     removeSome,
     /**
-     * Deletes all rows with this value, in order of id. What they belong to is locked, and about to be deleted itself: there
-     * will be no more of them.
+     * Deletes all rows with this value, in order of id. Their parent is locked and about to be deleted, so no rows are
+     * added.
      */
-    // Their ids are read once: PostgreSQL would pass by all that are gone already each time that it looks for the next.
+    // The ids are read once: otherwise PostgreSQL would step over all deleted rows whenever it searches for the next
+    // ones.
     async removeAll(
       session: Transaction,
       { column, value }: { readonly column: keyof Row & string; readonly value: number },
@@ -159,8 +159,8 @@ export function createAuthoredStore<Row extends Arguments & Written>(
 }
 
 /**
- * @returns a function that reads a user as an author, whose account then cannot be deleted before the transaction
- *   ends; undefined when there is no such user
+ * @returns a function that reads a user as an author, and keeps the account from being deleted until the transaction
+ *   ends; undefined if there is no such user
  */
 export function createAuthorReader({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
   const byId = prepareQuery<{ id: number }, Author>(

@@ -1,4 +1,4 @@
-/** What articles and posts have in common over HTTP: texts of the shop, in a collection of their own. */
+/** The HTTP side of articles and posts: texts of the shop, each kind in its own collection. */
 import type { z } from 'zod';
 import type { Cause } from '../../events/outbox.ts';
 import type { Endpoint, Output } from '../../http/endpoint.ts';
@@ -11,7 +11,7 @@ import type { Author, Written } from './store.ts';
 
 interface Texts<R extends Written, Fields, Query extends z.ZodObject>
   extends Omit<Kind<R, Fields>, 'rights'> {
-  /** The body of a POST: `replace` makes complete fields of it. */
+  /** The body of a POST; `replace` completes its fields. */
   readonly create: z.ZodType;
   readonly query: Query;
   conditionsOf(query: Output<Query>): readonly Condition[];
@@ -20,7 +20,7 @@ interface Texts<R extends Written, Fields, Query extends z.ZodObject>
   };
 }
 
-/** The operations of one kind of texts, all written by staff. */
+/** The operations of one kind of text; only staff may write. */
 export function createTextEndpoints<R extends Written, Fields, Query extends z.ZodObject>(
   dependencies: Dependencies,
   texts: Texts<R, Fields, Query>,

@@ -1,6 +1,6 @@
 /**
- * The categories of products: which those are that products name by their paths, and the rows that say in which further
- * ones they are. What is named and not there yet is made by the same transaction.
+ * The categories of products: looks up the categories that products name by path, and writes the rows of further
+ * categories. Categories that do not exist yet are created by the same transaction.
  */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
@@ -13,13 +13,13 @@ import { splitIntoParts } from '../../turns/slices.ts';
 import { noImage, type StoredCategory } from './row.ts';
 import { createCategoryWriter } from './write.ts';
 
-/** How a product names its categories: by their paths. */
+/** The categories of a product, by path. */
 export interface Categorized {
   readonly category: string | null;
   readonly categories: readonly string[];
 }
 
-/** A product's categories before and after a change; none before it is made and after it is deleted. */
+/** A product's categories before and after a change; undefined before its creation and after its deletion. */
 interface CategoryChange {
   readonly id: number;
   readonly before: Categorized | undefined;
@@ -53,7 +53,7 @@ export function createProductCategories(database: Database, outbox: Outbox) {
     'product_categories',
     product,
     rows => sql`delete from product_categories where product_id in (${rows})`,
-    // Each of them has up to twenty rows.
+    // Each product has up to twenty rows.
     { sizes: [64, 16, 4, 1] },
   );
 
@@ -68,7 +68,7 @@ export function createProductCategories(database: Database, outbox: Outbox) {
       for (const row of await session.all(byPath.statement(some))) known.set(row.path, row);
   }
 
-  /** @param paths in order, so that each comes after those above it */
+  /** @param paths sorted, so that ancestors come first */
   async function create(
     session: Transaction,
     paths: readonly string[],
@@ -90,10 +90,10 @@ export function createProductCategories(database: Database, outbox: Outbox) {
   }
 
   return {
-    /** Keeps all paths as they are until the transaction ends: to be called before a product is read to be changed. */
+    /** Keeps all paths unchanged until the transaction ends; must be called before reading a product for a change. */
     share: tree.share,
 
-    /** The categories that products name, by their paths; makes those that are new. The tree is shared. */
+    /** The categories that products name, by path; creates the missing ones. The caller must have called `share`. */
     async find(session: Transaction, products: readonly Categorized[], cause: Cause) {
       const known = new Map<string, Named>();
       const paths = new Set<string>();
@@ -106,14 +106,14 @@ export function createProductCategories(database: Database, outbox: Outbox) {
       let missing = [...paths].filter(path => !known.has(path));
       if (missing.length === 0) return known;
       await tree.extend(session);
-      // Others may have made them before they let this transaction in.
+      // Other transactions may have created them before releasing the lock.
       if (dialect.lock !== undefined) await lookUp(session, missing, known);
       missing = missing.filter(path => !known.has(path)).sort();
       await create(session, missing, known, cause);
       return known;
     },
 
-    /** Writes the further categories of products. @param known has them all */
+    /** Writes the further categories of products. @param known must have all of them */
     async write(session: Transaction, changes: readonly CategoryChange[], known: CategoriesByPath) {
       const [gone, fresh]: [unknown[][], unknown[][]] = [[], []];
       for (const { id, before, after } of changes) {
@@ -128,7 +128,7 @@ export function createProductCategories(database: Database, outbox: Outbox) {
   };
 }
 
-/** The columns of a product that say what it is listed in. @param known has all its categories */
+/** The category columns of a product. @param known must have all its categories */
 export function toCategoryColumns({ category, categories }: Categorized, known: CategoriesByPath) {
   const id = category === null ? null : (known.get(category)?.id ?? null);
   return { category_id: id, further_categories: categories.length };

@@ -1,12 +1,12 @@
-/** How many products categories have: from the totals that the transactions of products keep. */
+/** The number of products in categories, from the totals that product transactions maintain. */
 import { type RawBuilder, sql } from 'kysely';
 import { type Count, createFurtherCounts, isInRoot } from '../../storage/categories/further.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import type { StoredCategory } from './row.ts';
 
-/** What is in a category. */
+/** The content of a category. */
 export interface CategoryContent {
-  /** The products in it and in all below it, each counted once. */
+  /** The products in the category and all its descendants, each counted once. */
   readonly products: number;
   readonly hasChildren: boolean;
 }
@@ -15,7 +15,7 @@ export const noContent: CategoryContent = { products: 0, hasChildren: false };
 
 type Contents = ReadonlyMap<number, CategoryContent>;
 
-/** So many categories, and products that are listed in further ones, are counted within some milliseconds. */
+/** Up to this many categories, or products in further categories, can be counted within a few milliseconds. */
 const shortlyCounted = 2000;
 
 export function createCategoryCounts(database: Database) {
@@ -52,18 +52,18 @@ export function createCategoryCounts(database: Database) {
   }
 
   return {
-    /** As a transaction sees it. */
+    /** The content of one category, as a transaction sees it. */
     async below(session: Session, id: number): Promise<CategoryContent> {
       const counts = await countBelow(session, [id], () => further.countOne(session, id));
       return counts.get(id) ?? noContent;
     },
-    /** By the ids of the categories, as they are now. */
+    /** The current contents of categories, by id. */
     async read(rows: readonly Pick<StoredCategory, 'id'>[]): Promise<Contents> {
       const isLong = ((await database.read.first(many))?.total ?? 0) >= shortlyCounted;
       const ids = rows.map(({ id }) => id);
       return database.snapshot(session => countBelow(session, ids, further.count), { background: isLong });
     },
-    /** Those in the category itself. */
+    /** The number of products directly in a category. */
     async direct(session: Session, id: number): Promise<number> {
       const query = sql<{ total: number }>`select cast(
         (select coalesce(sum(total), 0) from product_totals where category_id = ${id}) +

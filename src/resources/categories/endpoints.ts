@@ -24,7 +24,7 @@ const path = '/categories';
 const moving =
   'A new name or parent changes the paths of all categories below it, and the category of all their products, at once.';
 
-/** A category with what is in it. */
+/** A category with its content. */
 type Counted = StoredCategory & CategoryContent;
 
 export function createCategoryEndpoints(
@@ -99,7 +99,7 @@ export function createCategoryEndpoints(
   ];
 }
 
-/** Categories, each read with what is counted of it; changed by a transaction that owns the tree. */
+/** The rows of categories, read with their content. The transaction that changes one owns the tree. */
 function createCountedRows(
   store: CategoryStore,
 ): Rows<{ id: number }, Counted, Counted, schema.CategoryFields, SoughtImage | undefined> {
@@ -114,7 +114,7 @@ function createCountedRows(
       const row = requireFound('category', id, await store.find(session, id));
       return { ...row, ...(await store.counts.below(session, id)) };
     },
-    // Wherever it goes, what is below it goes along.
+    // A moved category keeps its descendants, so its content stays the same.
     update: async (session, before, fields, cause, sought) => {
       const { products, hasChildren } = before;
       return { ...(await store.update(session, before, fields, cause, sought)), products, hasChildren };
@@ -123,7 +123,7 @@ function createCountedRows(
   };
 }
 
-/** The image that a body names, as far as that can be known without the category. */
+/** The image that a body names, as far as the body alone shows it. */
 function findImageId(body: PatchBody<object>): unknown {
   if (body.kind === 'partial') return findMember(body.changes, 'imageId');
   if (body.kind === 'merge') return findMember(body.patch, 'imageId');

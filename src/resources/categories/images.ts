@@ -1,6 +1,6 @@
 /**
- * Images that categories are shown with: each is an image of a product. Ids of images are those of one product; which
- * product is meant is found once, when a category is given the image, and kept with it.
+ * Images of categories: each is an image of a product. Image ids are unique only within a product, so the product is
+ * looked up once, when a category is given the image, and stored with it.
  */
 import { type CompiledQuery, sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
@@ -13,7 +13,7 @@ import { storedProduct } from '../products/members/stored.ts';
 import { type CategoryImage, noImage } from './row.ts';
 import { createCategoryWriter } from './write.ts';
 
-/** What was looked for, and the first product that has it. */
+/** An image id, and the first product that has it. */
 export interface SoughtImage {
   readonly id: number;
   readonly product: number | undefined;
@@ -24,14 +24,14 @@ interface Shower {
   readonly document: string;
 }
 
-/** What was found in some products. */
+/** The result of searching a range of products. */
 interface Part {
   readonly last: number | null;
   readonly product: number | null;
   readonly size: number;
 }
 
-/** Products that one statement looks through: a few milliseconds, between which others read and are served. */
+/** The number of products that one statement searches: a few milliseconds, after which other work gets a turn. */
 const productsAtOnce = 5000;
 
 export function createCategoryImages(database: Pick<Database, 'build' | 'dialect' | 'snapshot'>) {
@@ -43,12 +43,12 @@ export function createCategoryImages(database: Pick<Database, 'build' | 'dialect
       from (select id, document from products where id > ${after} order by id limit ${sql.lit(productsAtOnce)}) as part`,
   );
 
-  /** The first product that shows an image of this id: all are read until one does. */
+  /** The first product that has an image with this id; reads products in order until one has it. */
   async function find(
     read: (query: CompiledQuery<Part>) => Promise<Part | undefined>,
     id: number,
   ): Promise<number | undefined> {
-    // As JSON writes it; within a text its quotation marks are escaped.
+    // As it appears in JSON; within a string, the quotation marks would be escaped.
     const written = `{"id":${id},"url":"`;
     for (let after = 0; ; ) {
       const found = await read(part({ after, written }));
@@ -61,8 +61,8 @@ export function createCategoryImages(database: Pick<Database, 'build' | 'dialect
 
   return {
     /**
-     * Looks for the product beside everything else: of a large catalog that takes seconds.
-     * @param id anything that a request names
+     * Looks for the product in the background: in a large catalog, this takes seconds.
+     * @param id any value from a request
      */
     async seek(id: unknown): Promise<SoughtImage | undefined> {
       if (typeof id !== 'number' || !Number.isInteger(id) || id < 1 || id > largestId) return undefined;
@@ -72,8 +72,8 @@ export function createCategoryImages(database: Pick<Database, 'build' | 'dialect
     },
 
     /**
-     * The image of this id, which its product keeps until the transaction ends.
-     * @throws HttpError 400 when no product has it
+     * The image with this id; its product keeps it until the transaction ends.
+     * @throws HttpError 400 if no product has it
      */
     async require(session: Session, id: number, sought: SoughtImage | undefined): Promise<CategoryImage> {
       const product = sought?.id === id ? sought.product : await find(query => session.first(query), id);
@@ -98,7 +98,7 @@ interface Named {
   readonly id: number;
 }
 
-/** @returns a function that takes images that a product has lost off the categories that are shown with them */
+/** @returns a function that removes images that a product has lost from the categories that show them */
 export function createCategoryImageRemover(database: Database, outbox: Outbox) {
   const { build } = database;
   const writer = createCategoryWriter(database, outbox);

@@ -1,16 +1,15 @@
-/** A category as a row, and what is shown of it. */
+/** Rows of categories and their representation. */
 import { toDates } from '../../storage/moments.ts';
 import type { Row } from '../../storage/tables.ts';
 
-/** A category as it is stored. */
 export type StoredCategory = Row<'categories'>;
 
-/** An image of a product, as a category has it. */
+/** The image columns of a category. */
 export type CategoryImage = Pick<StoredCategory, 'image_id' | 'image_product_id' | 'image_url'>;
 
 export const noImage: CategoryImage = { image_id: null, image_product_id: null, image_url: null };
 
-/** The columns that are written when a category is made: all but the id. */
+/** The columns written when a category is created: all except the id. */
 export const categoryColumns = [
   'parent_id',
   'name',
@@ -27,7 +26,7 @@ export const categoryColumns = [
   'path_at',
 ] as const satisfies readonly (keyof StoredCategory)[];
 
-/** What events show: the representation without the number of products, which has no events of its own. */
+/** The representation in events: without the number of products, which changes without category events. */
 export function toCategory(row: StoredCategory) {
   return {
     id: row.id,
@@ -43,7 +42,7 @@ export function toCategory(row: StoredCategory) {
   };
 }
 
-/** The representation. */
+/** The representation in responses. */
 export function toCategoryRepresentation(row: StoredCategory, productCount: number) {
   const { createdAt, updatedAt, ...members } = toCategory(row);
   return { ...members, productCount, createdAt, updatedAt };

@@ -1,12 +1,12 @@
-/** Where in the tree a category may be. */
+/** Rules for the place of a category in the tree. */
 import { buildErrorDetail, createFieldError, HttpError } from '../../http/errors.ts';
 import { deepest } from '../../storage/categories/names.ts';
 import type { StoredCategory } from './row.ts';
 
 /**
- * @param moved the category that is moved below `parent`; undefined for a new one
- * @param levels how many levels it and what is below it have
- * @throws HttpError 400 that names parentId
+ * @param moved the category to be moved below `parent`; undefined for a new one
+ * @param levels the number of levels of the category and its descendants
+ * @throws HttpError 400 naming parentId
  */
 export function requirePlace(
   parentId: number,
@@ -32,7 +32,7 @@ export function requirePlace(
   return parent;
 }
 
-/** A sibling has the name already. */
+/** The error for a name that a sibling already has. */
 export function createNameTakenError(
   name: string,
   { id, path }: Pick<StoredCategory, 'id' | 'path'>,
@@ -44,7 +44,7 @@ export function createNameTakenError(
   });
 }
 
-/** @param content what is in the way of deleting it */
+/** @param content what prevents the deletion */
 export function createNotEmptyError(content: {
   readonly children: number;
   readonly products: number;

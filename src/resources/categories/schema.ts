@@ -1,4 +1,4 @@
-/** THE schema of categories. */
+/** The schema of categories. */
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { pageParameters, sortParameters } from '../../http/paginate.ts';
@@ -26,8 +26,8 @@ const name = text(longestName)
   .meta({ minLength: 1, maxLength: longestName });
 const slugPattern = /^[\p{Ll}\p{Lo}\p{Lm}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}]+)*$/u;
 /**
- * What every engine of regular expressions reads, for the document: many know no properties of Unicode. It refuses nothing
- * that is taken: of ASCII it has all that is refused, and leaves other characters to the service.
+ * A simpler pattern for the OpenAPI document, since many regular expression engines lack Unicode properties. It accepts
+ * all valid slugs: it is exact for ASCII, and leaves other characters to the service.
  */
 const describedSlug = '^[^\\x00-/:-`{-\\x7f]+(?:-[^\\x00-/:-`{-\\x7f]+)*$';
 const slug = z
@@ -41,7 +41,7 @@ const parentId = identifier()
   .nullable()
   .describe(parentText)
   .meta({ examples: [null] });
-/** Several may have it: then the older one comes first. */
+/** Several categories may have it; the older one then comes first. */
 export const lastPosition = 1_000_000;
 const position = z
   .int()
@@ -62,10 +62,10 @@ const shownImage = z
   .meta({ pattern: imageAddress, examples: [null] });
 const description = prose(10_000);
 
-/** The path of a category: names joined by ` > `, trimmed, as many as the tree has levels. */
+/** The path of a category: trimmed names joined by ` > `, at most as many as the tree has levels. */
 export const categoryPath = text(longestPath)
   .superRefine((value, context) => {
-    // Too long, which is said already: a megabyte would take as long to look through as a turn may.
+    // Too long, which is already reported: parsing a megabyte would block the event loop for too long.
     if (value.length > 2 * longestPath) return;
     const names = splitPath(value);
     const problem = findProblem(names);
@@ -75,19 +75,19 @@ export const categoryPath = text(longestPath)
   .transform(value => joinPath(splitPath(value)))
   .meta({ minLength: 1, maxLength: longestPath, examples: ['Furniture > Tables'] });
 
-/** A path as it is shown. */
+/** A path in a response. */
 export const shownPath = z
   .string()
   .min(1)
   .max(longestPath)
   .meta({ pattern: notBlank, examples: ['Furniture > Tables'] });
 
-/** What is wrong with the names of a path, if anything. */
+/** The first problem with the names of a path, if any. */
 function findProblem(names: readonly string[]): { rule: string; message: string } | undefined {
   if (names.length > deepest)
     return { rule: 'levels', message: `must not have more than ${deepest} levels, and has ${names.length}` };
   for (const [index, one] of names.entries()) {
-    // Fits behind the name of the field, with or without a colon: "category has a name at level 2 that must …".
+    // Must fit after the name of the field, with or without a colon: "category has a name at level 2 that must …".
     const where = `has a name at level ${index + 1} that`;
     if (one === '') return { rule: 'blank', message: `${where} must not be blank` };
     if ([...one].length > longestName)
@@ -157,7 +157,7 @@ export const createCategory = z
   })
   .meta({ id: 'CreateCategory' });
 
-/** PUT: what is left out becomes null; slug and position stay as they are. */
+/** PUT: omitted fields become null; slug and position keep their values. */
 export const replaceCategory = createCategory
   .transform(input => ({
     name: input.name,
@@ -173,7 +173,7 @@ export const patchCategory = createCategory.partial().meta({ id: 'PatchCategory'
 
 export const categoryPage = buildPageSchemas(category, categoryHal, 'categories', 'CategoryList');
 
-/** Public names of the sorts → columns. */
+/** Public sort keys → columns. */
 export const sortColumns = {
   id: 'id',
   position: 'position',
@@ -204,5 +204,5 @@ export const listCategories = z.object({
   ...pageParameters,
 });
 
-/** What a caller may set, complete; a slug and a position that are null are given by the service. */
+/** All fields that a caller may set; the service chooses a slug or position that is null. */
 export type CategoryFields = z.output<typeof replaceCategory>;

@@ -1,6 +1,6 @@
 /**
- * Brings the search index up to date with the paths of categories that were renamed or moved: afterwards, some products
- * at a time, since there may be very many. Until then products are found by the words of their old path.
+ * Updates the search index after categories were renamed or moved. This happens after the commit, a few products at a
+ * time, since there may be very many. Until then, products are found by the words of their former path.
  */
 import { sql } from 'kysely';
 import type { Consumer } from '../../events/dispatcher.ts';
@@ -22,27 +22,24 @@ import type { StoredCategory } from './row.ts';
 const queueName = 'category-search';
 /** Products per transaction: a few milliseconds of work. */
 const productsAtOnce = 16;
-/** Categories that one transaction looks into at most: most may be empty. */
+/** The maximum number of categories that one transaction visits: most may be empty. */
 const categoriesAtOnce = 100;
 
-/** How far the products of a category have been brought up to date. */
+/** How far the products of a category have been reindexed. */
 interface Progress {
-  /** The category that was renamed or moved, and its path before. */
+  /** The category that was renamed or moved, and its former path. */
   readonly id: number;
   readonly former: string;
-  /** Former paths of categories above it whose products were still to be brought up to date: it may have taken some along. */
+  /** Former paths of ancestors whose products were still being reindexed: they may have moved this category too. */
   readonly others?: readonly string[];
-  /** Whether those are next that are listed there besides their main category. */
+  /** Whether products that have it as a further category are next, after those that have it as their main category. */
   besides: boolean;
-  /** The category below it, and the last product of that. */
+  /** The current category at or below it, and the last product of that category. */
   category: number;
   product: number;
 }
 
-/**
- * Has the products of a category brought up to date once the transaction that changes its path has committed; that
- * transaction owns the tree.
- */
+/** Queues the reindexing of a category's products for after the commit. The transaction must own the tree. */
 export async function queueSearchTexts(
   { build, queue }: Pick<Database, 'build'> & { readonly queue: Queue },
   session: Session,
@@ -60,14 +57,14 @@ export async function queueSearchTexts(
   await add(queue, session, progress, at);
 }
 
-/** The paths of categories below which products may still be indexed by the words of former paths. */
+/** The paths of categories below which products may still be indexed with the words of former paths. */
 export async function readRewordedPaths(session: Session, build: Database['build']): Promise<string[]> {
   const paths = sql<{ path: string }>`select path from categories
     where 'category:' || id in (select key from deliveries where queue = ${queueName} and failed_at is null)`;
   return (await session.all(paths.compile(build))).map(({ path }) => path);
 }
 
-// Boundary: `add` has written the text.
+// Boundary: `add` has written this text.
 const parseProgress = (payload: string) => JSON.parse(payload) as Progress;
 const listFormerPaths = ({ former, others = [] }: Progress): readonly string[] => [former, ...others];
 
@@ -98,7 +95,7 @@ export function createSearchTextConsumer(
       sql<{ path: string }>`select path from categories where id = ${id}`.compile(database.build),
     );
 
-  /** Those that left the category meanwhile were written as if they had been indexed by the words of its new path. */
+  /** Products that left the category in the meantime were written as if indexed with the words of its new path. */
   const releaseWords = (session: Transaction, progress: Progress) => {
     for (const path of listFormerPaths(progress))
       search.release(session, toDocumentWords({ title: '', body: path }));
@@ -111,7 +108,7 @@ export function createSearchTextConsumer(
       const progress = parseProgress(payload);
       await tree.share(session);
       const category = await readPath(session, progress.id);
-      // Deleted: no product has it, and none is below it.
+      // Deleted: it had no products and no descendants.
       if (category === undefined) return releaseWords(session, progress);
       const { ids, isLast } = await next(session, category.path, progress);
       for (const row of await products.lockMany(session, ids)) {
@@ -138,7 +135,7 @@ function toFormerCategories({ category, categories }: Categorized, path: string,
   };
 }
 
-/** @returns a function that gives the next products below a path, and moves the progress on past them */
+/** @returns a function that reads the next products below a path, and advances the progress past them */
 function createNextProductsReader({ build }: Pick<Database, 'build'>) {
   const buildProductsQuery = (progress: Progress, limit: number) => {
     const { category, product, besides } = progress;
@@ -153,7 +150,7 @@ function createNextProductsReader({ build }: Pick<Database, 'build'>) {
     (ids, _, { after }) => sql<{ id: number }>`select id from (${ids}) as below where id > ${after}
       order by id limit ${sql.lit(categoriesAtOnce)}`,
   );
-  /** Adds the next products of the category that the progress is at. @returns whether there may be more of them */
+  /** Adds the next products of the current category. @returns whether there may be more of them */
   const addProducts = async (session: Session, progress: Progress, ids: number[]) => {
     const limit = productsAtOnce - ids.length;
     const found = await session.all(buildProductsQuery(progress, limit).compile(build));

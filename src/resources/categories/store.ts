@@ -1,4 +1,6 @@
-/** The queries of categories. Whatever changes the tree has it alone: see storage/categories/tree.ts. */
+/**
+ * The queries of categories. A transaction that changes the tree locks it exclusively: see storage/categories/tree.ts.
+ */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Queue } from '../../events/queue.ts';
 import { separator } from '../../storage/categories/names.ts';
@@ -31,7 +33,7 @@ export function createCategoryStore(
   const images = createCategoryImages(database);
   const find = (session: Session, id: number) => session.first(writer.byId({ id }));
 
-  /** What a category of these fields is to be below, and its path. */
+  /** The parent of a category with these fields, and its path. */
   async function resolvePlace(
     session: Session,
     { name, parentId }: Pick<CategoryFields, 'name' | 'parentId'>,
@@ -53,12 +55,12 @@ export function createCategoryStore(
     sought: SoughtImage | undefined,
   ): Promise<CategoryImage> {
     if (imageId === null) return noImage;
-    // Sent back as it is shown, it stays that of its product.
+    // An unchanged id keeps referring to the image of the same product.
     if (imageId === image_id) return { image_id, image_product_id, image_url };
     return images.require(session, imageId, sought);
   }
 
-  /** Whatever shows a path is made again, the products' too: the version of their caches changes without an event. */
+  /** Everything that shows a path changes, products included: the version of their caches advances without an event. */
   async function rename(session: Transaction, before: StoredCategory, after: StoredCategory, cause: Cause) {
     await writer.move(session, before, after);
     versions.advance(session, 'products');
@@ -75,11 +77,11 @@ export function createCategoryStore(
     images,
 
     /**
-     * All three belong into a transaction that owns the tree.
-     * @param sought what `images.seek` has found of the image that the fields name
-     * @throws HttpError 400 for a parent that it cannot be below, or an image that no product has
+     * Like `update` and `remove`, requires a transaction that owns the tree.
+     * @param sought the result of `images.seek` for the image that the fields name
+     * @throws HttpError 400 for an impossible parent, or an image that no product has
      * @throws HttpError 409 for a name that a sibling has
-     * @throws StorageError `unique` when the slug is taken
+     * @throws StorageError `unique` if the slug is taken
      */
     async insert(
       session: Transaction,
@@ -92,7 +94,7 @@ export function createCategoryStore(
       return writer.create(session, parent, { ...fields, ...image }, cause);
     },
 
-    /** A category that is renamed or moved takes the paths of all below it along. @throws as `insert` */
+    /** Writes new fields. A rename or move also changes the paths of all descendants. @throws as `insert` */
     async update(
       session: Transaction,
       before: StoredCategory,
@@ -123,13 +125,13 @@ export function createCategoryStore(
       return after;
     },
 
-    /** @throws HttpError 409 when it has products or categories below it */
+    /** @throws HttpError 409 if it has products or child categories */
     async remove(session: Transaction, before: StoredCategory, cause: Cause): Promise<void> {
       const children = await writer.children(session, before.id);
       const products = await counts.direct(session, before.id);
       if (children > 0 || products > 0) throw createNotEmptyError({ children, products });
       await session.run(build.deleteFrom('categories').where('id', '=', before.id).compile());
-      // They say that it has no products; no other transaction has it, since the tree is this one's alone.
+      // These totals are all zero. No other transaction uses them, since this one owns the tree.
       await session.run(build.deleteFrom('product_totals').where('category_id', '=', before.id).compile());
       await writer.record(session, 'deleted', before, undefined, cause);
     },

@@ -1,4 +1,4 @@
-/** The statements of categories, and what writes a new one down with its event. */
+/** The statements of categories, and the creation of a category with its event. */
 import { type RawBuilder, sql } from 'kysely';
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import { findFreeSlug, getPathsBelow, separator, toSlug } from '../../storage/categories/names.ts';
@@ -8,10 +8,10 @@ import { takeTurn } from '../../turns/index.ts';
 import { type CategoryImage, categoryColumns, type StoredCategory, toCategory } from './row.ts';
 import { type CategoryFields, lastPosition } from './schema.ts';
 
-/** Categories that one statement moves: some milliseconds of work. */
+/** The number of categories that one statement moves: some milliseconds of work. */
 const movedAtOnce = 250;
 
-/** Writes categories and their events; where they may be is decided before. */
+/** Writes categories and their events; the caller has checked their place in the tree. */
 export function createCategoryWriter(database: Database, outbox: Outbox) {
   const statements = buildCategoryStatements(database);
 
@@ -27,7 +27,7 @@ export function createCategoryWriter(database: Database, outbox: Outbox) {
   return {
     ...statements,
     record,
-    /** A new category below `parent`, which has no other of this name. */
+    /** Creates a category below `parent`, which must have no other child with this name. */
     async create(
       session: Transaction,
       parent: StoredCategory | undefined,
@@ -72,7 +72,7 @@ function buildCategoryStatements({ build }: Pick<Database, 'build'>) {
       build,
       ({ path }) => sql`select ${names} from categories where path = ${path}`,
     ),
-    /** Those that are shown with an image of a product. */
+    /** The categories shown with an image of a product. */
     ofImagesOf: prepareQuery<{ productId: number }, StoredCategory>(
       build,
       ({ productId }) => sql`select ${names} from categories
@@ -91,10 +91,10 @@ function buildCategoryStatements({ build }: Pick<Database, 'build'>) {
         set ${sql.join(categoryColumns.map(name => sql`${sql.ref(name)} = ${argument[name]}`))}
         where id = ${argument.id}`,
     ),
-    /** Gives everything below a category the paths that follow from its new one, which is none of these. */
+    /** Updates the paths of all descendants of a category. Its new path must not lie below the former one. */
     async move(session: Transaction, before: StoredCategory, after: StoredCategory) {
       const { low, high } = getPathsBelow(before.path);
-      // Characters as both databases count them.
+      // In characters, as both databases count them.
       const kept = [...before.path].length + 1;
       const next = sql`select id from categories where path >= ${low} and path < ${high} limit ${sql.lit(movedAtOnce)}`;
       const move = sql`update categories set path = ${after.path} || substr(path, ${sql.lit(kept)}),
@@ -102,7 +102,7 @@ function buildCategoryStatements({ build }: Pick<Database, 'build'>) {
         where id in (${next})`.compile(build);
       while ((await session.run(move)) === movedAtOnce) await takeTurn();
     },
-    /** How many levels a category and all below it have. */
+    /** The number of levels of a category and its descendants. */
     async levels(session: Session, { path, depth }: StoredCategory) {
       const { low, high } = getPathsBelow(path);
       const query = sql<{ number: number | null }>`select max(depth) as number from categories

@@ -1,4 +1,4 @@
-/** THE schema of comments. */
+/** The schema of comments. */
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { commonSorts, listParameters } from '../../http/paginate.ts';

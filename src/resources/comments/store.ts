@@ -1,4 +1,4 @@
-/** The queries of comments. They go with their post and with their author's account. */
+/** The queries of comments. They are deleted with their post and with their author's account. */
 import type { Outbox } from '../../events/outbox.ts';
 import type { Database } from '../../storage/database.ts';
 import { toDates } from '../../storage/moments.ts';

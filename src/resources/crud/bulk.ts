@@ -1,4 +1,6 @@
-/** Bulk PATCHes: of many, all or none. Their errors say which one does not fit, and point into the body that was sent. */
+/**
+ * Bulk PATCHes, which change all rows or none. Errors name the row that does not fit, and point into the request body.
+ */
 import { z } from 'zod';
 import type { Access } from '../../http/access.ts';
 import { createEndpoint, type Endpoint, type HandlerContext, type Output } from '../../http/endpoint.ts';
@@ -15,7 +17,7 @@ import { type Reply, replyOk } from '../../http/response/reply.ts';
 import { StorageError, type Transaction } from '../../storage/database.ts';
 import { takeTurn } from '../../turns/index.ts';
 
-/** What is changed: each once. */
+/** The ids of the rows to change, without duplicates. */
 const ids = z
   .array(z.int())
   .min(1)
@@ -26,13 +28,13 @@ const ids = z
   })
   .meta({ uniqueItems: true });
 
-/** The schema of a body. @param update the members to set; @param id of the schema */
+/** The schema of a body. @param update the members to set @param id of the schema */
 export const buildBulkBody = <Update extends z.ZodObject>(update: Update, id: string) =>
   z.object({ ids, update }).meta({ id });
 
 const result = z.object({ updated: z.int().min(0).max(500) }).meta({ id: 'BulkResult' });
 
-/** What is changed, as errors name it: product 5. */
+/** A row, as errors name it: product 5. */
 interface One {
   readonly name: string;
   readonly id: number;
@@ -40,11 +42,11 @@ interface One {
 
 /** The work of one request. */
 interface Work<Row, Old, Change> {
-  /** Those there are, locked. */
+  /** The rows that exist, locked. */
   readonly rows: readonly Row[];
-  /** Reads one. @throws HttpError for what concerns all of them */
+  /** Parses a row. @throws HttpError for a problem that is not specific to the row */
   read(row: Row): Old;
-  /** @throws HttpError for what it cannot become */
+  /** @throws HttpError if the change is not valid for this row */
   changeOf(row: Row, old: Old): Change | Promise<Change>;
   write(changes: readonly Change[]): Promise<readonly unknown[]>;
 }
@@ -53,26 +55,26 @@ interface Bulk<Row, Old, Change> extends Work<Row, Old, Change> {
   /** In the singular, for people: `product`. */
   readonly name: string;
   readonly update: object;
-  /** Members of `update` that no two may have. */
+  /** Members of `update` whose values must be unique. */
   readonly unique: readonly string[];
 }
 
 interface BulkSpec<Params extends z.ZodObject | undefined, Update extends z.ZodObject, Row, Old, Change>
   extends Pick<Bulk<Row, Old, Change>, 'name' | 'unique'> {
-  /** Of the collection: `/products`. */
+  /** The path of the collection: `/products`. */
   readonly path: string;
   readonly params?: Params;
-  /** How the ids of the operation and of its body end: `Products`. */
+  /** The end of the ids of the operation and of its body: `Products`. */
   readonly id: string;
-  /** What is changed, for people, in the plural: `variants of a product`. */
+  /** The rows, for people, in the plural: `variants of a product`. */
   readonly items: string;
-  /** What it says beyond `All or none`. */
+  /** The text of the description after `All or none`. */
   readonly description: string;
   readonly tag: string;
   readonly access: Access;
-  /** The members to set, the same for all, as in a PATCH of one. */
+  /** The members to set, the same for all rows, as in a PATCH of one. */
   readonly patch: { readonly schema: Update; readonly example: object };
-  /** The representation of one. */
+  /** The representation of one row. */
   readonly schema: z.ZodType;
   readonly errors: readonly ErrorCode[];
   begin(
@@ -86,7 +88,7 @@ interface BulkBody<Update extends z.ZodObject> {
   readonly update: z.output<Update>;
 }
 
-/** PATCH of a collection: the same change of many. */
+/** PATCH of a collection: the same change to many rows. */
 export function createBulkEndpoint<
   Row extends { readonly id: number },
   Old,
@@ -95,7 +97,7 @@ export function createBulkEndpoint<
   Params extends z.ZodObject | undefined = undefined,
 >(spec: BulkSpec<Params, Update, Row, Old, Change>): Endpoint {
   const { path, params, id, items, name, tag, access, patch, unique, errors } = spec;
-  // Boundary: Zod does not see what a schema gives that is made of one which is not known here.
+  // Boundary: Zod cannot infer the output of a schema that is built from a generic one.
   const schema = buildBulkBody(patch.schema, `BulkPatch${id}`) as unknown as z.ZodType<BulkBody<Update>>;
   return createEndpoint({
     method: 'PATCH',
@@ -126,8 +128,8 @@ export function createBulkEndpoint<
 }
 
 /**
- * Changes many, all or none.
- * @throws HttpError with its fields below `update`, saying of which one it is; 409 for a value that several would have
+ * Changes all rows or none.
+ * @throws HttpError with its fields below `update`, naming the row; 409 for a unique value that several rows would have
  */
 async function changeTogether<Row extends { readonly id: number }, Old, Change>(
   bulk: Bulk<Row, Old, Change>,
@@ -142,7 +144,7 @@ async function changeTogether<Row extends { readonly id: number }, Old, Change>(
   refuseShared(bulk);
   const [only, another] = rows;
   const write = () => bulk.write(changes);
-  // It fails for one that is changed alone, or for none in particular: what several cannot have has been refused.
+  // An error concerns the only row, or no particular row: values that several rows cannot share were refused above.
   const written =
     only === undefined || another !== undefined
       ? await write()
@@ -160,7 +162,7 @@ async function changeOne<T>(one: One, work: () => T | Promise<T>): Promise<T> {
 
 type Shared = Pick<Bulk<{ readonly id: number }, unknown, unknown>, 'name' | 'rows' | 'update' | 'unique'>;
 
-/** @throws HttpError 409 for a value that several would have and only one may */
+/** @throws HttpError 409 for a unique value that several rows would have */
 function refuseShared({ name, rows, update, unique }: Shared): void {
   const [first, second] = rows;
   if (first === undefined || second === undefined) return;
@@ -171,7 +173,7 @@ function refuseShared({ name, rows, update, unique }: Shared): void {
   throw createDuplicateError(shared.map(member => buildErrorDetail(['update', member], 'unique', message)));
 }
 
-/** Writes one. @throws HttpError 409 that names the member of `update` whose value another has */
+/** Writes one row. @throws HttpError 409 naming the member of `update` whose value another row has */
 async function writeNamingMember<T>(update: object, write: () => Promise<T>): Promise<T> {
   try {
     return await write();

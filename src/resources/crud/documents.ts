@@ -1,4 +1,7 @@
-/** Rows that hold their representation as JSON text, with what others need of it in columns; each change has its event. */
+/**
+ * Rows that hold their representation as JSON text, with columns for the members that queries need; each change records
+ * an event.
+ */
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import type { Collection } from '../../storage/changes/change.ts';
 import { parseStored } from '../../storage/damage.ts';
@@ -22,9 +25,9 @@ export const toDocumentJson = ({ id, document }: Pick<StoredDocument, 'id' | 'do
 interface Spec<Fields> {
   readonly table: keyof Tables & string;
   readonly collection: Collection;
-  /** In the singular, as events name it. */
+  /** The resource name in events, in the singular. */
   readonly resource: string;
-  /** The columns besides those that all have, with their values. */
+  /** The values of the columns that are specific to this table. */
   columnsOf(fields: Fields): Readonly<Record<string, string>>;
   readonly columns: readonly string[];
 }
@@ -50,24 +53,24 @@ export function createDocumentRows<Fields extends object>(
 
   return {
     find: rows.find,
-    /** The same, keeping others from changing it until the transaction ends. */
+    /** Finds a row and locks it until the transaction ends. */
     lock: rows.lock,
     count: rows.count,
-    /** All of them, in order of id. */
+    /** All rows, in order of id. */
     all: rows.all,
     list: createLister<StoredDocument>(database, {
       table: name,
       columns: ['document', 'updated_at'],
       collection,
     }),
-    /** @throws StorageError `unique` when another has a value that must be unique */
+    /** @throws StorageError `unique` if another row has a value that must be unique */
     async insert(session: Transaction, fields: Fields, cause: Cause): Promise<StoredDocument> {
       const row = toRow(fields, cause.at, cause.at);
       const stored = { id: await rows.insert(session, row), ...row };
       await outbox.record(session, changeOf('created', undefined, stored), cause);
       return stored;
     },
-    /** Writes new fields over a row that is locked. @throws as `insert` */
+    /** Writes new fields to a locked row. @throws as `insert` */
     async update(session: Transaction, before: StoredDocument, fields: Fields, cause: Cause) {
       const { createdAt } = parseStored<{ createdAt: string }>(toDocumentJson(before));
       const row = toRow(fields, Date.parse(createdAt), computeChangeMoment(cause.at, before.updated_at));

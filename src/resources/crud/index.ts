@@ -1,4 +1,4 @@
-/** The endpoints that resources have in common: each names those that it has, and what is particular to them. */
+/** The endpoints that resources share: each resource picks those that it has, and adds what is specific to it. */
 import { z } from 'zod';
 import {
   createEndpoint,
@@ -25,7 +25,7 @@ export interface Finders<Row, Locked> {
   lock(session: Transaction, id: number): Promise<Locked | undefined>;
 }
 
-/** How rows are found that are named by their id alone, and seen by all who may call. */
+/** Finders for rows that are identified by id alone and visible to every permitted caller. */
 export function createFindersById<Row, Locked>(name: string, store: Finders<Row, Locked>) {
   type Named = z.output<typeof byId>;
   return {
@@ -58,7 +58,7 @@ export function createCrudEndpoints<
   const now = `The ${name} as it is now.`;
   const readOnly = Object.keys(shownSchema.shape).filter(member => !(member in patch.schema.shape));
   const rules = { parse: createParser(replace.schema), readOnly, shown: shownSchema };
-  /** What the operations that change one have in common. */
+  /** The options that all operations that change a row share. */
   const buildChangeOptions = (
     summary: string,
     { success: _success, errors = [], ...particular }: Particular,
@@ -75,7 +75,7 @@ export function createCrudEndpoints<
     return presenter.shown(context, await rows.find(database.read, context.params, context.caller));
   }
 
-  /** Locks the row of a request, which its conditions hold for. */
+  /** Locks the row of a request, and checks the right to change it and the request's preconditions. */
   async function lockRow(right: 'edit' | 'remove', context: Context<unknown>, session: Transaction) {
     const before = await rows.lock(session, context.params, context.caller);
     resource.requireRight?.(right, context.caller, before);
@@ -104,7 +104,7 @@ export function createCrudEndpoints<
   }
 
   return {
-    /** The list of all that the resource's readers may see, shown as one is, unless `spec` says otherwise. */
+    /** The list of all rows that readers may see, each shown as it is alone, unless `spec` overrides this. */
     list: <On extends z.ZodObject | undefined, Query extends z.ZodObject, Listed extends Row>(
       spec: Omit<ListSpec<On, Query, Listed>, 'tag' | 'access' | 'textsOf'> &
         Partial<Pick<ListSpec<On, Query, Listed>, 'textsOf'>>,
@@ -177,7 +177,7 @@ export function createCrudEndpoints<
         ...buildChangeOptions(`Delete ${object}`, particular),
         method: 'DELETE',
         operationId: `delete${id}`,
-        // HAL is offered though nothing is sent: If-Match may name the tag of what a GET has shown as HAL.
+        // HAL is offered although the response is empty: If-Match may name the tag of a HAL representation.
         responses: { 204: { description: particular.success ?? `The ${name} is gone.`, ...alsoHal } },
         handle: context =>
           context.write(async session => {
@@ -189,10 +189,10 @@ export function createCrudEndpoints<
   };
 }
 
-/** A complete representation as a patch: it says all there is to say. */
+/** A complete representation as a merge patch. */
 const toCompletePatch = (body: unknown): PatchBody<object> => ({ kind: 'merge', patch: body });
 
-/** The name with its article, as summaries have it. */
+/** The name with its indefinite article, for summaries. */
 export function addArticle(name: string): string {
   return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`;
 }

@@ -29,18 +29,20 @@ export interface ListSpec<Params extends z.ZodObject | undefined, Query extends 
   readonly errors?: readonly ErrorCode[];
   readonly query: Query;
   readonly page: { readonly schema: z.ZodType; readonly hal?: z.ZodType };
-  /** In the plural: what its cursors call the list. */
+  /** The name of the list in its cursors, in the plural. */
   readonly name: string;
-  /** What it is called for people, and the relation of its items in HAL, where those are other words. */
+  /** The name for people, and the relation of the items in HAL, if they differ from `name`. */
   readonly items?: string;
   readonly relation?: string;
   readonly list: (request: ListRequest) => Promise<Listed<Row>>;
   readonly sortColumns: Readonly<Record<string, string>>;
-  /** Which rows, in which order. @throws HttpError for what cannot be requested, or not by this caller */
+  /**
+   * The conditions and the order of rows. @throws HttpError for a request that is invalid or forbidden for this caller
+   */
   requested(
     context: HandlerContext<Output<Params>, Output<Query>, undefined>,
   ): Requested | Promise<Requested>;
-  /** How the rows of a page are shown. @returns a function that gives the JSON text of one */
+  /** @returns a function that formats a row of the page as JSON text */
   textsOf(context: RequestContext, rows: readonly Row[]): TextOf<Row> | Promise<TextOf<Row>>;
 }
 
@@ -74,7 +76,7 @@ export function createListEndpoint<Params extends z.ZodObject | undefined, Query
   });
 }
 
-/** @param relation of its items in HAL */
+/** @param relation the relation of the items in HAL */
 export async function replyPage(
   { url, mediaType }: RequestContext,
   page: PageTexts,

@@ -1,32 +1,32 @@
-/** How rows of one kind are shown: as JSON or HAL, with links that the caller can follow. */
+/** The representation of rows of one kind: JSON or HAL, with links that the caller can follow. */
 import { buildAddress } from '../../http/hal/addresses.ts';
 import { addSelfLink, buildDateOptions, isHal, type Links, toHalText } from '../../http/hal/index.ts';
 import { type Reply, type ReplyOptions, replyCreated, replyOk } from '../../http/response/reply.ts';
 import type { RequestContext } from '../context.ts';
 
-/** @typeParam Context what of a request decides how a row is shown */
+/** @typeParam Context what the representation depends on in a request */
 export interface Kind<Row, Context = RequestContext> {
-  /** Its address below the version's prefix: `['products', 5]`. */
+  /** The segments of the row's path below the version prefix: `['products', 5]`. */
   placeOf(row: Row): readonly (string | number)[];
   representationOf(row: Row): object;
-  /** The representation as plain JSON has it, where that has more than HAL's. */
+  /** The representation as plain JSON, if it has more members than HAL. */
   plainOf?(context: Context, row: Row): object;
-  /** The representation as JSON text, where it is stored so. */
+  /** The representation as JSON text, if it is stored as text. */
   representationText?(row: Row): string;
-  /** The body as plain JSON text, where it is not the representation alone. */
+  /** The body as plain JSON text, if it is more than the representation. */
   textOf?(row: Row): string;
-  /** Links of HAL beyond `self`. */
+  /** HAL links in addition to `self`. */
   linksOf?(context: Context, row: Row, self: string): Links;
-  /** Epoch milliseconds of its last change; left out where what is shown changes without the row. */
+  /** Epoch milliseconds of the last change; omitted if the representation can change without the row. */
   changedAt?(row: Row): number;
-  /** Whether responses show that moment; they do unless this says otherwise. */
+  /** Whether responses show the time of the last change; true by default. */
   isDated?(row: Row): boolean;
 }
 
 export interface Presenter<Row, Context = RequestContext> {
-  /** The representation as plain JSON has it. */
+  /** The representation as plain JSON. */
   plain(context: Context, row: Row): Readonly<Record<string, unknown>>;
-  /** What a GET of the row's address gives this caller and Accept, as text: also what If-Match compares with. */
+  /** The body of a GET for this caller and Accept, as text; If-Match is compared against it too. */
   body(context: Context, row: Row): string;
   /** The bodies of the rows of a list. */
   textsOf(context: Context): (row: Row) => string;

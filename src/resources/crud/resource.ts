@@ -1,4 +1,4 @@
-/** What the endpoints of a resource are made of: see index.ts. */
+/** The types of resources and their operations, for index.ts. */
 import type { z } from 'zod';
 import type { Cause } from '../../events/outbox.ts';
 import type { Access, Caller } from '../../http/access.ts';
@@ -9,13 +9,13 @@ import type { Session, Transaction } from '../../storage/database.ts';
 import type { Presenter } from './presenter.ts';
 
 /**
- * Rows of one kind; `Locked` is what is known of one that is about to be changed.
+ * Rows of one kind; `Locked` is a row read for a change.
  * @template Prefetched what is read before the transaction of a change: see Resource.prefetch
  */
 export interface Rows<Params, Row, Locked extends Row, Fields, Prefetched = undefined> {
   /** @throws HttpError 404 */
   find(session: Session, params: Params, caller: Caller): Promise<Row>;
-  /** The same, keeping others from changing it until the transaction ends. @throws HttpError 404 */
+  /** Finds a row and locks it until the transaction ends. @throws HttpError 404 */
   lock(session: Transaction, params: Params, caller: Caller): Promise<Locked>;
   update(
     session: Transaction,
@@ -30,11 +30,11 @@ export interface Rows<Params, Row, Locked extends Row, Fields, Prefetched = unde
 export interface Resource<Params extends z.ZodObject, Row, Locked extends Row, Fields, Prefetched> {
   /** In the singular, for people: `article`. */
   readonly name: string;
-  /** What operations read, replace and delete; the name with its article unless this says otherwise. */
+  /** The object of the summaries `Read …`, `Replace …`, `Delete …`; by default the name with its article. */
   readonly object?: string;
-  /** How the ids of operations end; the name unless this says otherwise: `Article`. */
+  /** The end of operation ids, by default the capitalized name: `Article`. */
   readonly id?: string;
-  /** Of one, below the version's prefix: `/articles/{id}`. */
+  /** The path of one row, below the version prefix: `/articles/{id}`. */
   readonly path: string;
   readonly params: Params;
   readonly tag: string;
@@ -42,45 +42,45 @@ export interface Resource<Params extends z.ZodObject, Row, Locked extends Row, F
   readonly write: Access;
   readonly plainErrors?: true;
   readonly schema: z.ZodObject;
-  /** The schema of the representation, where responses wrap it. */
+  /** The schema of the representation, if responses wrap it. */
   readonly representation?: z.ZodObject;
   readonly hal?: z.ZodType;
   readonly presenter: Presenter<Row>;
   readonly rows: Rows<Output<Params>, Row, Locked, Fields, Prefetched>;
-  /** A complete replacement: every change ends in its fields. */
+  /** A complete replacement: every change results in its fields. */
   readonly replace: { readonly schema: z.ZodType<Fields>; readonly example?: unknown };
   readonly patch: { readonly schema: z.ZodObject; readonly example: unknown };
-  /** A response to a GET as plain JSON that is kept while it is current. */
+  /** A cached response to a GET as plain JSON. */
   readonly cached?: (params: Output<Params>) => Reply | Promise<Reply>;
-  /** Reads what a change needs before its transaction, from what its body says. */
+  /** Reads what a change needs before its transaction, based on the body. */
   readonly prefetch?: (body: PatchBody<object>) => Promise<Prefetched>;
-  /** What a patch means, where that is not what it says. */
+  /** Rewrites a patch whose meaning depends on the row. */
   readonly interpretPatch?: (before: Locked, body: PatchBody<object>) => PatchBody<object>;
-  /** @throws HttpError 403 for a caller who may see it, but not do this */
+  /** @throws HttpError 403 for a caller who may read the row, but not change or delete it */
   readonly requireRight?: (right: 'edit' | 'remove', caller: Caller, row: Locked) => void;
   /** What a PUT or PATCH touches: see WriteOptions in storage/database.ts. */
   readonly touches?: (params: Output<Params>) => readonly string[];
 }
 
-/** What is particular to one operation. */
+/** The settings that are specific to one operation. */
 export interface Particular {
   readonly summary?: string;
   readonly description?: string;
-  /** Describes a success. */
+  /** The description of the successful response. */
   readonly success?: string;
-  /** Errors beyond those that every operation of its kind has. */
+  /** Errors in addition to those common to all operations of this kind. */
   readonly errors?: readonly ErrorCode[];
 }
 
 export interface Creation<Params extends z.ZodObject | undefined, Body extends z.ZodType, Row, Prefetched>
   extends Particular {
-  /** Of the collection: `/articles`. */
+  /** The path of the collection: `/articles`. */
   readonly path: string;
   readonly params?: Params;
-  /** Who may, where that is not who may write. */
+  /** Who may create one, if different from who may write. */
   readonly access?: Access;
   readonly body: JsonBody<Body>;
-  /** What it touches: see WriteOptions in storage/database.ts. */
+  /** What the creation touches: see WriteOptions in storage/database.ts. */
   readonly touches?: (params: Output<Params>) => readonly string[];
   insert(
     session: Transaction,

@@ -35,7 +35,7 @@ export function createEventEndpoints({ database, paginator }: Dependencies, stor
       list: store.list,
       sortColumns: schema.sortColumns,
       requested({ query }) {
-        // A period is read in the order of its index; ids break ties, and were given out in nearly that order.
+        // A period is read in the order of its index. Ids break ties; they were assigned in nearly that order.
         const isPeriod = query.since !== undefined || query.until !== undefined;
         const sort = query.sort ?? (isPeriod ? 'createdAt' : 'id');
         return { query: { ...query, sort }, conditions: buildConditions(query) };
@@ -62,7 +62,7 @@ export function createEventEndpoints({ database, paginator }: Dependencies, stor
 
 function buildConditions(query: z.output<typeof schema.listEvents>): Condition[] {
   const { type, resource, resourceId, actor, since, until, afterId } = query;
-  // Ids are given out per kind of resource: one alone names nothing.
+  // Ids are assigned per kind of resource: an id alone is ambiguous.
   if (resourceId !== undefined && resource === undefined)
     throw createFieldError('resource', 'required', 'is required together with resourceId');
   const conditions = createEqualConditions({ type, resource, resource_id: resourceId, actor });

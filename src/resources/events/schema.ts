@@ -1,4 +1,4 @@
-/** THE schema of events: the audit trail, which is written by outbox.record and never changed. */
+/** The schema of events: the audit trail, written by outbox.record and never changed. */
 import { z } from 'zod';
 import { buildCollectionSchema, commonSorts, listParameters } from '../../http/paginate.ts';
 import { identifier, idFilter, integerParameter, text, timestamp } from '../../http/schema.ts';
@@ -7,7 +7,7 @@ import { largestId } from '../../storage/database.ts';
 const type = text(100).meta({ examples: ['product.updated'] });
 const resource = text(50).meta({ examples: ['product'] });
 const actor = text(300).meta({ examples: ['user:1'] });
-/** Whatever the resource's own representation was. */
+/** The representation of the resource at that time. */
 const representation = z
   .record(z.string().max(100), z.unknown())
   .nullable()

@@ -1,4 +1,4 @@
-/** The queries of events, for those who read them; events/outbox.ts writes them. */
+/** The queries for reading events; events/outbox.ts writes them. */
 import { eventColumns as columns, type StoredEvent } from '../../events/outbox.ts';
 import { requireWhole } from '../../storage/damage.ts';
 import type { Database, Session } from '../../storage/database.ts';
@@ -12,19 +12,19 @@ import { storedVariant } from '../variants/stored.ts';
 
 export type EventStore = ReturnType<typeof createEventStore>;
 
-/** What events of these resources say is stored as in their rows. */
+/** Resources whose events store them in the short form of their rows. */
 const stored: Readonly<Record<string, Pick<ShortForm<never>, 'shown'>>> = {
   product: storedProduct,
   variant: storedVariant,
 };
 
-/** What an event says of its resource, as JSON text. @throws StorageError `damaged` */
+/** The resource in an event, as JSON text. @throws StorageError `damaged` */
 function toShownJson({ resource, resource_id: id }: StoredEvent, document: string | null): string {
   if (document === null) return 'null';
   return stored[resource]?.shown(id, document) ?? requireWhole(document);
 }
 
-/** The representation as JSON text. @throws StorageError `damaged` when one of its documents is none */
+/** The representation as JSON text. @throws StorageError `damaged` if one of its documents is not valid */
 export function toEventJson(row: StoredEvent): string {
   const start = JSON.stringify({
     id: row.id,
@@ -53,7 +53,7 @@ export function createEventStore(database: Database) {
       .where('id', '=', argument.id),
   );
   return {
-    /** Only events that no other can come before any more: a client that has read up to one by cursor has missed none. */
+    /** Only events that no later commit can precede: a client that has read up to one by cursor has missed none. */
     async list(request: ListRequest): Promise<Listed<StoredEvent>> {
       if (settled === undefined) return all(request);
       const last = (await read.first(settled))?.id ?? 0;

@@ -1,4 +1,4 @@
-/** Images of products over HTTP. They are part of their product: a change of one is a change of it. */
+/** Images of products over HTTP. They are part of their product: changing an image changes the product. */
 import { z } from 'zod';
 import type { Cause } from '../../events/outbox.ts';
 import { allow, staff } from '../../http/access.ts';
@@ -28,10 +28,10 @@ import type { ImageStore } from './store.ts';
 const tag = 'Images';
 const path = '/products/{id}/images';
 const params = z.object({ id: identifier(), imageId: identifier() });
-/** Whatever it is called: its content says what it is. */
+/** Whatever the declared type: the content decides. */
 const fileTypes = ['image/*', 'application/octet-stream'];
 
-/** An image of a product, as it is among the others. */
+/** An image of a product, with its position among the images. */
 interface PlacedImage {
   readonly product: Product;
   readonly image: Image;
@@ -63,7 +63,7 @@ export function createImageEndpoints(
   const lock = async (session: Transaction, id: number): Promise<LockedProduct> =>
     requireFound('product', id, await products.lock(session, id));
 
-  /** Writes a product with other images: those it had, in another order or without some, and one that is new. */
+  /** Writes a product with new images: existing ones reordered or removed, or one added. */
   async function change(
     session: Transaction,
     before: LockedProduct,
@@ -76,7 +76,7 @@ export function createImageEndpoints(
     return after;
   }
 
-  /** Adds an image to a product, at the end. */
+  /** Appends an image to a product. */
   async function append(
     session: Transaction,
     context: HandlerContext<{ id: number }, unknown, unknown>,
@@ -193,7 +193,7 @@ export function createImageEndpoints(
           const { url, alt = null } = body.value;
           return write(session => append(session, context, { url, alt, ...asLink }));
         }
-        // Before anything is kept for a product that is not there.
+        // Before storing a file for a product that does not exist.
         await find(database.read, params.id);
         const image = await refuseImageErrors('file', media.prepare(body.file));
         const { hash, type, width, height, colour } = image;
@@ -222,7 +222,7 @@ export function createImageEndpoints(
 
 const asLink = { width: null, height: null, colour: null, type: null };
 
-/** @throws HttpError 409 for one more than there may be, and for one that the product has already */
+/** @throws HttpError 409 if there are too many images, or the product already has this one */
 function refuseAnother({ images }: Product, url: string): void {
   const same = images.find(image => image.url === url);
   if (same !== undefined) {

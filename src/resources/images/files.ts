@@ -1,6 +1,6 @@
 /**
- * The files of images and their rows, which are in two places and so are never changed at one moment. A file is there
- * before its row and goes after it: what is cut off in between leaves a file too many, never a row without its file.
+ * The files of images and their rows, which cannot be changed atomically. A file is written before its row and removed
+ * after it: an interruption may leave a file without a row, never a row without its file.
  */
 
 import type { Media } from '../../media/index.ts';
@@ -16,23 +16,24 @@ const detectType = (bytes: Uint8Array): string => sniff(bytes) ?? 'application/o
 export function createImageFiles(database: Database, media: Media, store: ImageStore) {
   const isUsed = (hash: string): Promise<boolean> => store.has(database.read, hash);
 
-  /** Removes a file that has no row. One that gets a row meanwhile, and may have been seen by then, is put back. */
+  /** Removes a file without a row. If the file gets a row at the same time, it is restored. */
   async function removeUnused(hash: string): Promise<void> {
     if (await isUsed(hash)) return;
     const bytes = await media.store.read(hash);
     await media.remove(hash);
     if (bytes !== undefined && (await isUsed(hash))) await media.store.put(hash, bytes, detectType(bytes));
   }
-  /** What is used has a file, and what is not has none. */
+  /** Ensures that a used image has a file, and an unused one has none. */
   async function settle(image: PreparedImage): Promise<void> {
     if (!(await isUsed(image.hash))) await removeUnused(image.hash);
-    // Another who had no use for it may have removed it just before its row was written.
+    // Another process may have removed the file as unused just before the row was written.
     else if (!(await media.store.has(image.hash))) await media.keep(image);
   }
 
   return {
     /**
-     * Keeps the file of an image while `work` writes what uses it. If nothing uses it in the end, the file is removed again.
+     * Keeps the file of an image while `work` writes what uses it. If nothing uses it in the end, the file is removed
+     * again.
      * @throws what `work` throws; HttpError 503, 507
      */
     async keepFor<T>(image: PreparedImage, work: () => Promise<T>): Promise<T> {
@@ -40,11 +41,11 @@ export function createImageFiles(database: Database, media: Media, store: ImageS
       try {
         return await work();
       } finally {
-        // What has been written stands whatever comes of this; `catalog media check` finds what is left undone.
+        // The rows are committed whether or not this succeeds; `catalog media check` finds what remains.
         await settle(image).catch(() => undefined);
       }
     },
-    /** Removes what no product has used for long; gives how many there were. */
+    /** Removes images that no product has used for long; returns how many. */
     async sweep(now: number): Promise<number> {
       let removed = 0;
       for (;;) {

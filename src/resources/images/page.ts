@@ -1,7 +1,7 @@
-/** Pages of a list that is held in memory: a product's images are few, and read with the product. */
+/** Pages of a list in memory: the few images of a product, which are read with the product. */
 import type { Key, Listed, ListRequest, Positioned } from '../../storage/list/request.ts';
 
-/** @param rows all of them, in ascending order of `sort_value` and then id */
+/** @param rows the whole list, in ascending order of `sort_value` and then id */
 export function pickPage<Row extends Positioned>(
   rows: readonly Row[],
   { page, order }: ListRequest,

@@ -1,4 +1,4 @@
-/** THE schema of a product's images as resources of their own: read, added, described, put in order. */
+/** The schema of a product's images as separate resources: reading, adding, describing and ordering them. */
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { pageParameters } from '../../http/paginate.ts';
@@ -36,15 +36,15 @@ export const productImageHal = buildHalSchema(
   buildLinksSchema(['self', 'product', 'content'], ['edit', 'delete']),
 );
 
-/** JSON instead of a file: a link, which is kept as it is and not fetched. */
+/** JSON instead of a file: a link, which is stored as given and not fetched. */
 export const createImageLink = z
   .object({ url: imageLink, alt: alt.nullish() })
   .meta({ id: 'CreateImageLink' });
 
-/** What a form may have beside the file, and a raw file as parameters. */
+/** Text fields that accompany a file: as parts of a form, or as parameters with a raw file. */
 export const imageTexts = z.object({ alt: alt.optional() });
 
-/** PUT is not there: what an image shows never changes. */
+/** The complete result of a PATCH. There is no PUT: what an image shows never changes. */
 export const replaceImage = z
   .object({ alt: alt.nullish(), position })
   .transform(input => ({ alt: input.alt ?? null, position: input.position }));

@@ -1,4 +1,4 @@
-/** The queries of images that are kept here. The images of a product are part of the product: see products/store.ts. */
+/** The queries of uploaded images. The images of a product are part of the product: see products/store.ts. */
 
 import { sql } from 'kysely';
 import type { PreparedImage } from '../../media/prepare.ts';
@@ -7,13 +7,13 @@ import type { Database, Session, Transaction } from '../../storage/database.ts';
 
 export type ImageStore = ReturnType<typeof createImageStore>;
 
-/** How long an image that no product uses any more is kept: pages and mails may show it still. */
+/** How long an unused image is kept: pages and mails may still show it. */
 const unusedMs = dayMs;
 const forgottenAtOnce = 100;
 
 export function createImageStore({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
   return {
-    /** Takes note of an image that is about to be used; keeps others from forgetting it until the transaction ends. */
+    /** Records an image that is about to be used, and protects it from deletion until the transaction ends. */
     async add(session: Transaction, { hash, type, bytes, width, height, colour }: PreparedImage, at: number) {
       const row = { hash, type, size: bytes.length, width, height, colour, created_at: at };
       const insert = build
@@ -28,14 +28,14 @@ export function createImageStore({ build, dialect }: Pick<Database, 'build' | 'd
       return (await session.first(query.compile())) !== undefined;
     },
 
-    /** Takes note that an image may not be used any more: it is forgotten when no product uses it then. */
+    /** Records that an image may have become unused: it is deleted later, if no product uses it then. */
     async noteUnused(session: Session, hash: string, at: number): Promise<void> {
       const unused = sql`insert into media_unused (hash, since) values (${hash}, ${at})
         on conflict (hash) do update set since = excluded.since`;
       await session.run(unused.compile(build));
     },
 
-    /** Forgets some that no product has used for long; gives their hashes, in order. */
+    /** Deletes some rows of images that no product has used for long; returns their hashes, in order. */
     async forgetUnused(session: Transaction, now: number): Promise<string[]> {
       const due = await session.all(
         build
@@ -49,7 +49,8 @@ export function createImageStore({ build, dialect }: Pick<Database, 'build' | 'd
       const hashes = due.map(({ hash }) => hash).sort();
       if (hashes.length === 0) return [];
       const list = sql.join(hashes);
-      // Locked, so that no product begins to use one meanwhile; looked up by a statement of its own, which sees those that have.
+      // Locked, so that no product can start to use one. A separate statement then finds the unused ones, as it sees
+      // all uses.
       const locked = sql`select hash from media where hash in (${list}) order by hash ${dialect.forUpdate}`;
       await session.all(locked.compile(build));
       const unused = sql<{ hash: string }>`select hash from media where hash in (${list})

@@ -1,4 +1,4 @@
-/** Invoices over HTTP: they are issued by paying an order, read here as JSON, HAL or PDF, and sent by mail. */
+/** Invoices over HTTP: paying an order issues them; here they are read as JSON, HAL or PDF, and sent by mail. */
 import type { z } from 'zod';
 import { allow, type Caller, staff } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
@@ -33,7 +33,7 @@ export function createInvoiceEndpoints(
   { database, paginator, mails, clock }: Dependencies,
   { invoices, orders, users }: InvoiceStores,
 ): Endpoint[] {
-  /** What the address on the invoice is to its customer; `former` is not that of the account any more. */
+  /** How the address on the invoice relates to its customer; `former`: the account no longer has it. */
   async function classifyAddress(
     session: Session,
     row: StoredInvoice,
@@ -92,7 +92,7 @@ export function createInvoiceEndpoints(
           const dated = moment === undefined ? {} : buildDateOptions(mediaType, moment);
           return replyOk(buildInvoiceView(row, customers, context), dated);
         }
-        // What the PDF shows is what was issued: it does not change when the invoice is sent.
+        // The PDF shows the invoice as issued: it does not change when the invoice is sent.
         const options = { lastModified: row.created_at };
         return replyDocument(await pdfs.of(row), pdf, `${formatInvoiceNumber(row.number)}.pdf`, options);
       },

@@ -1,4 +1,4 @@
-/** What the mail says that carries an invoice. */
+/** What determines the text of a mail with an invoice. */
 
 import type { NewMail } from '../../mail/mails.ts';
 import { composeMail } from '../../mail/template.ts';
@@ -6,14 +6,13 @@ import { formatMoney } from '../../money.ts';
 import { formatInvoiceNumber, parseSnapshot, type StoredInvoice } from './store.ts';
 
 export interface InvoiceMail {
-  /** Its PDF. */
   readonly pdf: Uint8Array;
   /** Whether the customer has confirmed the address. */
   readonly isConfirmed: boolean;
   readonly isByStaff: boolean;
 }
 
-/** The invoice; the mail is about it, so that its sending is taken note of. */
+/** The mail with the invoice. Its `about` names the invoice, so that sending it is recorded. */
 export function composeInvoiceMail(
   row: StoredInvoice,
   { pdf, isConfirmed, isByStaff }: InvoiceMail,
@@ -44,7 +43,7 @@ export function composeInvoiceMail(
   };
 }
 
-/** Why customers do not get the invoice itself, and what they can do. */
+/** Why customers do not receive the invoice itself, and what they can do. */
 const reasons = {
   unconfirmed:
     'It is sent to confirmed addresses only: confirm this one with the link in the mail that you got for your account, or with "forgot password", and have the invoice sent again. Signed in, you can read it already.',
@@ -53,8 +52,8 @@ const reasons = {
 } as const;
 
 /**
- * In place of the invoice, when customers send it to an address that they have not confirmed, or that has been theirs:
- * it may be a stranger's, who is not to read what the customer has written.
+ * The mail that replaces the invoice when customers send it to an unconfirmed or former address. The address may be a
+ * stranger's, who must not read what the customer has written.
  */
 export function composeWithheldInvoiceMail(row: StoredInvoice, reason: keyof typeof reasons): NewMail {
   const { seller, customer } = parseSnapshot(row);

@@ -1,4 +1,4 @@
-/** Invoices as they are shown: in JSON or HAL, with the links that hold for the caller. */
+/** The representation of invoices: JSON or HAL, with the links that the caller may follow. */
 import { admins, type Caller, roles, staff } from '../../http/access.ts';
 import { createNotFoundError } from '../../http/errors.ts';
 import { buildAddress } from '../../http/hal/addresses.ts';
@@ -10,7 +10,7 @@ import { type StoredInvoice, toInvoice } from './store.ts';
 
 const maySeeCustomer = (caller: Caller, customerId: number) => may(caller, admins, 'users:read', customerId);
 
-/** The customers of invoices that the caller may see and that still exist: one query. */
+/** The customers of invoices that still exist and that the caller may see; one query. */
 export async function readCustomers(
   store: Pick<OrderStore, 'customers'>,
   session: Session,
@@ -21,17 +21,20 @@ export async function readCustomers(
   return store.customers(session, [...new Set(ids)]);
 }
 
-/** Those that are still there, by id. */
+/** Existing customers by id. */
 export type Customers = Pick<ReadonlyMap<number, unknown>, 'has'>;
 
-/** When what is shown was last changed, where that is known: it also changes when the customer's account ends. */
+/**
+ * When the representation last changed; undefined if unknown, as it also changes when the customer's account is
+ * deleted.
+ */
 export function findChangeTime(row: StoredInvoice, customers: Customers, caller: Caller): number | undefined {
   return maySeeCustomer(caller, row.customer_id) && !customers.has(row.customer_id)
     ? undefined
     : row.updated_at;
 }
 
-/** The representation that a GET returns. */
+/** The body of a GET. */
 export function buildInvoiceView(
   row: StoredInvoice,
   customers: Customers,
@@ -51,7 +54,7 @@ export function buildInvoiceView(
   return toHal(members, links, { item: items });
 }
 
-/** @throws HttpError 404 when there is no such invoice, or none that the caller may know of */
+/** @throws HttpError 404 if there is no such invoice, or the caller may not know of it */
 export function requireVisible(row: StoredInvoice | undefined, id: number, caller: Caller): StoredInvoice {
   if (row === undefined || !may(caller, staff, undefined, row.customer_id))
     throw createNotFoundError('invoice', id);

@@ -1,4 +1,4 @@
-/** THE schema of invoices: representation in JSON and HAL, lists, and what sending one returns. */
+/** The schema of invoices: representation in JSON and HAL, lists, and the response to sending one. */
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
@@ -10,7 +10,7 @@ const links = buildLinksSchema(['self'], ['order', 'customer', 'send']).describe
   'order, customer and send stand here only where the caller may use them.',
 );
 
-/** What an invoice says never changes; only whether and when it was sent does. */
+/** The content of an invoice never changes, except whether and when it was sent. */
 const bare = z.object({
   id: identifier(),
   number: z
@@ -57,7 +57,7 @@ export const invoicePage = buildPageSchemas(invoice, invoiceHal, 'invoices', 'In
 
 export const queued = z.object({ status: z.literal('queued') }).meta({ id: 'Queued' });
 
-/** Public names of the sorts → columns. */
+/** Public sort keys → columns. */
 export const sortColumns = {
   id: 'id',
   number: 'number',

@@ -1,4 +1,4 @@
-/** The queries of invoices. What was invoiced is kept as it was: amounts in whole minor units, names as they were. */
+/** The queries of invoices. They store what was invoiced: amounts in whole minor units, and the names of that time. */
 
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import { toMajor } from '../../money.ts';
@@ -12,10 +12,10 @@ import type { Row } from '../../storage/tables.ts';
 import { type KeptItem, type StoredItem, type StoredOrder, toItem } from '../orders/store.ts';
 import type { Invoice } from './schema.ts';
 
-/** An invoice as it is stored; its document is a Snapshot as JSON text. */
+/** An invoice row; its document is a Snapshot as JSON text. */
 export type StoredInvoice = Row<'invoices'>;
 
-/** What was invoiced, to whom and by whom: never changed after the invoice has been issued. */
+/** What was invoiced, to whom and by whom; never changes after the invoice is issued. */
 export interface Snapshot {
   readonly seller: Seller;
   readonly customer: { readonly name: string; readonly email: string };
@@ -67,11 +67,11 @@ export function toInvoice(row: StoredInvoice): Invoice {
   };
 }
 
-/** Without what few items have: an invoice of whole cents is the same text as ever. */
+/** Omits an exact price of null, so that the text of most invoices is the same as in releases without exact prices. */
 const toKeptItem = ({ exact_price, ...item }: StoredItem): KeptItem =>
   exact_price === null ? item : { ...item, exact_price };
 
-/** @param seller who issues invoices from now on */
+/** @param seller the issuer of new invoices */
 export function createInvoiceStore(database: Database, outbox: Outbox, seller: Seller) {
   const { build } = database;
   const rows = createTableRows<StoredInvoice>(database, 'invoices', columns);
@@ -91,8 +91,8 @@ export function createInvoiceStore(database: Database, outbox: Outbox, seller: S
     list: createLister<StoredInvoice>(database, { table: 'invoices', columns }),
 
     /**
-     * Issues the invoice of an order, in the transaction that pays it. The number is taken in that transaction:
-     * those who pay at the same time wait for one another, and one that fails leaves no gap.
+     * Issues the invoice of an order, in the transaction that pays it. The number is taken in the same transaction:
+     * concurrent payments wait for one another, and one that fails leaves no gap.
      */
     async issue(session: Transaction, order: StoredOrder, items: readonly StoredItem[], cause: Cause) {
       const counted = await session.first(nextNumber);
@@ -118,7 +118,7 @@ export function createInvoiceStore(database: Database, outbox: Outbox, seller: S
       await outbox.record(session, changeOf('issued', undefined, { id, ...values }), cause);
     },
 
-    /** Takes note that an invoice has gone out by mail. */
+    /** Records that an invoice was sent by mail. */
     async markSent(session: Transaction, id: number, cause: Cause): Promise<void> {
       const before = await rows.lock(session, id);
       if (before === undefined) return;

@@ -1,9 +1,9 @@
-/** THE schema of API keys. */
+/** The schema of API keys. */
 import { z } from 'zod';
 import { buildCollectionSchema, listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 
-/** What a key may be allowed to do: `<resource>:read` or `<resource>:write`. */
+/** What a key may do: `<resource>:read` or `<resource>:write`. */
 export const scopes = [
   'products:read',
   'products:write',
@@ -32,7 +32,7 @@ const fields = {
     .max(scopes.length),
 };
 
-/** A limit of the key's own, of as many requests as the setting RATE_LIMIT allows. */
+/** The key's own limit, in requests per window, in place of the setting RATE_LIMIT. */
 const rateLimit = z
   .int()
   .min(1)

@@ -1,6 +1,6 @@
 /**
- * The queries of API keys. Only a key's hash is stored; 256 random bits need no slow hash. Making and revoking a key
- * are events; no event holds the key or its hash.
+ * The queries of API keys. Only a key's hash is stored; 256 random bits need no slow hash. Creating and revoking a key
+ * record events, which hold neither the key nor its hash.
  */
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import type { Caller } from '../../http/access.ts';
@@ -29,10 +29,10 @@ const columns = [
   'expires_at',
   'last_used_at',
 ] as const;
-/** Last use is written at most this often per key, in milliseconds. */
+/** The minimum interval between writes of a key's last use, in milliseconds. */
 const lastUseResolution = 60_000;
 
-/** A key is good without the note: a database that can only be read still serves reads. The next request notes its use. */
+/** A key is valid without the note: a read-only database still serves reads. The next request notes its use. */
 function ignoreStorageError(error: unknown): void {
   if (!(error instanceof StorageError)) throw error;
 }
@@ -62,10 +62,10 @@ export function createKeyStore(database: Database, clock: Clock, outbox: Outbox)
 
   const changeOf = createChangeBuilder<StoredKey>('key', row => JSON.stringify(toApiKey(row)));
 
-  /** The notes under way, by the ids of their keys. */
+  /** The notes in progress, by key id. */
   const noting = new Map<number, Promise<void>>();
 
-  /** In the background, one at a time for each key: requests that read do not wait for the writer. */
+  /** Notes a use in the background, one note at a time for each key: requests that read do not wait for the writer. */
   function noteUse({ id, last_used_at }: StoredKey, now: number): void {
     if (noting.has(id) || (last_used_at !== null && now - last_used_at < lastUseResolution)) return;
     const note = database
@@ -77,12 +77,12 @@ export function createKeyStore(database: Database, clock: Clock, outbox: Outbox)
 
   return {
     list: createLister<StoredKey>(database, { table: 'api_keys', columns }),
-    /** All of them, in order of id. */
+    /** All keys, in order of id. */
     all: rows.all,
     find: rows.find,
-    /** The same, keeping others from changing or removing it until the transaction ends. */
+    /** Finds a key and locks it until the transaction ends. */
     lock: rows.lock,
-    /** @returns the stored key and the secret, which is not kept */
+    /** @returns the stored key and the secret, which is not stored */
     async insert(session: Transaction, input: NewApiKey, createdBy: number | null, cause: Cause) {
       const key = `ck_${createRandomSecret()}`;
       const values = {
@@ -107,7 +107,7 @@ export function createKeyStore(database: Database, clock: Clock, outbox: Outbox)
       await outbox.record(session, changeOf('created', undefined, row), cause);
       return { row, key };
     },
-    /** Revokes a key that is locked. */
+    /** Revokes a locked key. */
     async remove(session: Transaction, before: StoredKey, cause: Cause): Promise<void> {
       await rows.remove(session, before.id);
       await outbox.record(session, changeOf('revoked', before, undefined), cause);
@@ -115,7 +115,7 @@ export function createKeyStore(database: Database, clock: Clock, outbox: Outbox)
     /** Notes the use of the key, to the minute, without waiting for it: see `noted`. */
     async authenticate(key: string): Promise<Caller | ErrorCode> {
       if (!/^ck_[\w-]{43}$/.test(key)) return 'UNAUTHORIZED';
-      // The hash is looked up, so how long the comparison takes says nothing about the key.
+      // The lookup is by hash, so the time of the comparison reveals nothing about the key.
       const row = await database.read.first(byHash({ hash: hashSecret(key) }));
       const now = clock.now();
       if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) return 'UNAUTHORIZED';
@@ -128,7 +128,7 @@ export function createKeyStore(database: Database, clock: Clock, outbox: Outbox)
         rateLimit: row.rate_limit ?? undefined,
       };
     },
-    /** Resolves when every use so far has been noted, or could not be. */
+    /** Resolves once every use so far has been noted, or failed to be. */
     async noted(): Promise<void> {
       await Promise.allSettled(noting.values());
     },

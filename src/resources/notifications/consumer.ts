@@ -13,11 +13,11 @@ interface Stores {
   readonly notifications: NotificationStore;
 }
 
-/** The resource as the event shows it. */
+/** The resource, as the event stores it. */
 type Document = Readonly<Record<string, unknown>>;
 
 interface News {
-  /** Whom it concerns: a user's id. */
+  /** The id of the user to notify. */
   readonly reader: (event: StoredEvent, document: Document) => unknown;
   readonly message: (event: StoredEvent, document: Document) => string;
 }
@@ -51,7 +51,7 @@ export function createNotificationConsumer({ events, users, notifications }: Sto
       if (event === undefined || news === undefined) return;
       const document = parseStored<Document>(event.new_document ?? event.old_document ?? '{}');
       const reader = news.reader(event, document);
-      // A user who has been deleted since gets no notification.
+      // A user deleted since the event gets no notification.
       if (typeof reader !== 'number' || (await users.find(session, reader)) === undefined) return;
       await notifications.insert(session, {
         user_id: reader,

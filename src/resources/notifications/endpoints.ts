@@ -1,4 +1,4 @@
-/** Notifications over HTTP: each user has their own and sees no others. */
+/** Notifications over HTTP: users see only their own. */
 import { allow, type Caller, createUnauthorizedError } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
@@ -17,7 +17,7 @@ const tag = 'Notifications';
 const path = '/notifications';
 const access = allow.everyone();
 
-/** By `unread`. One that has been read has a moment, which is never before 1970. */
+/** Conditions for `unread`. The time at which a notification was read is never before 1970. */
 const readConditions: Readonly<Record<'true' | 'false', Condition>> = {
   true: { column: 'read_at', operator: 'is null', value: '', literal: true },
   false: { column: 'read_at', operator: '>=', value: 0 },
@@ -105,7 +105,7 @@ export function createNotificationEndpoints(
   ];
 }
 
-/** An API key is not a user: no scope admits one to these endpoints. */
+/** An API key is not a user: no scope grants access to these endpoints. */
 function requireReader(caller: Caller): number {
   if (caller.kind !== 'user') throw createUnauthorizedError('UNAUTHORIZED');
   return caller.userId;
@@ -117,7 +117,7 @@ function requireOwn(id: number, row: StoredNotification | undefined): StoredNoti
   throw new HttpError('NOT_FOUND', { message: `You have no notification ${id || 'with this id'}.` });
 }
 
-/** What it is about, where that has an address of its own. */
+/** A link to the subject, if it has an address. */
 function buildLinks({ url }: RequestContext, { resource, resource_id }: StoredNotification): Links {
   if (resource === 'order') return { order: { href: buildAddress(url, 'orders', resource_id) } };
   if (resource === 'invoice') return { invoice: { href: buildAddress(url, 'invoices', resource_id) } };

@@ -1,4 +1,4 @@
-/** THE schema of notifications. */
+/** The schema of notifications. */
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { commonSorts, listParameters } from '../../http/paginate.ts';
@@ -26,7 +26,7 @@ export const notification = z
 const links = buildLinksSchema(['self'], ['order', 'invoice']);
 export const notificationHal = buildHalSchema(notification, 'NotificationHal', links);
 
-/** What a reader may change, complete. */
+/** All fields that a reader may change. */
 export const replaceNotification = z.object({ read });
 export const patchNotification = replaceNotification.partial().meta({ id: 'PatchNotification' });
 

@@ -1,4 +1,4 @@
-/** The queries of notifications. Each belongs to one user: no query here reaches another's. */
+/** The queries of notifications. Each belongs to one user, and finding one requires that user's id. */
 import type { Database, Session } from '../../storage/database.ts';
 import { createLister } from '../../storage/list/index.ts';
 import { toIsoDate } from '../../storage/moments.ts';
@@ -40,14 +40,14 @@ export function createNotificationStore(database: Database) {
   const keepOwned = (userId: number, row: StoredNotification | undefined) =>
     row?.user_id === userId ? row : undefined;
   return {
-    /** Needs a condition on `user_id`. */
+    /** Requires a condition on `user_id`. */
     list: createLister<StoredNotification>(database, { table: 'notifications', columns }),
     find: async (session: Session, userId: number, id: number) =>
       keepOwned(userId, await rows.find(session, id)),
-    /** The same, keeping others from changing it until the transaction ends. */
+    /** Finds a notification and locks it until the transaction ends. */
     lock: async (session: Session, userId: number, id: number) =>
       keepOwned(userId, await rows.lock(session, id)),
-    /** Does nothing when the user has a notification of the event already. */
+    /** Does nothing if the user already has a notification of the event. */
     async insert(session: Session, notification: Omit<StoredNotification, 'id' | 'read_at'>): Promise<void> {
       const insert = build
         .insertInto('notifications')

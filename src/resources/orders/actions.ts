@@ -1,4 +1,4 @@
-/** What is done to an order over HTTP: cancelling and paying it. */
+/** Operations on an order over HTTP: cancelling and paying it. */
 import { type Access, allow } from '../../http/access.ts';
 import { createEndpoint, type Endpoint, type HandlerContext } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
@@ -54,8 +54,8 @@ export function createOrderActions(
   }
 
   /**
-   * Opens the payment with the provider, before any transaction: it takes as long as the provider takes. Nothing
-   * comes of it where the order cannot be paid; whether it can is decided in the transaction.
+   * Opens the payment with the provider, outside any transaction, since the provider may be slow. The result is
+   * discarded if the order turns out not to be payable, which the transaction decides.
    */
   async function openPayment(
     { order }: OrderView,
@@ -65,7 +65,7 @@ export function createOrderActions(
     const { id: orderId, total, currency, created_at: createdAt } = order;
     if (!isOpen(order.status) || total === 0) return undefined;
     if (provider === undefined) {
-      // The customer may be about to confirm it: to count it by hand as well would be to be paid twice.
+      // The customer may be about to confirm it: recording a manual payment too could mean being paid twice.
       if (known?.status === 'pending') throw createUnavailableError();
       return undefined;
     }
@@ -142,7 +142,8 @@ export function createOrderActions(
           context,
         );
         requirePayment(caller, current.order.customer_id, payers);
-        // Before the provider is called, who may not be there, and before the conditions, which held for the first request.
+        // Before calling the provider, which may be unavailable, and before preconditions, which held for the first
+        // request.
         const stored = await readStoredReply(context);
         if (stored !== undefined) return stored;
         if (isOpen(current.order.status)) compare(current);
@@ -153,7 +154,7 @@ export function createOrderActions(
           compare(before);
           requireOpen(before.order);
           const payment = toPayment(id, open);
-          // Another request has opened another payment meanwhile: that one counts, and a repetition finds it.
+          // Another request has opened another payment since: that one counts, and a repeated request will find it.
           const latest = (await payments.find(session, id))?.reference ?? null;
           if (latest !== (known?.reference ?? null) && latest !== payment.reference)
             throw createUnavailableError();
@@ -172,10 +173,10 @@ export function createOrderActions(
   ];
 }
 
-/** Ends a transaction that was only to find out whether there is a stored response. */
+/** Ends a transaction whose only purpose was to find a stored response. */
 class NothingStored extends Error {}
 
-/** The response that was stored for the request which this one repeats; undefined when it repeats none. */
+/** The stored response of the request that this one repeats; undefined if it repeats none. */
 async function readStoredReply({
   header,
   write,
@@ -189,7 +190,7 @@ async function readStoredReply({
   }
 }
 
-/** What is stored of a payment that has been opened, or, where there is nothing to open, recorded by hand. */
+/** The row of a payment that was opened with the provider or, if nothing was opened, recorded by hand. */
 function toPayment(orderId: number, open: OpenPayment | undefined): StoredPayment {
   if (open === undefined)
     return { order_id: orderId, provider: 'manual', reference: null, status: 'succeeded' };
@@ -203,13 +204,13 @@ function requireOpen({ status }: StoredOrder): void {
   if (code !== undefined) throw new HttpError(code);
 }
 
-/** Seconds after which to try again. */
+/** Seconds until the client should retry. */
 const retryAfter = '5';
 
 const createUnavailableError = (cause?: unknown) =>
   new HttpError('PAYMENT_UNAVAILABLE', { headers: { 'Retry-After': retryAfter }, cause });
 
-/** What a failure of the provider means to the caller; what the provider has said is for the log. */
+/** Maps a failure of the provider to an error for the caller; the provider's own message is only logged. */
 function toHttpError(error: PaymentError): HttpError {
   switch (error.kind) {
     case 'declined':

@@ -1,4 +1,4 @@
-/** Orders over HTTP: placing and reading them. What is done to one is in actions.ts. */
+/** Orders over HTTP: placing and reading them. Operations on an order are in actions.ts. */
 import { z } from 'zod';
 import { allow, type Caller, staff } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
@@ -49,7 +49,7 @@ export function createOrderEndpoints(
 ): Endpoint[] {
   const showOrder = createShowOrder(payers);
 
-  /** The user whose orders they are. @throws HttpError 404 also for one that the caller may not know of */
+  /** The user who owns the orders. @throws HttpError 404, also for a user that the caller may not know of */
   const requireCustomer = async (session: Session, id: number, caller: Caller) =>
     requireFound('user', id, may(caller, staff, undefined, id) ? await users.find(session, id) : undefined);
 
@@ -60,7 +60,7 @@ export function createOrderEndpoints(
     name: 'orders',
     list: orders.list,
     sortColumns: schema.sortColumns,
-    /** With what belongs to them: as many queries however many orders. */
+    /** Reads orders with their items and customers; the number of queries does not depend on the number of orders. */
     async textsOf(context: RequestContext, rows: readonly StoredOrder[]) {
       const views = await readViews(orders, database.read, rows);
       return ({ id }: StoredOrder) => {

@@ -1,6 +1,6 @@
 /**
- * The payment of an order, as it is known here, and what the provider is to do after a commit. What lets
- * a customer confirm a payment is never stored.
+ * The payment of an order, and the tasks that the provider must perform after a commit. The secret with which a
+ * customer confirms a payment is never stored.
  */
 import type { Consumer } from '../../events/dispatcher.ts';
 import type { Cause } from '../../events/outbox.ts';
@@ -8,7 +8,7 @@ import type { Queue } from '../../events/queue.ts';
 import type { PaymentProvider } from '../../ports/payment.ts';
 import type { Database, Session } from '../../storage/database.ts';
 
-/** `pending`: opened, waits for the customer; `refunding`: was paid too late, and is being given back. */
+/** `pending`: opened, waits for the customer; `refunding`: was paid too late, and the refund is under way. */
 type PaymentStatus = 'pending' | 'succeeded' | 'cancelled' | 'refunding' | 'refunded';
 
 export interface StoredPayment {
@@ -32,7 +32,7 @@ export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Qu
   const columns = ['order_id', 'provider', 'reference', 'status'] as const;
   const select = build.selectFrom('payments').select(columns).$castTo<StoredPayment>();
 
-  /** Writes the payment of an order, in place of the one it had. */
+  /** Writes the payment of an order, replacing any former one. */
   async function save(session: Session, payment: StoredPayment, now: number): Promise<void> {
     const { order_id, provider, reference, status } = payment;
     const changed = { provider, reference, status, updated_at: now };
@@ -56,18 +56,21 @@ export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Qu
   }
 
   return {
-    /** Anyone who changes it holds the lock of its order. */
+    /** Callers that change the payment must hold the lock of its order. */
     find: (session: Session, orderId: number) =>
       session.first(select.where('order_id', '=', orderId).compile()),
     findByReference: (session: Session, reference: string) =>
       session.first(select.where('provider', '=', 'stripe').where('reference', '=', reference).compile()),
     save,
-    /** Has the provider cancel a payment that is still open, after the commit; one that it cannot know ends at once. */
+    /**
+     * Queues the cancellation of an open payment for after the commit; one unknown to the provider is cancelled at
+     * once.
+     */
     cancel: (session: Session, payment: StoredPayment, cause: Cause) =>
       payment.reference === null
         ? save(session, { ...payment, status: 'cancelled' }, cause.at)
         : add(session, 'cancel', payment, cause),
-    /** Takes note that a payment can no longer be made, unless it has gone another way meanwhile. */
+    /** Records that a payment can no longer be made, unless its status has changed since. */
     async ended(
       session: Session,
       { order_id, reference }: Pick<StoredPayment, 'order_id' | 'reference'>,
@@ -81,7 +84,7 @@ export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Qu
         .where('status', '=', 'pending');
       await session.run(query.compile());
     },
-    /** Has the provider give back what was paid, after the commit. */
+    /** Queues the refund of a payment for after the commit. */
     async refund(session: Session, payment: StoredPayment, cause: Cause): Promise<void> {
       await save(session, { ...payment, status: 'refunding' }, cause.at);
       await add(session, 'refund', payment, cause);
@@ -89,13 +92,13 @@ export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Qu
   };
 }
 
-/** Calls the provider; it may be called twice, and does it once. */
+/** Calls the provider. A task may be delivered twice, but the provider performs it once. */
 export function createPaymentConsumer(
   { build }: Pick<Database, 'build'>,
   provider: PaymentProvider | undefined,
   now: () => number,
 ): Consumer {
-  // Boundary: `add` above has written it.
+  // Boundary: `add` above has written this text.
   const read = (payload: string) => JSON.parse(payload) as Task;
   return {
     queue: paymentQueue,
@@ -107,7 +110,7 @@ export function createPaymentConsumer(
     },
     async delivered(session, payload) {
       const { task, orderId, reference } = read(payload);
-      // A payment that has gone another way meanwhile stays as it is.
+      // A payment whose status has changed since stays as it is.
       const [from, status] =
         task === 'cancel' ? (['pending', 'cancelled'] as const) : (['refunding', 'refunded'] as const);
       const query = build

@@ -1,5 +1,5 @@
 /**
- * What an order costs: what is ordered as it is at this moment. Prices have any decimals; the amount of a line, and the
+ * The price of an order, at the current prices. Prices have any number of decimals; the amount of a line, and the
  * total, are whole minor units (docs/decisions/0040). Pure.
  */
 import { buildErrorDetail, type ErrorDetail, HttpError } from '../../http/errors.ts';
@@ -9,12 +9,12 @@ import type { Variant } from '../variants/schema.ts';
 import type { NewOrder as OrderBody } from './schema.ts';
 import type { NewItem } from './store.ts';
 
-/** What exists of the product and variant that a line of an order names. */
+/** The product and variant that a line of an order names, if they exist. */
 export interface OrderedProduct {
   readonly product: Product | undefined;
-  /** What the product costs by itself: variants may have no price of their own. */
+  /** The product's own price, for variants without one. */
   readonly basePrice: number;
-  /** Undefined, too, for one of another product. */
+  /** Also undefined for a variant of another product. */
   readonly variant: Variant | undefined;
 }
 
@@ -25,8 +25,8 @@ export interface Priced {
 }
 
 /**
- * @param named what the lines name, in their order
- * @param defaultCurrency of products that name none
+ * @param named the products and variants of the lines, in the same order
+ * @param defaultCurrency the currency of products without one
  * @throws HttpError 422 PRODUCT_UNAVAILABLE, MIXED_CURRENCIES or ORDER_TOO_LARGE, naming the lines
  */
 export function priceLines(
@@ -41,7 +41,7 @@ export function priceLines(
   );
   const amounts = found.map(line => ({ ...line, total: computeAmount(line.price, line.quantity, currency) }));
   const total = amounts.reduce((sum, line) => sum + line.total, 0n);
-  // No part is larger than the total: each of them is a number that holds it exactly.
+  // No line exceeds the total, so a number holds each amount exactly.
   if (total > BigInt(largestAmount)) throw new HttpError('ORDER_TOO_LARGE');
   const items = amounts.map(({ product, variant, quantity, price, total }) => ({
     product_id: product.id,
@@ -56,7 +56,7 @@ export function priceLines(
   return { currency, total: Number(total), items };
 }
 
-/** @param price of one; no larger in minor units than the largest amount */
+/** @param price the unit price; in minor units no larger than the largest amount */
 function toStoredPrice(price: number, currency: string): Pick<NewItem, 'unit_price' | 'exact_price'> {
   const unitPrice = Number(toMinor(price, currency));
   const isWhole = toMajor(unitPrice, currency) === price;
@@ -70,7 +70,7 @@ interface Line {
   readonly quantity: number;
 }
 
-/** @throws HttpError 422 PRODUCT_UNAVAILABLE that names each line which cannot be ordered */
+/** @throws HttpError 422 PRODUCT_UNAVAILABLE naming each line that cannot be ordered */
 function requireOrderable(lines: OrderBody['items'], named: readonly OrderedProduct[]): Line[] {
   const found: Line[] = [];
   const missing: ErrorDetail[] = [];

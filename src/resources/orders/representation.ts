@@ -1,4 +1,4 @@
-/** Orders as they are shown: in JSON or HAL, with the links that hold for the caller. */
+/** The representation of orders: JSON or HAL, with the links that the caller may follow. */
 
 import { admins, type Caller, staff } from '../../http/access.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
@@ -20,7 +20,7 @@ import {
 } from './store.ts';
 
 export interface OrderView extends WholeOrder {
-  /** Undefined when the customer is no longer there. */
+  /** Undefined once the customer is deleted. */
   readonly customer: Customer | undefined;
 }
 
@@ -29,18 +29,20 @@ function mayChange(caller: Caller, customerId: number): boolean {
   return may(caller, admins, 'orders:write', customerId);
 }
 
-/** Who may pay an order: anyone who may change it, or staff alone where payments are recorded by hand and so set. */
+/**
+ * Who may pay an order: anyone who may change it, or only staff, if payments are recorded by hand and so configured.
+ */
 export type Payers = 'customers' | 'staff';
 
-/** @param customerId whose order it is */
+/** @param customerId the customer of the order */
 function mayPay(caller: Caller, customerId: number, payers: Payers): boolean {
   return mayChange(caller, customerId) && (payers === 'customers' || may(caller, admins, undefined));
 }
 
-/** The representation that a GET returns. */
+/** The body of a GET. */
 export type ShowOrder = (view: OrderView, context: RequestContext) => object;
 
-/** @param payers who may pay orders, and therefore gets the link */
+/** @param payers who may pay orders, and therefore sees the link */
 export const createShowOrder =
   (payers: Payers): ShowOrder =>
   ({ customer, ...whole }, { caller, url, mediaType }) => {
@@ -65,11 +67,11 @@ export const createShowOrder =
         ? {}
         : { customer: { id: customer.id, name: customer.name, _links: addSelfLink(customerAddress) } };
     const addressed = items.map(item => addAddress(item, order.id, url));
-    // `items` is the list of them, as the link says; each of its members is an `item` (IANA link relations).
+    // The link `items` leads to their list; each embedded one is an `item` (IANA link relations).
     return toHal(members, links, { ...embedded, item: addressed });
   };
 
-/** An item of an order, as a GET of it returns it. */
+/** The body of a GET of an item. */
 export function buildItemView(
   item: StoredItem,
   { id, currency }: StoredOrder,
@@ -84,7 +86,7 @@ const addAddress = (item: OrderItem, orderId: number, url: RequestUrl) => ({
   _links: addSelfLink(buildAddress(url, 'orders', orderId, 'items', item.id)),
 });
 
-/** Reads what belongs to orders: their items and customers, one query each however many they are. */
+/** Reads the items and customers of orders: one query each, for any number of orders. */
 export async function readViews(
   store: OrderStore,
   session: Session,
@@ -103,13 +105,13 @@ export async function readViews(
   );
 }
 
-/** @throws HttpError 404 when there is no such order, or none that the caller may know of */
+/** @throws HttpError 404 if there is no such order, or the caller may not know of it */
 export function requireKnown(order: StoredOrder | undefined, id: number, caller: Caller): StoredOrder {
   if (order !== undefined && may(caller, staff, undefined, order.customer_id)) return order;
   throw createNotFoundError('order', id);
 }
 
-/** The order with what belongs to it. @throws HttpError 404 as `requireKnown` does */
+/** The order with its items and customer. @throws HttpError 404 as `requireKnown` does */
 export async function requireView(
   store: OrderStore,
   session: Session,
@@ -122,7 +124,7 @@ export async function requireView(
   return view;
 }
 
-/** @throws HttpError 403: those who may see an order but not change it learn so */
+/** @throws HttpError 403 for a caller who may see the order but not change it */
 export function requireChange(caller: Caller, customerId: number): void {
   if (mayChange(caller, customerId)) return;
   throw new HttpError('FORBIDDEN', {

@@ -1,6 +1,6 @@
 /**
- * What orders do to stock. What an item has reserved is kept beside it, so that neither more nor less is taken or given
- * back than that: products may be tracked, or no longer tracked, since it was ordered. Locks are taken in one order:
+ * The effect of orders on stock. The quantity that an item reserved is stored with it, so that exactly this quantity is
+ * deducted or released, even if tracking of the product was switched on or off since. Locks are taken in a fixed order:
  * the order, then products by id (docs/decisions/0027).
  */
 import type { Cause } from '../../events/outbox.ts';
@@ -21,25 +21,25 @@ import type { NewOrder } from './schema.ts';
 
 type Lines = NewOrder['items'];
 
-/** What an order is about to be made of. */
+/** The products of an order that is about to be placed. */
 interface Ordered {
-  /** What each line names, as it is now; what is counted is locked. */
+  /** The current product and variant of each line; those with counted stock are locked. */
   readonly named: readonly OrderedProduct[];
   /**
-   * Reserves what is counted; gives the pieces of each line.
-   * @throws HttpError 409 OUT_OF_STOCK that names each line of which there is not enough
+   * Reserves counted stock; returns the reserved quantity of each line.
+   * @throws HttpError 409 OUT_OF_STOCK naming each line that exceeds the stock
    */
   reserve(session: Transaction, cause: Cause): Promise<readonly number[]>;
 }
 
 export type Reservations = ReturnType<typeof createStockReservations>;
 
-/** What an item has reserved. */
+/** The quantity that an item reserved. */
 interface Reservation extends StockItem {
   readonly quantity: number;
 }
 
-/** Products that one statement reads. */
+/** The number of products that one statement reads. */
 const readAtOnce = 6;
 
 export function createStockReservations(
@@ -70,14 +70,14 @@ export function createStockReservations(
     const locked = await stock.lock(session, reserved);
     for (const item of reserved) {
       const before = locked.get(item)?.stock;
-      // What has been deleted has no stock to change.
+      // A deleted product or variant has no stock to change.
       if (before != null) locked.set(item, change(before, item.quantity));
     }
     await locked.save(session, cause);
     await session.run(clearReserved({ orderId }));
   }
 
-  /** In slices: a document may have half a megabyte, and an order a hundred of them. */
+  /** Reads in slices: a document may have half a megabyte, and an order a hundred of them. */
   async function readProducts(session: Session, ids: readonly number[]) {
     const found = new Map<number, { row: { base_price: number | null }; product: Product }>();
     for (const some of splitIntoParts(ids, readAtOnce)) {
@@ -93,7 +93,7 @@ export function createStockReservations(
     return found;
   }
 
-  /** What the lines name, as it was at some moment before. */
+  /** The products and variants of the lines, read without a lock. */
   async function readOrderedProducts(session: Session, lines: Lines): Promise<OrderedProduct[]> {
     const productsById = await readProducts(session, [...new Set(lines.map(({ productId }) => productId))]);
     const variantRows = await variants.findMany(
@@ -127,7 +127,7 @@ export function createStockReservations(
       const named = before.map((one, index): OrderedProduct => {
         const line = lines[index];
         if (line === undefined || !counted[index]) return one;
-        // What has been deleted since is not there any more: a variant, or the product.
+        // Deleted since it was read: the variant or, for a line without one, the product.
         const gone = {
           ...one,
           product: line.variantId == null ? undefined : one.product,
@@ -144,14 +144,14 @@ export function createStockReservations(
         },
       };
     },
-    /** An order that is locked has been paid: what it has reserved is gone. */
+    /** Deducts what a locked order reserved, once it is paid. */
     deduct: (session: Transaction, orderId: number, cause: Cause) => end(session, orderId, deduct, cause),
-    /** An order that is locked has been cancelled. */
+    /** Releases what a locked order reserved, once it is cancelled. */
     release: (session: Transaction, orderId: number, cause: Cause) => end(session, orderId, release, cause),
   };
 }
 
-/** @returns the pieces of each line @throws HttpError 409 OUT_OF_STOCK */
+/** @returns the reserved quantity of each line @throws HttpError 409 OUT_OF_STOCK */
 function reserveLines(lines: Lines, locked: LockedStock): number[] {
   const missing: ErrorDetail[] = [];
   const reserved = lines.map((line, index) => {

@@ -1,11 +1,11 @@
-/** The states of an order, and what they allow: PENDING becomes PAID or CANCELLED, and that is the end of it. */
+/** The states of an order: PENDING becomes PAID or CANCELLED, which are final. */
 import type { ErrorCode } from '../../http/errors.ts';
 import type { Status } from './schema.ts';
 
-/** Whether it can still be paid and cancelled. */
+/** Whether the order can still be paid or cancelled. */
 export const isOpen = (status: Status): boolean => status === 'PENDING';
 
-/** Why an order in this state can be neither paid nor cancelled; undefined when it can. */
+/** The error for paying or cancelling an order in this state; undefined if both are possible. */
 export function findObstacle(status: Status): ErrorCode | undefined {
   switch (status) {
     case 'PENDING':

@@ -1,4 +1,4 @@
-/** THE schema of orders: representation in JSON and HAL, creation, items, payment and lists. */
+/** The schema of orders: representation in JSON and HAL, creation, items, payment and lists. */
 
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas, link } from '../../http/hal/index.ts';
@@ -64,7 +64,7 @@ const links = buildLinksSchema(['self', 'items'], ['customer', 'cancel', 'pay'])
   description: 'cancel and pay stand here only while they are possible and permitted to the caller.',
 });
 
-/** The representation without links: what events hold. */
+/** The representation without links, as in events. */
 const bare = z.object({
   id: identifier(),
   status,
@@ -102,7 +102,7 @@ export const orderHal = buildHalSchema(
   }),
 );
 
-/** What is known of a payment; `clientSecret` lets the customer's browser confirm it, and is kept nowhere. */
+/** A payment; `clientSecret` lets the customer's browser confirm it, and is never stored. */
 const payment = z
   .object({
     provider: z.enum(['manual', 'stripe']),
@@ -155,7 +155,7 @@ export const itemPage = buildPageSchemas(orderItem, orderItemHal, 'items', 'Orde
   halName: 'OrderItemHalList',
 });
 
-/** Public names of the sorts → columns. */
+/** Public sort keys → columns. */
 export const sortColumns = {
   id: 'id',
   createdAt: 'created_at',

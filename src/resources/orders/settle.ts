@@ -1,11 +1,11 @@
-/** What happens when an order has been paid or cancelled, however it was: one transaction for all of it. */
+/** Paying and cancelling orders, from whichever source: all effects happen in one transaction. */
 import type { Cause } from '../../events/outbox.ts';
 import type { Transaction } from '../../storage/database.ts';
 import type { PaymentStore } from './payments.ts';
 import type { Reservations } from './reservations.ts';
 import type { OrderStore, StoredItem, StoredOrder, WholeOrder } from './store.ts';
 
-/** Writes the invoice of an order that has just been paid, in the same transaction. */
+/** Creates the invoice of an order that has just been paid, in the same transaction. */
 export type IssueInvoice = (
   session: Transaction,
   order: StoredOrder,
@@ -13,7 +13,7 @@ export type IssueInvoice = (
   cause: Cause,
 ) => Promise<void>;
 
-/** Moves an open order that is locked to PAID, and has its invoice issued. */
+/** Moves a locked open order to PAID, and issues its invoice. */
 export type CompletePayment = (session: Transaction, before: WholeOrder, cause: Cause) => Promise<WholeOrder>;
 
 export function createCompletePayment(
@@ -29,7 +29,7 @@ export function createCompletePayment(
   };
 }
 
-/** Moves an open order that is locked to CANCELLED: its reserved stock is released, an open payment cancelled. */
+/** Moves a locked open order to CANCELLED, releases its reserved stock, and cancels its open payment. */
 export type Cancel = (session: Transaction, before: WholeOrder, cause: Cause) => Promise<WholeOrder>;
 
 export function createCancel(
@@ -40,7 +40,7 @@ export function createCancel(
   return async (session, before, cause) => {
     const { id } = before.order;
     const payment = await payments.find(session, id);
-    // Paid all the same, before the provider knows: then it is refunded.
+    // If the customer pays before the provider has cancelled the payment, it is refunded.
     if (payment?.status === 'pending') await payments.cancel(session, payment, cause);
     const cancelled = await orders.move(session, before, 'CANCELLED', cause);
     await release(session, id, cause);

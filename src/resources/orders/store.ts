@@ -1,4 +1,4 @@
-/** The queries of orders and their items. Amounts are whole minor units; what was ordered never changes. */
+/** The queries of orders and their items. Amounts are whole minor units; the items of an order never change. */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { toMajor } from '../../money.ts';
 import { parseStored } from '../../storage/damage.ts';
@@ -12,7 +12,7 @@ import type { Row } from '../../storage/tables.ts';
 import { toOrderText } from '../search/texts.ts';
 import type { Order, OrderItem, Status } from './schema.ts';
 
-/** An order as it is stored; name and address of the customer are those when it was ordered. */
+/** An order row; name and address of the customer are those when the order was placed. */
 export type StoredOrder = Omit<Row<'orders'>, 'status'> & { readonly status: Status };
 export type StoredItem = Omit<Row<'order_items'>, 'reserved'>;
 
@@ -22,17 +22,17 @@ interface NewOrder {
   readonly customer: { readonly id: number; readonly name: string; readonly email: string };
   readonly currency: string;
   readonly total: number;
-  /** In the order they were requested, each with the pieces that it has reserved. */
+  /** In the order requested, each with its reserved quantity. */
   readonly items: readonly (NewItem & { readonly reserved: number })[];
 }
 
-/** An order and what was ordered. */
+/** An order with its items. */
 export interface WholeOrder {
   readonly order: StoredOrder;
   readonly items: readonly StoredItem[];
 }
 
-/** A user as orders show them. */
+/** A user, as shown in orders. */
 export interface Customer {
   readonly id: number;
   readonly name: string;
@@ -83,7 +83,7 @@ export function toOrder({ order, items }: WholeOrder): Order {
   };
 }
 
-/** An item as invoices keep it: those of older releases say nothing of what there was not then. */
+/** An item as stored in invoices: those from older releases lack later members. */
 export type KeptItem = Omit<StoredItem, LaterMember> & Partial<Pick<StoredItem, LaterMember>>;
 type LaterMember = 'variant_id' | 'options' | 'exact_price';
 
@@ -101,12 +101,12 @@ export function toItem(item: KeptItem, currency: string): OrderItem {
   };
 }
 
-/** What one cost where it was not a whole number of minor units; undefined where `unit_price` is exact. */
+/** The unit price, if it is not a whole number of minor units; undefined if `unit_price` is exact. */
 export function parseExactPrice({ exact_price }: Pick<KeptItem, 'exact_price'>): number | undefined {
   return exact_price == null ? undefined : parseStored<number>(exact_price);
 }
 
-/** The options of the variant that was ordered; null where it was none. */
+/** The options of the variant that was ordered; null for a product without variants. */
 export function parseOptions({ options }: Pick<KeptItem, 'options'>): Record<string, string> | null {
   return options == null ? null : parseStored<Record<string, string>>(options);
 }
@@ -135,9 +135,9 @@ export function createOrderStore(database: Database, outbox: Outbox) {
 
   return {
     find: orders.find,
-    /** The same, keeping others from changing it until the transaction ends. */
+    /** Finds an order and locks it until the transaction ends. */
     lock: orders.lock,
-    /** In the order they were requested. */
+    /** In the order requested. */
     items: readItems,
     findItem: (session: Session, orderId: number, id: number) =>
       session.first(
@@ -148,7 +148,7 @@ export function createOrderStore(database: Database, outbox: Outbox) {
           .where('id', '=', id)
           .compile(),
       ),
-    /** The items of many orders, by order: one query. */
+    /** The items of many orders, by order id; one query. */
     async itemsOf(session: Session, orderIds: readonly number[]): Promise<ReadonlyMap<number, StoredItem[]>> {
       if (orderIds.length === 0) return new Map();
       const query = build
@@ -158,7 +158,7 @@ export function createOrderStore(database: Database, outbox: Outbox) {
         .orderBy('id');
       return Map.groupBy(await session.all(query.compile()), item => item.order_id);
     },
-    /** Those of the users that are still there, by id. */
+    /** The customers that still exist, by id. */
     async customers(session: Session, ids: readonly number[]): Promise<ReadonlyMap<number, Customer>> {
       if (ids.length === 0) return new Map();
       const query = build.selectFrom('users').select(['id', 'name']).where('id', 'in', ids);
@@ -190,7 +190,7 @@ export function createOrderStore(database: Database, outbox: Outbox) {
       return after;
     },
 
-    /** Moves an order that is locked to another state (see rules.ts); gives it as it is then stored. */
+    /** Moves a locked order to another state (see rules.ts); returns it as stored. */
     async move(session: Transaction, before: WholeOrder, status: 'PAID' | 'CANCELLED', cause: Cause) {
       const changed = {
         status,

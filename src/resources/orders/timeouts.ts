@@ -1,8 +1,8 @@
 /**
- * Orders that are not paid in time are cancelled (ORDER_TIMEOUT), so that what they have reserved can be sold. Each order
- * has a delivery that falls due then: the first replica to take it makes it, once. A payment that is still open is first
- * ended with the provider, so that no order that is gone is paid; one that is made, or being made, by then keeps
- * the order open until the provider reports how it has ended.
+ * Orders that are not paid in time are cancelled (ORDER_TIMEOUT), to release their reserved stock. Each order has a
+ * queued delivery that is due at that time; one replica performs it, once. It first cancels an open payment with the
+ * provider, so that no cancelled order is paid. A payment that has succeeded, or is in progress, keeps the order open
+ * until the provider reports the outcome.
  */
 import { sql } from 'kysely';
 import { type Consumer, PermanentFailure } from '../../events/dispatcher.ts';
@@ -18,7 +18,7 @@ import type { Cancel } from './settle.ts';
 import type { OrderStore, StoredOrder } from './store.ts';
 
 const queueName = 'order-timeouts';
-/** Orders that a sweep plans at once: none keeps the writer for long. */
+/** The number of orders that a sweep plans in one transaction, so that it never blocks the writer for long. */
 const batch = 100;
 
 export type OrderTimeouts = ReturnType<typeof createOrderTimeouts>;
@@ -33,7 +33,7 @@ interface Parts {
   readonly cancel: Cancel;
 }
 
-/** @param seconds undefined: orders wait for ever */
+/** @param seconds undefined if orders never time out */
 export function createOrderTimeouts(
   { database, clock, queue, orders, payments, provider, cancel }: Parts,
   seconds: number | undefined,
@@ -45,11 +45,13 @@ export function createOrderTimeouts(
   const planAt = (session: Session, id: number, at: number) =>
     queue.add(session, { queue: queueName, key: `order:${id}`, payload: String(id), at });
 
-  /** Whether an order has waited too long. */
+  /** Whether an open order has exceeded its time. */
   const isOverdue = (order: StoredOrder | undefined): order is StoredOrder =>
     order !== undefined && isOpen(order.status) && computeDueTime(order) <= clock.now();
 
-  /** @throws Error when the payment has been made, or is being made: its report decides what becomes of the order */
+  /**
+   * @throws Error if the payment has succeeded or is in progress: the provider's report then decides about the order
+   */
   async function endPayment({ id }: StoredOrder): Promise<void> {
     const payment = await payments.find(database.read, id);
     if (provider === undefined || payment?.status !== 'pending' || payment.reference === null) return;
@@ -71,7 +73,7 @@ export function createOrderTimeouts(
         if (order === undefined || !isOpen(order.status) || seconds === undefined) return;
         const { id } = order;
         const payment = await payments.find(session, id);
-        // More time is given now than when it was placed; or a payment has been opened just now.
+        // The timeout was extended since the order was placed, or a payment has just been opened.
         if (!isOverdue(order)) await planAt(session, id, computeDueTime(order));
         else if (provider !== undefined && payment?.status === 'pending' && payment.reference !== null)
           await planAt(session, id, clock.now());
@@ -82,12 +84,12 @@ export function createOrderTimeouts(
       },
     } satisfies Consumer,
 
-    /** Has an order that is being placed cancelled in time, unless it is paid by then. */
+    /** Plans the cancellation of a new order, in case it is not paid in time. */
     async plan(session: Session, order: Pick<StoredOrder, 'id' | 'created_at'>): Promise<void> {
       if (seconds !== undefined) await planAt(session, order.id, computeDueTime(order));
     },
 
-    /** Plans the same for orders from before there was a limit; gives for how many. */
+    /** Plans the cancellation of orders placed before there was a timeout; returns how many. */
     async sweep(): Promise<number> {
       if (seconds === undefined) return 0;
       const buildUnplannedQuery = (after: number) => sql<{ id: number }>`select id from orders
@@ -110,7 +112,7 @@ export function createOrderTimeouts(
   };
 }
 
-/** Whether a payment can no longer be made; one that the provider does not know never could. */
+/** Whether a payment can no longer succeed; one unknown to the provider never could. */
 async function isEnded(provider: PaymentProvider, reference: string): Promise<boolean> {
   try {
     return await provider.cancel(reference);

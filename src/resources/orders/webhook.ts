@@ -1,6 +1,6 @@
 /**
- * What Stripe reports over HTTP. Reports come late, twice and in any order: each is read against the order as it
- * is now, in one transaction, and a repetition changes nothing.
+ * Reports from Stripe over HTTP. They may arrive late, twice and in any order: each is applied to the current state of
+ * the order, in one transaction, and a repetition changes nothing.
  */
 import { z } from 'zod';
 import type { Cause } from '../../events/outbox.ts';
@@ -18,10 +18,10 @@ import { isOpen } from './rules.ts';
 import type { CompletePayment } from './settle.ts';
 import type { OrderStore, StoredOrder } from './store.ts';
 
-/** Bytes; Stripe's own events are far smaller. */
+/** In bytes; Stripe's own events are far smaller. */
 const bodyLimit = 262_144;
 
-/** As much of Stripe's event as matters here. */
+/** The members of Stripe's event that every event must have. */
 const stripeEvent = z
   .object({ id: prose(255), type: prose(255) })
   .meta({ id: 'StripeEvent', example: { id: 'evt_3PqXyz', type: 'payment_intent.created' } });
@@ -32,7 +32,7 @@ export interface WebhookParts {
   readonly payments: PaymentStore;
   readonly reports: PaymentReports | undefined;
   readonly completePayment: CompletePayment;
-  /** Charged for what Stripe has not signed, in place of the quota of all requests. */
+  /** Charged for requests without a valid signature, in place of the general quota. */
   readonly unsignedReports: Quota;
 }
 
@@ -43,7 +43,7 @@ export function createStripeWebhook({
   completePayment,
   unsignedReports,
 }: WebhookParts): Endpoint[] {
-  /** @throws HttpError 422 when it is not what the order costs */
+  /** @throws HttpError 422 if the amount is not the price of the order */
   function requireWhole(order: StoredOrder, made: PaymentMade): void {
     const { currency } = order;
     if (reports?.amountOf(order) === made.amount && currency.toLowerCase() === made.currency) return;
@@ -51,11 +51,11 @@ export function createStripeWebhook({
   }
 
   async function take(session: Transaction, made: PaymentMade, cause: Cause): Promise<void> {
-    // What is not known here belongs to another installation with the same account.
+    // Unknown payments belong to another installation with the same account.
     const named = await payments.findByReference(session, made.reference);
     const order = named === undefined ? undefined : await orders.lock(session, named.order_id);
     if (order === undefined) return;
-    // Read again under the order's lock: the report may just have been taken by another process.
+    // Read again under the order's lock: another process may just have applied the report.
     const payment = await payments.find(session, order.id);
     if (payment?.reference !== made.reference) return;
     if (isOpen(order.status)) {
@@ -63,12 +63,12 @@ export function createStripeWebhook({
       await payments.save(session, { ...payment, status: 'succeeded' }, cause.at);
       await completePayment(session, { order, items: await orders.items(session, order.id) }, cause);
     } else if (payment.status === 'pending' || payment.status === 'cancelled') {
-      // Paid after it was cancelled.
+      // Paid after the order was cancelled.
       await payments.refund(session, payment, cause);
     }
   }
 
-  /** What a report says; undefined for one of no concern. @throws HttpError 400, 404 */
+  /** The payment in a report; undefined if the report is irrelevant. @throws HttpError 400, 404 */
   function read(body: Uint8Array, signature: string | null): Promise<PaymentMade | undefined> {
     if (reports === undefined)
       throw new HttpError('NOT_FOUND', { message: 'This service takes no reports from Stripe.' });
@@ -94,7 +94,7 @@ export function createStripeWebhook({
       responses: { 200: { description: 'The event has been taken note of.', schema: received } },
       errors: ['INVALID_SIGNATURE', 'PAYMENT_MISMATCH', 'NOT_FOUND', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE'],
       idempotent: false,
-      // Stripe may report as often as it has to: only what it has not signed is charged, once that is known.
+      // Stripe may report as often as necessary: only requests without a valid signature are charged, after the check.
       exemptFromQuota: true,
       async handle({ body, header, address, charge, write, cause }) {
         let made: PaymentMade | undefined;
@@ -116,7 +116,7 @@ export function createStripeWebhook({
   ];
 }
 
-/** Whether a report was refused for what it says: its signature has been verified by then. */
+/** Whether a report was refused for its content, which is read only after the signature is verified. */
 const isSigned = (error: unknown) => error instanceof HttpError && error.code === 'VALIDATION_FAILED';
 
 /** @throws HttpError 400 */

@@ -1,4 +1,4 @@
-/** THE schema of posts. */
+/** The schema of posts. */
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';

@@ -36,7 +36,7 @@ export function createPostStore(database: Database, outbox: Outbox) {
       searched: { type: 'post', textOf: ({ title, body }) => ({ title, body }) },
       representationOf: toPost,
     }),
-    /** Whether there is such a post, which then cannot be deleted before the transaction ends. */
+    /** Whether there is such a post; it then cannot be deleted until the transaction ends. */
     keep: async (session: Session, id: number) => (await session.first(kept({ id }))) !== undefined,
   };
 }

@@ -1,7 +1,7 @@
-/** What a product's categories come to. */
+/** Normalizes and compares the categories of products. */
 import type { CategoriesByPath, Categorized } from '../categories/assign.ts';
 
-/** The same fields, with each further category once and without the main one. */
+/** Returns the fields with each further category once and without the main category. */
 export function normalizeCategories<Fields extends Categorized>(fields: Fields): Fields {
   const { category, categories } = fields;
   if (categories.length === 0) return fields;
@@ -20,8 +20,8 @@ export function hasSamePlaces(a: Categorized, b: Categorized): boolean {
 }
 
 /**
- * When a product is said to have been written: not before one of its paths was last changed, which another replica may
- * have done whose clock is ahead.
+ * The time of a change to a product: not before the last change of one of its paths, which may come from a replica
+ * whose clock is ahead.
  */
 export function computeMoment(now: number, known: CategoriesByPath | undefined): number {
   let latest = now;

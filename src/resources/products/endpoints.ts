@@ -188,8 +188,8 @@ export function createProductEndpoints(
 }
 
 /**
- * @returns the options that are renamed: see `OptionsChange`
- * @throws HttpError for what the product cannot become, or its variants do not allow
+ * @returns the renamed options: see `OptionsChange`
+ * @throws HttpError for a change that is not possible, or conflicts with variants
  */
 async function refuse(
   session: Session,

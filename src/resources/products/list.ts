@@ -1,4 +1,4 @@
-/** Lists of products: what a query requests, and its page, which is cached until something it shows changes. */
+/** Lists of products: the request for a query, and its page, which is cached until something that it shows changes. */
 import type { z } from 'zod';
 import { createCachedLists } from '../../http/cache/index.ts';
 import type { RequestUrl } from '../../http/endpoint.ts';
@@ -31,7 +31,7 @@ export interface ListParts {
   readonly facets: ProductFacets;
 }
 
-/** @param bodyOf what a GET of a product's address returns; @returns a function that serves a request for a list */
+/** @param bodyOf returns the body of a GET of the product @returns a function that serves a request for a list */
 export function createProductLists(
   { database, paginator }: Pick<Dependencies, 'database' | 'paginator'>,
   { products: store, definitions, facets }: ListParts,
@@ -40,14 +40,14 @@ export function createProductLists(
   const lists = createCachedLists(database, [products, attributeDefinitions]);
   const used = createUsedAttributes(database);
 
-  /** @param names of facets */
+  /** @param names the names of facets */
   const buildRequest = (query: Query, defined: Definitions, names: readonly string[]): ListRequest => {
     const conditions = buildConditions(query, defined);
     const request = paginator.request(query, conditions, schema.sortColumns, 'products');
     return names.length === 0 ? request : { ...request, facets: names };
   };
 
-  /** A page, and the rows that it shows. */
+  /** A page, with the keys of its rows. */
   async function readPage(url: RequestUrl, request: ListRequest, textOf: (row: StoredProduct) => string) {
     const { listed, members } = await facets.list(store.list, request);
     const rows = listed.rows.map(({ id, sort_value }) => ({ id, value: sort_value }));
@@ -67,12 +67,12 @@ export function createProductLists(
     names: readonly string[],
   ): Reply | Promise<Reply> {
     const { url } = context;
-    // Made again each time: what is cached is the same for all callers.
+    // Built for each request: the cache holds only what is the same for all callers.
     if (isHal(context.mediaType)) {
       const made = readPage(url, buildRequest(query, defined, names), row => bodyOf(context, row));
       return made.then(({ page }) => replyPage(context, page, 'products'));
     }
-    // No event of a product says that a code of its variants is another one.
+    // Not cached: product events do not show that a code of a variant has changed.
     if (query.sku !== undefined || query.gtin !== undefined)
       return readBody(url, buildRequest(query, defined, names)).then(({ body }) => replyOk(body));
     return lists.respond(
@@ -95,8 +95,9 @@ export function createProductLists(
 }
 
 /**
- * That a column has one of these values, whose order does not matter: cursors belong to the same list however it is
- * requested. @param columns how it is compared with a single value, and where it is
+ * A condition that a column has one of these values, in any order, so that cursors stay valid when values are
+ * reordered.
+ * @param columns the options of a comparison with a single value, and with several
  */
 function buildAnyOfCondition(
   column: string,
@@ -119,20 +120,20 @@ const brands = { several: { within: { table: 'products', key: 'id' } } } as cons
 const tagged = { table: 'product_tags', key: 'product_id' } as const;
 const tags = { single: { join: tagged }, several: { within: tagged } } as const;
 
-/** A sku or GTIN is that of a product or of one of its variants. */
+/** A sku or GTIN belongs to a product or to one of its variants. */
 const tablesWithCodes = [
   { table: 'products', key: 'id' },
   { table: 'product_variants', key: 'product_id' },
 ] as const;
 const codes = { single: { anyOf: tablesWithCodes }, several: { anyOf: tablesWithCodes } } as const;
 
-/** Filters by text, and their columns. */
+/** Filters by exact text, and their columns. */
 const comparedExactly = [
   ['name', 'name'],
   ['externalId', 'external_id'],
 ] as const;
 
-/** The conditions of a list that the filters of a query stand for. */
+/** The conditions for the filters of a query. */
 export function buildConditions(query: Query, definitions: Definitions): Condition[] {
   const { category, status, sku, tag, brand, minPrice, maxPrice, gtin, available, id } = query;
   const conditions: Condition[] = [];

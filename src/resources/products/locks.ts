@@ -1,6 +1,6 @@
 /**
- * Locks the products that a transaction is about to change: in the order of their ids, so that no two transactions
- * deadlock, and with the tree of categories shared, so that none of their paths changes.
+ * Locks the products that a transaction is about to change. They are locked in order of id, so that no two transactions
+ * deadlock, and with the tree of categories shared, so that no paths change.
  */
 import { sql } from 'kysely';
 import { prepareByKeys } from '../../storage/batched-lookups.ts';
@@ -16,9 +16,9 @@ import { takeTurn } from '../../turns/index.ts';
 import { splitIntoParts } from '../../turns/slices.ts';
 import { buildLockedColumns, type LockedProduct } from './row.ts';
 
-/** What one statement reads: it holds up the event loop to its end, and a document may have a megabyte. */
+/** The limits of one statement, which blocks the event loop until it ends; a document may have a megabyte. */
 const atOnce = { products: 50, bytes: 1_000_000 } as const;
-/** Products that are measured by one statement, which reads none of their documents. */
+/** The number of products that one statement measures without reading their documents. */
 const measuredAtOnce = 101;
 
 interface Size {
@@ -48,18 +48,18 @@ export function createProductLocks(database: Pick<Database, 'build' | 'dialect'>
   }
 
   return {
-    /** Undefined when there is no such product. */
+    /** Undefined if there is no such product. */
     async lock(session: Transaction, id: number): Promise<LockedProduct | undefined> {
-      // Both at once: PostgreSQL gets them in one go, in this order.
+      // Both at once: PostgreSQL receives them together, in this order.
       const [, row] = await Promise.all([tree.share(session), session.pick(forUpdate, id)]);
       return row;
     },
     /**
-     * In order of id; ids that do not exist are left out.
-     * @param measured called with the bytes of all documents before any is read, to refuse too many
+     * In order of id, without ids that do not exist.
+     * @param measured called with the total bytes of the documents before any is read, to refuse too many
      */
     async lockMany(session: Session, ids: readonly number[], measured?: (bytes: number) => void) {
-      // PostgreSQL refuses to compare with what its integers cannot hold; no product has such an id.
+      // PostgreSQL refuses values beyond the range of its integers; no product has such an id.
       const possible = ids.filter(id => id >= 1 && id <= largestId).sort((a, b) => a - b);
       if (possible.length === 0) return [];
       await tree.share(session);
@@ -75,7 +75,7 @@ export function createProductLocks(database: Pick<Database, 'build' | 'dialect'>
   };
 }
 
-/** The ids of those that are read together. */
+/** The ids in groups that are read together. */
 function* listParts(sizes: readonly Size[]): Generator<readonly number[]> {
   let part: number[] = [];
   let sum = 0;

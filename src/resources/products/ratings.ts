@@ -1,6 +1,6 @@
 /**
- * What the reviews of a product say on average, kept in the product by the transactions that change its reviews:
- * from the sum and the number so far, so that no review is read again (docs/decisions/0013).
+ * The average rating of a product, stored in the product by the transactions that change its reviews. It is computed
+ * from the former sum and count, without reading reviews again (docs/decisions/0013).
  */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { type ColumnTypes, createPartialUpdate } from '../../storage/bulk.ts';
@@ -22,12 +22,12 @@ export interface RatingChange {
   readonly count: number;
 }
 
-/** Half a hundredth is rounded up. Exact: both numbers are far below 2^53. */
+/** Rounds half a hundredth up. Exact: both numbers are far below 2^53. */
 export function computeAverage(sum: number, count: number): number | null {
   return count === 0 ? null : Math.round((sum * 100) / count) / 100;
 }
 
-/** What is written of a product with its rating. */
+/** The columns that a new rating changes. */
 const columns = {
   document: 'text',
   updated_at: 'double precision',
@@ -39,7 +39,7 @@ export function createProductRatings(database: Database, outbox: Outbox) {
   const locks = createProductLocks(database);
   const write = createPartialUpdate(database, 'products', columns, []);
 
-  /** The row that a product has with its new rating, and what the event of that says. */
+  /** The row of a product with its new rating, and the event. */
   function rate(before: LockedProduct, change: RatingChange, at: number) {
     const sum = before.rating_sum + change.sum;
     const count = before.rating_count + change.count;
@@ -54,7 +54,7 @@ export function createProductRatings(database: Database, outbox: Outbox) {
     return { id, before: {}, after, event: buildProductChange('updated', before, { id, document }) };
   }
 
-  /** Adds to the ratings of products that are locked. @param changes by product: of those that have none, the rating stays */
+  /** Adds to the ratings of locked products. @param changes by product id; other products keep their rating */
   async function addMany(
     session: Transaction,
     locked: readonly LockedProduct[],
@@ -81,8 +81,8 @@ export function createProductRatings(database: Database, outbox: Outbox) {
     addMany,
 
     /**
-     * Adds to the rating of a product that is locked; none when that changes nothing.
-     * @param change what is to be added to the sum of all ratings, and to their number
+     * Adds to the rating of a locked product; does nothing if the change is zero.
+     * @param change the amounts to add to the sum and the number of ratings
      */
     async add(
       session: Transaction,

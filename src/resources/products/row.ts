@@ -1,7 +1,7 @@
 /**
- * A product as a row. It holds all of it in one text (`document`: see members/stored.ts); the other columns are what SQL
- * filters, sorts and keeps unique. Both are made here, from what clients write and what the service keeps of a product:
- * its rating, its images, what orders have reserved, what its variants come to.
+ * A product as a row. One text holds the whole product (`document`: see members/stored.ts); the other columns are for
+ * filters, sorts and unique indexes. This file builds both, from what clients set and what the service maintains: the
+ * rating, images, reserved stock, and the summary of variants.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { toEventAttributes } from '../../storage/attributes/values.ts';
@@ -18,10 +18,9 @@ import { isBuyable, type KeptStock, toKeptStock, toStock, toStockFields } from '
 import { storedProduct } from './members/stored.ts';
 import type { Product, ProductFields, Rating } from './schema.ts';
 
-/** A product as it is stored. */
 export type StoredProduct = StoredRow<Product>;
 
-/** A product that others cannot change until the transaction ends, with what a change of it is made of. */
+/** A product that is locked until the transaction ends, with the columns needed to change it. */
 export interface LockedProduct extends StoredProduct {
   readonly category_id: number | null;
   readonly base_price: number | null;
@@ -29,7 +28,7 @@ export interface LockedProduct extends StoredProduct {
   readonly rating_count: number;
 }
 
-/** The columns of a product that is read. */
+/** The columns of a product for reading. */
 export function buildStoredColumns(dialect: Dialect): RawBuilder<unknown> {
   return buildShownColumns(buildShownProduct(dialect));
 }
@@ -37,7 +36,7 @@ export function buildStoredColumns(dialect: Dialect): RawBuilder<unknown> {
 const buildShownColumns = ({ document, updated_at }: ShownProduct) =>
   sql`products.id, ${document} as document, ${updated_at} as updated_at`;
 
-/** The columns of a product that is locked by a transaction that shares the tree of categories. */
+/** The columns of a product for locking, in a transaction that shares the tree of categories. */
 export function buildLockedColumns(dialect: Dialect): RawBuilder<unknown> {
   return sql`${buildShownColumns(buildLockedProduct(dialect))}, category_id, base_price, rating_sum, rating_count`;
 }
@@ -50,7 +49,7 @@ export const {
   fromEvent: storedOf,
 } = createShownRows('product', storedProduct);
 
-/** How events say which lists of products have changed. */
+/** How events determine which lists of products have changed. */
 export const products: Collection = {
   name: 'products',
   events: {
@@ -72,7 +71,7 @@ export const products: Collection = {
   },
 };
 
-/** The paths of the categories that a product is listed in: its own, and all above them. */
+/** The paths of the categories that a product is listed in: its own, and all of their ancestors. */
 function collectCategoryPaths(category: string | null, categories: readonly string[]): readonly string[] {
   if (categories.length === 0) return category === null ? [] : getPathsAbove(category);
   const own = category === null ? categories : [category, ...categories];
@@ -80,8 +79,8 @@ function collectCategoryPaths(category: string | null, categories: readonly stri
 }
 
 /**
- * What is written with a product's fields, but for its categories (categories.ts); the sums behind its rating have a
- * writer of their own: ratings.ts.
+ * The columns written with a product's fields, except its categories (categories.ts). The columns behind its rating
+ * have their own writer: ratings.ts.
  */
 export type ProductRow = Omit<
   ProductsTable,
@@ -90,7 +89,7 @@ export type ProductRow = Omit<
   readonly variant_count: number;
 };
 
-/** All that is written of a product with its fields. */
+/** All columns written with a product's fields. */
 export interface WrittenRow extends ProductRow {
   readonly category_id: number | null;
   readonly further_categories: number;
@@ -113,24 +112,24 @@ export const writtenColumns = {
   base_price: 'double precision',
   variant_count: 'integer',
 } as const satisfies { readonly [Column in keyof WrittenRow]: ColumnType };
-// Boundary: Object.keys types its result as string[]; the record has these keys and no others.
+// Boundary: Object.keys returns string[]; the record has exactly these keys.
 export const writtenNames = Object.keys(writtenColumns) as readonly (keyof WrittenRow)[];
 
-/** What the variants of a product come to. */
+/** The summary of a product's variants. */
 interface VariantSummary {
   readonly count: number;
   /** Undefined without variants. */
   readonly prices: Product['priceRange'] | undefined;
-  /** Whether any of them can be bought. */
+  /** Whether any variant can be bought. */
   readonly available: boolean;
 }
 
-/** What the service keeps of a product, whatever clients write. */
+/** What the service maintains of a product; clients cannot set it. */
 export interface Kept {
   /** Epoch milliseconds. */
   readonly createdAt: number;
   readonly rating: Rating;
-  /** As they were before the change; what clients send names them. */
+  /** The images before the change, which the fields may refer to. */
   readonly images: readonly Image[];
   readonly stock: KeptStock;
   readonly variants: VariantSummary;
@@ -139,7 +138,7 @@ export interface Kept {
 const unrated: Rating = { average: null, count: 0 };
 const noVariants: VariantSummary = { count: 0, prices: undefined, available: false };
 
-/** What is kept of a product that is new. */
+/** The initial values for a new product. */
 export const createKeptProduct = (now: number): Kept => ({
   createdAt: now,
   rating: unrated,
@@ -148,7 +147,7 @@ export const createKeptProduct = (now: number): Kept => ({
   variants: noVariants,
 });
 
-/** What is kept of a product that exists. */
+/** The values of an existing product. */
 export function toKeptProduct(product: Product): Kept {
   const { createdAt, rating, images, stock, variantCount, priceRange, available } = product;
   return {
@@ -160,14 +159,14 @@ export function toKeptProduct(product: Product): Kept {
   };
 }
 
-/** What clients have written of a product. @param basePrice as in its row */
+/** The fields of a product that clients may set. @param basePrice as in its row */
 export function toProductFields(product: Product, basePrice: number | null): ProductFields {
   const { id: _id, createdAt: _created, updatedAt: _updated, rating: _rating, ...rest } = product;
   const { variantCount: _count, priceRange: _range, available: _available, stock, ...written } = rest;
   return { ...written, price: basePrice ?? written.price, stock: toStockFields(stock) };
 }
 
-/** Columns that say what the members say: a change writes those that it changes. */
+/** Columns derived from members: an update writes those that changed. */
 export const toProductColumns = (members: Omit<Product, 'id'>) => ({
   name: members.name,
   price: members.price,
@@ -180,20 +179,20 @@ export const toProductColumns = (members: Omit<Product, 'id'>) => ({
   variant_count: members.variantCount,
 });
 
-/** A product as it is written. */
+/** A product and the row to write. */
 interface Written {
   readonly members: Omit<Product, 'id'>;
   readonly row: ProductRow;
 }
 
 /**
- * The row of a product. @param fields with the price that a client has written, be another one shown
- * @param now epoch milliseconds; @param kept of a product that exists already
+ * The row of a product. @param fields with the product's own price, even if a different one is shown
+ * @param now epoch milliseconds; @param kept of an existing product
  */
 export const toProductRow = (fields: ProductFields, now: number, kept?: Kept): ProductRow =>
   toWrittenProduct(fields, now, kept).row;
 
-/** The same with what it shows. */
+/** The row of a product, with its members. */
 export function toWrittenProduct(
   fields: ProductFields,
   now: number,
@@ -204,7 +203,7 @@ export function toWrittenProduct(
   const stock = toStock(fields.stock, kept.stock);
   const priceRange = variants.prices ?? { min: fields.price, max: fields.price };
   const isInStock = variants.count === 0 ? isBuyable(stock) : variants.available;
-  // Written out rather than spread: imports make very many.
+  // Written out instead of spread, because imports build very many.
   const members: Omit<Product, 'id'> = {
     category: fields.category,
     categories: fields.categories,

@@ -1,4 +1,4 @@
-/** What a product cannot become, whatever its schema allows: what it has already is against it. */
+/** Rules that depend on the state of a product, beyond its schema. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { buildErrorDetail, createFieldError, HttpError } from '../../http/errors.ts';
@@ -8,8 +8,8 @@ import { type Stock, type StockFields, toStockFields } from './members/stock.ts'
 import type { Product, ProductFields } from './schema.ts';
 
 /**
- * @param before the product as it is; undefined for a new one
- * @throws HttpError 400 that names the field
+ * @param before the current product; undefined for a new one
+ * @throws HttpError 400 naming the field
  */
 export function refuseImpossible(before: Product | undefined, { stock, images }: ProductFields): void {
   const unknown = findUnknownImage(before?.images ?? [], images);
@@ -21,7 +21,7 @@ export function refuseImpossible(before: Product | undefined, { stock, images }:
   refuseBelowReserved(before?.stock ?? null, stock);
 }
 
-/** @throws HttpError 400 for pieces of a product that has variants, other than it has had since before it had some */
+/** @throws HttpError 400 for a change of the product's own stock while it has variants */
 export function refuseOwnStock(
   before: Pick<Product, 'variantCount' | 'stock'> | undefined,
   stock: StockFields | null,
@@ -37,14 +37,14 @@ export function refuseOwnStock(
 
 const mostBytesOfCharacter = 3;
 
-/** Characters of products that one change writes again at most. */
+/** The maximum number of characters of products that one change may rewrite. */
 export const mostWritten = 6_000_000;
 
 /**
- * Keeps one change from holding up all other requests: what COMMIT does grows with all that is written.
- * @param update what is sent for each product
- * @returns a function to be called with each of them, as it is stored and parsed; it throws an HttpError 400 as soon as they
- * have more text than one change may write, as they are or as they would be
+ * Keeps a change from blocking all other requests: the time of COMMIT grows with the amount of data written.
+ * @param update the changes sent for each product
+ * @returns a function to be called with each product, as stored and as parsed. It throws an HttpError 400 as soon as
+ *   their total text, before or after the change, exceeds what one change may write.
  */
 export function createTextLimit(
   update: object,
@@ -63,8 +63,8 @@ export function createTextLimit(
 
 /**
  * @param field the member that names the products
- * @param characters what they have together
- * @throws HttpError 400 when that is more than one change may write
+ * @param characters their total text
+ * @throws HttpError 400 if that is more than one change may write
  */
 export function refuseLongTexts(field: string, characters: number): void {
   if (characters <= mostWritten) return;
@@ -73,21 +73,24 @@ export function refuseLongTexts(field: string, characters: number): void {
   throw createFieldError(field, 'maxText', `${rule}: send fewer`);
 }
 
-/** The same before any is read: as JavaScript counts characters, none takes more bytes of UTF-8. @param bytes all they have */
+/**
+ * The same check before any product is read: a UTF-16 code unit takes at most 3 bytes in UTF-8. @param bytes their
+ * total
+ */
 export const refuseManyBytes = (field: string, bytes: number): void =>
   refuseLongTexts(field, Math.floor(bytes / mostBytesOfCharacter));
 
 const isSame = (stock: Stock | null, fields: StockFields): boolean =>
   isDeepStrictEqual(toStockFields(stock), fields);
 
-/** @throws HttpError 400 for a stock that does not have what orders have reserved of it */
+/** @throws HttpError 400 for a stock that is less than orders have reserved */
 export function refuseBelowReserved(before: Stock | null, stock: StockFields | null): void {
   const { reserved = 0, onHand = 0 } = before ?? {};
   if (reserved === 0) return;
   if (stock === null) {
     throw createFieldError('stock', 'reserved', `cannot be removed while orders have reserved ${reserved}`);
   }
-  // Sold beyond what there was, it may stay below; and backorder may end.
+  // After backorders, the stock may stay below the reserved quantity, and backorder may be switched off.
   if (stock.onHand < reserved && stock.onHand < onHand && !stock.backorder) {
     throw createFieldError(
       ['stock', 'onHand'],
@@ -102,15 +105,15 @@ export interface OptionValue {
   readonly value: string;
 }
 
-/** What a change of a product's options means for its variants, which have a value of each. */
+/** The effect of a change of a product's options on its variants, which have a value for each option. */
 export interface OptionsChange {
-  /** New names by those that the options have had. */
+  /** New names by former name. */
   readonly renamed: ReadonlyMap<string, string>;
-  /** Values that are taken away, which variants must not have; by the names that their options have had. */
+  /** Removed values, which no variant may have, by the former names of their options. */
   readonly removed: readonly OptionValue[];
 }
 
-/** @throws HttpError 409 when it takes away or adds an option of a product with variants */
+/** @throws HttpError 409 if it removes or adds an option of a product with variants */
 export function readOptionsChange(before: Product, { options }: ProductFields): OptionsChange {
   if (before.variantCount === 0) return { renamed: new Map(), removed: [] };
   const names = options.map(({ name }) => name);
@@ -129,7 +132,7 @@ export function readOptionsChange(before: Product, { options }: ProductFields): 
   return { renamed, removed };
 }
 
-/** A name is renamed by a new one in its place. */
+/** A new name at the position of a former one renames that option. */
 function findRenamed(before: readonly Option[], names: readonly string[]): Map<string, string> {
   const renamed = new Map<string, string>();
   for (const [index, { name }] of before.entries()) {
@@ -140,11 +143,11 @@ function findRenamed(before: readonly Option[], names: readonly string[]): Map<s
   return renamed;
 }
 
-/** The error for options that are renamed by a change of several products: each may have very many variants. */
+/** The error for renaming an option of several products at once: each may have very many variants. */
 export const createBulkRenameError = (name: string): HttpError =>
   createRefusedOptionsError(`variants have the option "${name}": rename it of one product at a time`);
 
-/** The error for an option, or a value of one, that variants have. */
+/** The error for removing an option or value that variants have. */
 export function createOptionUsedError(name: string, value?: string): HttpError {
   const what = value === undefined ? `the option "${name}"` : `the value "${value}" of the option "${name}"`;
   return createRefusedOptionsError(`variants have ${what}; change or delete them first`);

@@ -1,4 +1,4 @@
-/** THE schema of products: representation, create, replace, patch, bulk and list. */
+/** The schema of products: representation, create, replace, patch, bulk and list. */
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
@@ -91,7 +91,9 @@ const { stock: _stock, ...uncounted } = others;
 export const productExample = example;
 const writable = { ...uncounted, images: [{ url: 'https://images.example/lamp.jpg', alt: 'The lamp, lit' }] };
 export const productBodyExample = { ...writable, stock: { tracked: true, onHand: 40, backorder: false } };
-/** For a product that may have variants, after the example above was sent: its sku and `externalId` are free. */
+/**
+ * Examples for a product that may have variants, sent after the example above: its sku and `externalId` must be unused.
+ */
 export const productReplacementExample = { ...writable, sku: 'LAMP-0002', externalId: 'erp-48152' };
 
 export const product = z
@@ -138,7 +140,7 @@ export const productHal = buildHalSchema(
   buildLinksSchema(['self', 'reviews', 'variants', 'images'], ['edit', 'delete']),
 );
 
-/** POST: name and price; `currency` falls back to the service's default. */
+/** POST: name and price are required; `currency` falls back to the service's default. */
 export const createProduct = z
   .object({
     name,
@@ -163,7 +165,7 @@ export const createProduct = z
   })
   .meta({ id: 'CreateProduct' });
 
-/** All fields of a product: those left out become null (lists and attributes empty, status active). */
+/** All fields of a product: omitted ones become null (lists and attributes empty, status active). */
 export const completeFields = (
   input: z.output<typeof createProduct>,
   defaultCurrency: string | null = null,
@@ -189,12 +191,12 @@ export const completeFields = (
   stock: input.stock ?? null,
 });
 
-/** PUT: fields left out become null (lists and attributes empty, status active). */
+/** PUT: omitted fields become null (lists and attributes empty, status active). */
 export const replaceProduct = createProduct
   .transform(input => completeFields(input))
   .meta({ id: 'ReplaceProduct' });
 
-/** PATCH with application/json: only the fields to change. */
+/** PATCH with application/json: only the fields that change. */
 export const patchProduct = createProduct
   .extend({ stock: changedStock.nullish().describe('Null where nothing is counted.') })
   .partial()
@@ -204,7 +206,7 @@ export const productPage = buildPageSchemas(product, productHal, 'products', 'Pr
   meta: facetMeta,
 });
 
-/** Public names of the sorts → columns. */
+/** Public sort keys → columns. */
 export const sortColumns = {
   id: 'id',
   price: 'price',
@@ -214,7 +216,7 @@ export const sortColumns = {
 
 const mostRepeated = 50;
 
-/** A parameter that may be repeated: a product has to match any of its values. @param one what the document says of one */
+/** A repeatable parameter: a product must match any of its values. @param one the OpenAPI schema of one value */
 function buildRepeatedParameter<Value>(
   value: z.ZodType<Value, string>,
   one: object,
@@ -224,7 +226,7 @@ function buildRepeatedParameter<Value>(
   return z.array(value).max(most).optional().meta({ override });
 }
 
-/** @param longest characters of a value */
+/** @param longest the maximum length of a value, in characters */
 const buildRepeatedText = (
   value: z.ZodType<string, string>,
   longest: number,
@@ -273,7 +275,7 @@ export const listProducts = z.object({
   ...listParameters(sortColumns),
 });
 
-/** What a caller may set, complete: every write ends in one of these. */
+/** All fields that a caller may set, with defaults filled in: the result of parsing any write. */
 export type ProductFields = z.output<typeof replaceProduct>;
 export type Product = z.output<typeof product>;
 export type Rating = z.output<typeof rating>;

@@ -1,4 +1,4 @@
-/** What is searched of a product. */
+/** The text of a product in the search index. */
 import { toPlainText } from '../../storage/search/text/html.ts';
 import type { SearchText } from '../../storage/search/text/words.ts';
 import type { ProductFields } from './schema.ts';
@@ -40,7 +40,7 @@ export function toSearchText(product: Searched): SearchText {
   };
 }
 
-/** Whether two products have the same texts for sure, found out without putting these together. */
+/** Whether two products certainly have the same texts, without building them. May return false for equal texts. */
 export function hasSameTexts(one: Searched, other: Searched): boolean {
   return (
     searchedTexts.every(name => one[name] === other[name]) &&
@@ -53,7 +53,7 @@ const searchedLists = ['tags', 'categories', 'attributes', 'options'] as const;
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
-/** The values of attributes; what is merely true or false is not text. */
+/** The values of attributes, except booleans. */
 function collectAttributeTexts(attributes: ProductFields['attributes']): string[] {
   const texts: string[] = [];
   for (const value of Object.values(attributes)) {

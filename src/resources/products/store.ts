@@ -1,4 +1,4 @@
-/** The queries of products: how they are found, listed and locked. What writes them is in writes/. */
+/** The queries that find, list and lock products. The writes are in writes/. */
 import { sql } from 'kysely';
 import type { Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
@@ -33,7 +33,7 @@ import { createProductWrites } from './writes/index.ts';
 
 export type ProductStore = ReturnType<typeof createProductStore>;
 
-/** How lists of products are read. */
+/** The options for listing products. */
 const listed = {
   table: 'products',
   isCategorized: true,
@@ -45,7 +45,7 @@ const listed = {
   countedColumns: ['brand', 'name', 'available'],
 } as const;
 
-/** @param columns in memory, where lists are filtered by attributes */
+/** @param columns in memory, for lists filtered by attributes */
 export function createProductStore(database: Database, outbox: Outbox, columns?: Columns) {
   const { build, dialect } = database;
   const totals = createProductTotals(database);
@@ -80,13 +80,13 @@ export function createProductStore(database: Database, outbox: Outbox, columns?:
 
   return {
     find: (session: Session, id: number) => session.first(byId({ id })),
-    /** The same, keeping others from changing it until the transaction ends. */
+    /** Finds a product and locks it until the transaction ends. */
     async lock(session: Transaction, id: number): Promise<LockedProduct | undefined> {
       const row = await locks.lock(session, id);
       return row && { ...row, value: productOf(row) };
     },
     lockMany: locks.lockMany,
-    /** Those that are read again and again, each with the response that shows it. */
+    /** Frequently read products, each with its cached response. */
     rows,
     list: createLister<StoredProduct>(database, {
       ...listed,

@@ -1,4 +1,4 @@
-/** THE schema of reviews. */
+/** The schema of reviews. */
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
@@ -32,7 +32,7 @@ export const reviewHal = buildHalSchema(
 
 export const createReview = z.object({ rating, body: body.nullish() }).meta({ id: 'CreateReview' });
 
-/** PUT: a body that is left out becomes null. */
+/** PUT: an omitted body becomes null. */
 export const replaceReview = createReview
   .transform(input => ({ rating: input.rating, body: input.body ?? null }))
   .meta({ id: 'ReplaceReview' });
@@ -52,5 +52,5 @@ export const listAllReviews = z.object({
   ...listParameters(sortColumns),
 });
 
-/** What a caller may set, complete: every write ends in one of these. */
+/** All fields that a caller may set, with defaults filled in: the result of parsing any write. */
 export type ReviewFields = z.output<typeof replaceReview>;

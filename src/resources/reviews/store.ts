@@ -1,6 +1,6 @@
 /**
- * The queries of reviews. Whatever changes a review changes its product's rating in the same transaction; it locks
- * the product first and the review after it, so that no two transactions deadlock.
+ * The queries of reviews. Each change of a review also changes its product's rating, in the same transaction. It locks
+ * the product first and then the review, so that no two transactions deadlock.
  */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../events/outbox.ts';
@@ -60,7 +60,7 @@ export function createReviewStore(database: Database, outbox: Outbox) {
     await rows.remove(session, before, cause);
   }
 
-  /** Reads a review, keeping others from changing it or its product until the transaction ends. */
+  /** Reads a review, and locks it and its product until the transaction ends. */
   async function lock(session: Transaction, id: number): Promise<StoredReview | undefined> {
     const seen = await rows.find(session, id);
     if (seen === undefined || (await ratings.lock(session, seen.product_id)) === undefined) return undefined;
@@ -71,7 +71,7 @@ export function createReviewStore(database: Database, outbox: Outbox) {
     list: rows.list,
     find: rows.find,
     lock,
-    /** Keeps others from changing a product and its reviews until the transaction ends; undefined when there is none. */
+    /** Locks a product, and thereby its reviews, until the transaction ends; undefined if there is no such product. */
     lockProduct: ratings.lock,
     remove,
     /** Whether this user has reviewed this product. */
@@ -80,7 +80,7 @@ export function createReviewStore(database: Database, outbox: Outbox) {
 
     /**
      * @param product locked
-     * @throws StorageError `unique` when the author has reviewed the product already
+     * @throws StorageError `unique` if the author has already reviewed the product
      */
     async insert(
       session: Transaction,
@@ -99,13 +99,13 @@ export function createReviewStore(database: Database, outbox: Outbox) {
     },
 
     /**
-     * Deletes all reviews of a user who is locked and about to be deleted; their products' ratings follow. (The
-     * database would delete them too, but without events, and leave the ratings as they are.)
+     * Deletes all reviews of a locked user who is about to be deleted, and updates the ratings of their products. (The
+     * cascade of the database would delete them without events, and leave the ratings unchanged.)
      */
     async removeAllOf(session: Transaction, userId: number, cause: Cause): Promise<void> {
       const all = await session.all(allOfUser({ userId }));
       for (const some of splitIntoParts(all, removedAtOnce)) {
-        // Products first, in order of id, as every transaction locks them.
+        // Products first, in order of id, as in every transaction.
         const products = await ratings.lockMany(
           session,
           some.map(({ product_id }) => product_id),
@@ -122,7 +122,7 @@ export function createReviewStore(database: Database, outbox: Outbox) {
       }
     },
 
-    /** Deletes all reviews of a product that is locked and about to be deleted. */
+    /** Deletes all reviews of a locked product that is about to be deleted. */
     removeAllOn: (session: Transaction, productId: number, cause: Cause) =>
       rows.removeAll(session, { column: 'product_id', value: productId }, cause),
   };

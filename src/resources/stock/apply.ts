@@ -1,20 +1,20 @@
-/** Applying adjustments to stock that is locked: line after line, all or none. */
+/** Applies adjustments to locked stock, line by line; all or none. */
 import { buildErrorDetail, type ErrorDetail, HttpError } from '../../http/errors.ts';
 import type { LockedStock, StockItem } from './locked.ts';
 import { adjust, isCounted } from './quantities.ts';
 import type { Line } from './schema.ts';
 import type { NewAdjustment } from './store.ts';
 
-/** An adjustment, but for who makes it and when. */
+/** An adjustment without its actor and time. */
 type Applied = Omit<NewAdjustment, 'actor' | 'created_at'>;
 
-/** What lines name by something else than a product's id. */
+/** Items by the sku or variant id that lines name. */
 export interface StockItems {
   readonly bySku: ReadonlyMap<string, StockItem>;
   readonly byVariant: ReadonlyMap<number, StockItem>;
 }
 
-/** What a line names; undefined where that is known not to exist, as for a variant of another product. */
+/** The item that a line names; undefined if it does not exist, or the variant belongs to another product. */
 export function findStockItem(
   { productId, variantId, sku }: Line,
   { bySku, byVariant }: StockItems,
@@ -26,9 +26,9 @@ export function findStockItem(
 }
 
 /**
- * Sets what the lines make of the stock.
- * @param items what the lines name, in their order
- * @throws HttpError 422 ADJUSTMENT_REFUSED that names each line which cannot be applied
+ * Applies the lines to the locked stock.
+ * @param items the items of the lines, in the same order
+ * @throws HttpError 422 ADJUSTMENT_REFUSED naming each line that cannot be applied
  */
 export function apply(
   lines: readonly Line[],

@@ -74,7 +74,7 @@ export function createStockEndpoints(
       operationId: 'listStockAdjustments',
       summary: 'List stock adjustments',
       tag,
-      // A key that reads products may be a shop's: it is not to see who has moved what, and why.
+      // A key with `products:read` may be a storefront's: it must not see who adjusted stock, and why.
       access: allow.staff('products:write'),
       query: schema.listAdjustments,
       page: schema.adjustmentPage,

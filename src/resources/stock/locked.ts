@@ -1,7 +1,7 @@
 /**
- * The stock of products and variants, locked: read and changed by a transaction that no other overtakes. The row itself is
- * what says how many pieces there are. Products are locked in the order of their ids, and after the order that they
- * belong to, so that no two transactions wait for each other; whatever changes a variant has locked its product.
+ * Locks, reads and changes the stock of products and variants, which is stored in their rows. Products are locked in
+ * order of id, after the order that reserves them, so that no two transactions deadlock. A transaction that changes a
+ * variant must have locked its product.
  */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
@@ -24,30 +24,30 @@ import { type StoredVariant, variantOf } from '../variants/row.ts';
 import type { Variant } from '../variants/schema.ts';
 import type { VariantChange, VariantStore } from '../variants/store.ts';
 
-/** What pieces are counted of: a variant, or a product that has none. */
+/** An item whose stock is counted: a variant, or a product without variants. */
 export interface StockItem {
   readonly productId: number;
   readonly variantId?: number | null | undefined;
 }
 
-/** An item that is locked. */
+/** A locked item. */
 interface Stocked {
   readonly product: Product;
-  /** What a product costs by itself, be it shown with the price of its variants. */
+  /** The product's own price, even if it is shown with the price of its variants. */
   readonly basePrice: number;
   readonly variant: Variant | undefined;
-  /** With what the transaction has done to it so far. */
+  /** The stock, including the changes of this transaction so far. */
   readonly stock: Stock | null;
 }
 
 export interface LockedStock {
-  /** Of the texts of all products that are locked. */
+  /** The total text of all locked products. */
   readonly characters: number;
-  /** Undefined for what is not there (any more), and for a variant of another product. */
+  /** Undefined for an item that does not exist, and for a variant of another product. */
   get(item: StockItem): Stocked | undefined;
-  /** To be written by `save`. */
+  /** Sets the stock; `save` writes it. */
   set(item: StockItem, stock: Stock): void;
-  /** Writes what was set, with an event for each row. */
+  /** Writes all stock that was set, with an event for each row. */
   save(session: Transaction, cause: Cause): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ interface LockedItem extends Stocked {
   isChanged: boolean;
 }
 
-/** Rows per round trip on PostgreSQL; on SQLite the event loop has its turn between them. */
+/** Rows per round trip on PostgreSQL; on SQLite, the event loop gets a turn between them. */
 const atOnce = 6;
 
 const toItemKey = ({ productId, variantId }: StockItem) => `${productId} ${variantId ?? ''}`;
@@ -89,7 +89,7 @@ export function createStockLocks(
       .where('id', '=', argument.id),
   );
 
-  /** What is written of a product, and what its event says. */
+  /** The columns to write for a product, and its event. */
   function buildChange({ row, product, stock }: LockedItem, { at: now }: Cause) {
     const { id } = product;
     const at = computeChangeMoment(now, row.updated_at);

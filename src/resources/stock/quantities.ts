@@ -1,49 +1,48 @@
 /**
- * What orders and adjustments do to the stock of a product or of a variant. Orders reserve; payment deducts what they
- * have reserved, cancellation releases it. Pure.
+ * How orders and adjustments change the stock of a product or variant. Orders reserve; payment deducts the reserved
+ * quantity, and cancellation releases it. Pure.
  */
 import { largestId } from '../../storage/database.ts';
 import { type Stock, setOwed } from '../products/members/stock.ts';
 
-/** A stock of which pieces are counted. */
+/** A tracked stock. */
 export type Counted = Stock & { readonly tracked: true };
 
 export const isCounted = (stock: Stock | null): stock is Counted => stock?.tracked === true;
 
-/** How many pieces are available to be ordered. */
+/** The quantity that can still be ordered. */
 export function countAvailable({ onHand, reserved, backorder }: Counted): number {
   return backorder ? Number.POSITIVE_INFINITY : Math.max(0, onHand - reserved);
 }
 
-/** For an order that has been placed. */
+/** Reserves the quantity of a new order. */
 export const reserve = <S extends Stock>(stock: S, quantity: number): S => ({
   ...stock,
   reserved: stock.reserved + quantity,
 });
 
-/** For an order that has been cancelled. @param quantity what it had reserved */
+/** Releases the quantity that a cancelled order had reserved. */
 export const release = <S extends Stock>(stock: S, quantity: number): S => ({
   ...stock,
   reserved: Math.max(0, stock.reserved - quantity),
 });
 
-/**
- * For an order that has been paid: what was sold beyond what there is, is owed from now on.
- * @param quantity as above
- */
+/** Deducts the quantity that a paid order had reserved; what exceeds the stock is owed from then on. */
 export function deduct(stock: Stock, quantity: number): Stock {
   const missing = stock.tracked ? Math.max(0, quantity - stock.onHand) : 0;
   const after = { ...release(stock, quantity), onHand: Math.max(0, stock.onHand - quantity) };
   return setOwed(after, (stock.owed ?? 0) + missing);
 }
 
-/** Why a change cannot be made: a stable word, and what is wrong. */
+/** Why a change is impossible: a stable code, and a message. */
 export interface Obstacle {
   readonly rule: 'minimum' | 'maximum' | 'reserved';
   readonly message: string;
 }
 
-/** @returns the stock with so many pieces more, those that are owed first, or fewer; or why there cannot be so many */
+/**
+ * @returns the stock after adding or removing pieces, of which owed ones are settled first; or why that is impossible
+ */
 export function adjust(stock: Counted, delta: number): Counted | Obstacle {
   const { onHand, reserved, backorder, owed = 0 } = stock;
   const sent = Math.max(0, Math.min(owed, delta));

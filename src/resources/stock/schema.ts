@@ -1,4 +1,4 @@
-/** THE schema of stock adjustments: how many pieces came or went, and why. */
+/** The schema of stock adjustments: how many pieces came or went, and why. */
 
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
@@ -69,7 +69,7 @@ const adjustment = z
   })
   .meta({ id: 'StockAdjustment' });
 
-/** Without an address of its own. */
+/** Adjustments have no address. */
 const adjustmentHal = buildHalSchema(
   adjustment,
   'StockAdjustmentHal',

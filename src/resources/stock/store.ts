@@ -1,4 +1,4 @@
-/** The queries of stock adjustments: they are written with the quantities they led to, and never changed. */
+/** The queries of stock adjustments. Each records the resulting quantities, and never changes. */
 import { type ColumnType, createBulkInsert } from '../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { createLister } from '../../storage/list/index.ts';
@@ -7,7 +7,6 @@ import type { Row } from '../../storage/tables.ts';
 import type { StockItem } from './locked.ts';
 import type { Adjustment } from './schema.ts';
 
-/** An adjustment as it is stored. */
 export type StoredAdjustment = Row<'stock_adjustments'>;
 
 export type NewAdjustment = Omit<StoredAdjustment, 'id'>;
@@ -25,10 +24,9 @@ const types = {
   actor: 'text',
   created_at: 'double precision',
 } as const satisfies { readonly [Column in keyof NewAdjustment]: ColumnType };
-// Boundary: Object.keys types its result as string[]; the record has these keys and no others.
+// Boundary: Object.keys returns string[]; the record has exactly these keys.
 const columns = Object.keys(types) as readonly (keyof NewAdjustment)[];
 
-/** The representation. */
 export function toAdjustment(row: StoredAdjustment): Adjustment {
   return {
     id: row.id,
@@ -51,7 +49,7 @@ export function createAdjustmentStore(database: Database) {
   return {
     list: createLister<StoredAdjustment>(database, { table: 'stock_adjustments', columns }),
 
-    /** Products and variants by their skus; those that are there. */
+    /** Existing products and variants by sku. */
     async itemsBySku(session: Session, skus: readonly string[]): Promise<ReadonlyMap<string, StockItem>> {
       const items = new Map<string, StockItem>();
       if (skus.length === 0) return items;
@@ -66,7 +64,7 @@ export function createAdjustmentStore(database: Database) {
       return items;
     },
 
-    /** Variants by their ids; those that are there. */
+    /** Existing variants by id. */
     async itemsByVariant(session: Session, variantIds: readonly number[]) {
       if (variantIds.length === 0) return new Map();
       const found = await session.all(variants.where('id', 'in', variantIds).compile());

@@ -1,13 +1,13 @@
-/** THE schema of synonyms: words that a search takes for each other. */
+/** The schema of synonyms: words that searches treat as equal. */
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { commonSorts, listParameters } from '../../http/paginate.ts';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 
-/** Groups at most: all of them are kept in memory. */
+/** The maximum number of groups: all of them are kept in memory. */
 export const synonymsLimit = 5000;
 
-/** Of anything else no search is made. */
+/** Matches text with a letter or digit; searches ignore anything else. */
 const searchable = /[\p{L}\p{N}]/u;
 const word = text(100).refine(value => searchable.test(value), {
   error: 'must have a letter or a digit',
@@ -45,7 +45,7 @@ export const synonymHal = buildHalSchema(
 /** POST and PUT. */
 export const replaceSynonym = z.object({ words }).meta({ id: 'WriteSynonym' });
 
-/** PATCH with application/json: only the fields to change. */
+/** PATCH with application/json: only the fields that change. */
 export const patchSynonym = replaceSynonym.partial().meta({ id: 'PatchSynonym' });
 
 export const synonymPage = buildPageSchemas(synonym, synonymHal, 'synonyms', 'SynonymList');

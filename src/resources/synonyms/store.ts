@@ -1,4 +1,4 @@
-/** The queries of synonyms, and all of them as searches need them. */
+/** The queries of synonyms, and an in-memory index of them for searches. */
 import type { Outbox } from '../../events/outbox.ts';
 import type { Collection } from '../../storage/changes/change.ts';
 import { createFollowedValue } from '../../storage/changes/value.ts';
@@ -10,30 +10,32 @@ import { mapInSlices } from '../../turns/slices.ts';
 import { createDocumentRows, type StoredDocument, toDocumentJson } from '../crud/documents.ts';
 import type { Synonym, SynonymFields } from './schema.ts';
 
-/** What stands for some words: lists of words. */
+/** Alternatives to some words: lists of words. */
 type Others = readonly (readonly string[])[];
 
 export interface Synonyms {
   readonly size: number;
-  /** What stands for these words together. */
+  /** The alternatives to this sequence of words. */
   get(words: readonly string[]): Others;
-  /** What stands for words of which these are other forms. */
+  /** The alternatives to words of which these are inflected forms. */
   getByForms(words: readonly string[]): Others;
 }
 
 export const noSynonyms: Synonyms = { size: 0, get: () => [], getByForms: () => [] };
 
-/** What stands for the same words, at most. */
+/** The maximum number of alternatives to the same words. */
 export const mostSynonyms = 20;
 
 export type SynonymStore = ReturnType<typeof createSynonymStore>;
 
-/** Any change of one ends all that is cached: they are few, and seldom changed. */
+/** A change of any group drops the whole cache: there are few, and they seldom change. */
 export const synonymCollection: Collection = { name: 'synonyms' };
 
 export const toSynonym = (row: StoredDocument): Synonym => parseStored<Synonym>(toDocumentJson(row));
 
-/** Each member of a group with the others of all groups that it is in, as it is written and by its stems: in slices. */
+/**
+ * Maps each member of a group, as written and by its stems, to the other members of all its groups. Works in slices.
+ */
 async function indexByWords(
   groups: readonly StoredDocument[],
   stems: Pick<Stems, 'keysOf'>,
@@ -74,7 +76,7 @@ export function createSynonymStore(database: Database, outbox: Outbox, stems: Pi
 
   return {
     ...rows,
-    /** All of them as they were at the last check for changes. */
+    /** All synonyms as of the last check for changes. */
     current: async () => value.peek() ?? value.current(),
   };
 }

@@ -11,14 +11,14 @@ import * as schema from './schema.ts';
 import { type StoredTodo, type TodoStore, toTodo } from './store.ts';
 
 const path = '/todos';
-/** What all operations have in common. */
+/** The settings that all operations share. */
 const common = { tag: 'Todos', access: allow.everyone(), plainErrors: true } as const;
 
 export function createTodoEndpoints(
   { database, paginator }: Dependencies,
   { todos, users }: { todos: TodoStore; users: UserStore },
 ): Endpoint[] {
-  /** No API key gets here: todos belong to people. */
+  /** API keys are refused: todos belong to users. */
   const requireUserId = (caller: Caller): number => {
     if (caller.kind !== 'user') throw createUnauthorizedError('UNAUTHORIZED');
     return caller.userId;
@@ -76,7 +76,7 @@ export function createTodoEndpoints(
       errors: ['LIMIT_REACHED'],
       async insert(session, { body, caller, cause }) {
         const userId = requireUserId(caller);
-        // The token is good but its user may be gone. Locked, so that two at once are counted one after the other.
+        // The token's user may have been deleted. Locked, so that concurrent requests cannot exceed the limit together.
         if ((await users.lock(session, userId)) === undefined) throw createUnauthorizedError('UNAUTHORIZED');
         if ((await todos.count(session, userId)) >= schema.todosLimit) {
           throw new HttpError('LIMIT_REACHED', {

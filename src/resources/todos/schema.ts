@@ -1,8 +1,8 @@
-/** THE schema of todos, with envelopes of their own: `{data, total}` for the list, `{data}` for one. */
+/** The schema of todos, with their own envelopes: `{data, total}` for the list, `{data}` for one. */
 import { z } from 'zod';
 import { identifier, text, timestamp } from '../../http/schema.ts';
 
-/** Todos of one user at most: the list is given as a whole. */
+/** The maximum number of todos of a user: the list has no pages. */
 export const todosLimit = 1000;
 
 const title = text(500)
@@ -11,7 +11,7 @@ const title = text(500)
 
 const falseWords = ['', '0', 'false'];
 
-/** Any JSON value as a boolean: true when it says something, false for null, 0, "", "0" and "false". */
+/** Converts any JSON value to a boolean: false for null, 0, "", "0" and "false", otherwise true. */
 const done = z
   .unknown()
   .transform(value =>
@@ -38,7 +38,7 @@ export const oneTodo = z.object({ data: todo }).meta({ id: 'TodoEnvelope' });
 
 export const createTodo = z.object({ title }).meta({ id: 'CreateTodo' });
 
-/** PUT: without `done` it is not done. */
+/** PUT: an omitted `done` is false. */
 export const replaceTodo = z
   .object({ title, done: done.optional() })
   .transform(input => ({ title: input.title, done: input.done ?? false }))

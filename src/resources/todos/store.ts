@@ -1,4 +1,6 @@
-/** The queries of todos: each names the user whose they are, so that none shows another's. */
+/**
+ * The queries of todos. Finding or listing them requires the id of their user, so that no user sees those of another.
+ */
 import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { computeChangeMoment, toIsoDate } from '../../storage/moments.ts';
@@ -27,7 +29,7 @@ export function createTodoStore(database: Database) {
   const keepOwned = (userId: number, row: StoredTodo | undefined) =>
     row?.user_id === userId ? row : undefined;
   return {
-    /** In the order they were made. */
+    /** In order of creation. */
     list(session: Session, userId: number, done: boolean | undefined): Promise<StoredTodo[]> {
       const all = build.selectFrom('todos').selectAll().where('user_id', '=', userId).orderBy('id');
       return session.all((done === undefined ? all : all.where('done', '=', done ? 1 : 0)).compile());
@@ -39,7 +41,7 @@ export function createTodoStore(database: Database) {
     },
     find: async (session: Session, userId: number, id: number) =>
       keepOwned(userId, await rows.find(session, id)),
-    /** The same, keeping others from changing it until the transaction ends. */
+    /** Finds a todo and locks it until the transaction ends. */
     lock: async (session: Session, userId: number, id: number) =>
       keepOwned(userId, await rows.lock(session, id)),
     async insert(session: Transaction, userId: number, title: string, now: number): Promise<StoredTodo> {

@@ -1,6 +1,6 @@
 /**
- * The queries of the tokens for one address of one user: to confirm a requested one, or to restore one that
- * was given up. Made and kept like those of mail-tokens.ts; each names the address it was sent to.
+ * The queries of tokens for one address of a user: to confirm a requested address, or to restore a former one. They are
+ * created and stored like those of mail-tokens.ts; each has the address it was sent to.
  */
 
 import { sql } from 'kysely';
@@ -14,7 +14,7 @@ type AddressPurpose = AddressTokensTable['purpose'];
 interface AddressToken {
   readonly user_id: number;
   readonly email: string;
-  /** The user's version when it was made: says which of two was made first. */
+  /** The user's version when the token was created: shows which of two tokens is older. */
   readonly user_version: number;
 }
 
@@ -30,7 +30,7 @@ export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'
   return {
     /**
      * @param lifetime milliseconds
-     * @returns the token, which is not kept
+     * @returns the token, which is not stored
      */
     async issue(
       session: Session,
@@ -45,7 +45,7 @@ export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'
       await session.run(build.insertInto('address_tokens').values(row).compile());
       return token;
     },
-    /** What a token is for; undefined when it was never issued, has been used or has expired. */
+    /** The data of a token; undefined if it was never issued, was used or has expired. */
     find(session: Session, token: string, purpose: AddressPurpose, now: number) {
       const query = build
         .selectFrom('address_tokens')
@@ -55,12 +55,12 @@ export function createAddressTokens(database: Pick<Database, 'build' | 'dialect'
         .where('expires_at', '>', now);
       return session.first(query.compile());
     },
-    /** Uses a token up. @returns whether it could still be used */
+    /** Consumes a token. @returns whether it could still be used */
     async use(session: Session, token: string): Promise<boolean> {
       const query = build.deleteFrom('address_tokens').where('token_hash', '=', hashSecret(token));
       return (await session.run(query.compile())) > 0;
     },
-    /** Withdraws the user's tokens that were made after this version: all when it is 0. */
+    /** Withdraws the user's tokens that were created after this version; all of them if it is 0. */
     async withdraw(session: Session, userId: number, afterVersion: number): Promise<void> {
       const query = build
         .deleteFrom('address_tokens')

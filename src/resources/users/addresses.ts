@@ -1,8 +1,8 @@
 /**
- * How a user comes to another e-mail address (docs/decisions/0020). Users request one with their password, and it
- * counts once the token of a mail to it has confirmed it; whether it is taken is not shown. Administrators and API
- * keys set one at once. Either way the sessions end, and the former address is notified; unless an administrator has
- * decided, one that was confirmed gets a way back.
+ * Changes of a user's e-mail address (docs/decisions/0020). Users request a new address with their password; it takes
+ * effect once confirmed with the token of a mail to it. Responses do not reveal whether it is taken. Administrators and
+ * API keys set an address at once. In both cases, the sessions end and the former address is notified. If it was
+ * confirmed, that mail has a link to restore it, unless an administrator made the change.
  */
 import type { Cause } from '../../events/outbox.ts';
 import type { Caller } from '../../http/access.ts';
@@ -28,14 +28,14 @@ export type Addresses = ReturnType<typeof createUserAddresses>;
 export function createUserAddresses(stores: AddressStores) {
   const { users, sessions, mailTokens, addressTokens, mailTemplates, knownAddresses } = stores;
 
-  /** Ends what the address before has given: sessions, and the tokens of mails to it. */
+  /** Ends what was obtained through the former address: sessions, and tokens mailed to it. */
   async function leave(session: Transaction, { id }: StoredUser, at: number): Promise<void> {
     await sessions.removeAllOf(session, id, at);
     await mailTokens.withdraw(session, id);
     await knownAddresses.forget(session, id);
   }
 
-  /** Notifies an address that it is not used any more; one that was never confirmed may be a stranger's. */
+  /** Notifies the former address. One that was never confirmed may be a stranger's, and gets no link to restore it. */
   async function notify(
     session: Transaction,
     before: StoredUser,
@@ -47,17 +47,17 @@ export function createUserAddresses(stores: AddressStores) {
   }
 
   return {
-    /** Sends a mail to the address that a user waits for, to be confirmed. @param user with `pending_email` */
+    /** Sends a confirmation mail to the requested address. @param user with `pending_email` */
     async request(session: Transaction, user: StoredUser, cause: Cause): Promise<void> {
       const taken = await users.findByEmail(session, user.pending_email ?? '');
       await mailTemplates.confirmAddress(session, user, taken !== undefined, cause);
     },
 
-    /** Does what follows from an address that another than the user has set. @param by who has */
+    /** Ends sessions and sends mails after an administrator or key has set an address. @param by who set it */
     async replaced(session: Transaction, before: StoredUser, after: StoredUser, by: Caller, cause: Cause) {
       await leave(session, before, cause.at);
       if (by.kind === 'user') {
-        // An administrator may take an address away for good: no earlier mail leads back either.
+        // An administrator may remove an address for good: links in earlier mails must not restore it either.
         await addressTokens.withdraw(session, before.id, 0);
         await mailTemplates.addressChanged(session, before, cause);
       } else {
@@ -71,13 +71,13 @@ export function createUserAddresses(stores: AddressStores) {
     },
 
     /**
-     * Moves a user, who is locked, to the address that a token confirms.
-     * @returns the user afterwards; undefined when the token confirms no address that this user waits for
-     * @throws StorageError `unique` for `email` when the address is another user's
+     * Moves a locked user to the address that a token confirms.
+     * @returns the user afterwards; undefined if the token does not confirm the pending address of this user
+     * @throws StorageError `unique` for `email` if the address belongs to another user
      */
     async confirm(session: Transaction, before: StoredUser, token: string, cause: Cause) {
       const found = await addressTokens.find(session, token, 'confirmation', cause.at);
-      // A later request for another address, or another password, has made it void.
+      // A later request for another address, or a new password, has invalidated the token.
       const isAwaited =
         before.pending_email !== null &&
         found?.user_id === before.id &&
@@ -90,9 +90,9 @@ export function createUserAddresses(stores: AddressStores) {
     },
 
     /**
-     * Moves a user, who is locked, back to the address that a token was sent to, with another password.
-     * @returns the user afterwards; undefined when the token restores no address of this user
-     * @throws StorageError `unique` for `email` when the address is another user's by now
+     * Moves a locked user back to the address that a token was sent to, and sets a new password.
+     * @returns the user afterwards; undefined if the token does not restore an address of this user
+     * @throws StorageError `unique` for `email` if the address now belongs to another user
      */
     async restore(
       session: Transaction,
@@ -106,7 +106,7 @@ export function createUserAddresses(stores: AddressStores) {
       const moved = await users.moveTo(session, before, found.email, cause);
       const after = await users.setPassword(session, moved, passwordHash, cause);
       await leave(session, before, cause.at);
-      // What was given up since then may have been a thief's; the ways back to earlier addresses stay.
+      // Addresses used since then may be a thief's; tokens for earlier addresses stay valid.
       await addressTokens.withdraw(session, before.id, found.user_version);
       if (toEmailKey(before.email) !== toEmailKey(after.email))
         await mailTemplates.addressChanged(session, before, cause);

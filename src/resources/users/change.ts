@@ -1,4 +1,4 @@
-/** The one way to change a user over HTTP, by PUT and by PATCH. */
+/** Changes a user over HTTP, for both PUT and PATCH. */
 import { type Caller, createOutdatedTokenError } from '../../http/access.ts';
 import type { HandlerContext } from '../../http/endpoint.ts';
 import { createFieldError } from '../../http/errors.ts';
@@ -27,7 +27,7 @@ type Changing = RequestContext &
     'precondition' | 'cause' | 'write' | 'showQuota' | 'address'
   >;
 
-/** Reads what the links of a representation depend on. */
+/** Reads the data that the links of a representation depend on. */
 export async function readView(
   session: Session,
   users: UserStore,
@@ -37,7 +37,7 @@ export async function readView(
   return { caller, url, mediaType, administrators };
 }
 
-/** Locks all administrators. @throws HttpError 401 when the caller is not one any more */
+/** Locks all administrators. @throws HttpError 401 if the caller is no longer one */
 export async function lockAdministrators(
   session: Session,
   users: UserStore,
@@ -45,12 +45,14 @@ export async function lockAdministrators(
 ): Promise<number[]> {
   if (caller.kind !== 'user' || caller.role !== 'admin') return [];
   const administrators = await users.lockAdministrators(session);
-  // They were locked after the caller was confirmed: another administrator may have been faster.
+  // The lock came after the caller was confirmed: another administrator may have changed the role in between.
   if (!administrators.includes(caller.userId)) throw createOutdatedTokenError();
   return administrators;
 }
 
-/** @returns a function that changes the user of an id to what `fieldsOf` makes of the user as it is */
+/**
+ * @returns a function that sets the fields of a user to the result of `fieldsOf`, which is called with the current user
+ */
 export function createUserChange(database: Pick<Database, 'read'>, stores: ChangeStores) {
   const { users, sessions, addresses, proof } = stores;
   const hasNewEmail = (email: string, fields: schema.ChangedFields) =>
@@ -58,10 +60,10 @@ export function createUserChange(database: Pick<Database, 'read'>, stores: Chang
   const isOwner = (caller: Caller, id: number) => caller.kind === 'user' && caller.userId === id;
 
   /**
-   * Requires the password of users who change their own address: an access token alone, which may be stolen, is not
-   * enough to take an account over.
-   * @returns the hash that the password was compared with; undefined when none was needed
-   * @throws HttpError 400 without a password, 403 for a wrong one, and what the change itself would throw
+   * Requires the password from users who change their own address: a stolen access token must not be enough to take
+   * over an account.
+   * @returns the hash that the password was compared with; undefined if none was required
+   * @throws HttpError 400 without a password, 403 for a wrong one, and the errors of the change itself
    */
   async function requirePassword(
     id: number,
@@ -96,7 +98,7 @@ export function createUserChange(database: Pick<Database, 'read'>, stores: Chang
       if (refused !== undefined) throw refused;
       const cause = context.cause();
       const isPending = isOwner(caller, id) && hasNewEmail(before.email, fields);
-      // Another password meanwhile: what was compared is not the current one any more.
+      // The password changed in between: the one that was compared is no longer current.
       if (isPending && provenHash !== before.password_hash) throw createWrongPasswordError();
       const set = isPending ? { ...fields, email: before.email, pendingEmail: fields.email } : fields;
       const after = await users.update(session, before, set, cause);

@@ -1,4 +1,4 @@
-/** Deleting accounts: by administrators and API keys, and by their owners, who prove with the password that they are. */
+/** Deletes accounts: for administrators and API keys, and for their owners, who must send the current password. */
 import type { Cause } from '../../events/outbox.ts';
 import { allow, createUnauthorizedError } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
@@ -30,7 +30,7 @@ export function createDeletionEndpoints(
   { users, mailTemplates, proof, reviews, comments }: DeletionOptions,
 ): Endpoint[] {
   async function remove(session: Transaction, user: StoredUser, cause: Cause) {
-    // Before the database deletes them with the account: each has its event, and ratings follow.
+    // Before the cascade of the database would delete them: each needs an event, and ratings must be updated.
     await reviews.removeAllOf(session, user.id, cause);
     await comments.removeAll(session, { column: 'user_id', value: user.id }, cause);
     await users.remove(session, user, cause);
@@ -87,7 +87,7 @@ export function createDeletionEndpoints(
           const administrators = await lockAdministrators(session, users, caller);
           const before = await users.lock(session, user.id);
           if (before === undefined) throw createUnauthorizedError('UNAUTHORIZED');
-          // Changed meanwhile: what was compared is not the current password any more.
+          // The password was changed in the meantime, so the one that was compared is no longer current.
           if (before.password_hash !== user.password_hash) throw createWrongPasswordError();
           if (leavesNoAdministrator(before, null, administrators)) throw new HttpError('LAST_ADMINISTRATOR');
           await mailTemplates.accountDeleted(session, before, cause());

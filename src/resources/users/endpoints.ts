@@ -23,7 +23,7 @@ export interface UserOptions extends ChangeStores {
 const tag = 'Users';
 const path = '/users';
 const readOnly = ['id', 'version', 'pendingEmail', 'verifiedAt', 'createdAt', 'updatedAt'];
-/** The first administrator’s own address, which needs no password to stay what it is. */
+/** The first administrator’s own address: keeping it requires no password. */
 const replacement = { name: 'Ada Winter', email: 'admin@catalog.example', role: 'admin', tags: [] };
 const buildUserResponse = (description: string) => ({
   description,
@@ -67,7 +67,7 @@ export function createUserEndpoints({ database, paginator }: Dependencies, optio
       async handle(context) {
         const { body, caller, write, cause } = context;
         const { name, email, role, tags, password } = body;
-        // Slow on purpose, so done before the transaction.
+        // Hashing is slow on purpose, so it precedes the transaction.
         const passwordHash = password == null ? null : await hashPassword(password);
         return write(async session => {
           const fields = { name, email, role: role ?? 'user', tags: tags ?? [] } as const;
@@ -75,7 +75,7 @@ export function createUserEndpoints({ database, paginator }: Dependencies, optio
           requireCreation(caller, fields.role);
           const now = cause();
           const row = await users.insert(session, { ...fields, passwordHash, verifiedAt: null }, now);
-          // Requested is what is still missing: the password, or proof that the address is the user's.
+          // The mail requests what is missing: a password, or proof that the address is the user's.
           await (row.password_hash === null ? mailTemplates.invite : mailTemplates.verify)(session, row, now);
           return presenter.created(await readView(session, users, context), row);
         });
@@ -145,7 +145,7 @@ export function createUserEndpoints({ database, paginator }: Dependencies, optio
       async handle(context) {
         const { caller } = context;
         const row = caller.kind === 'user' ? await users.find(database.read, caller.userId) : undefined;
-        // The token is good but its user is gone.
+        // The token is valid but its user has been deleted.
         if (row === undefined) throw createUnauthorizedError('UNAUTHORIZED');
         return presenter.shown(await readView(database.read, users, context), row);
       },

@@ -1,4 +1,4 @@
-/** Mails to users: each is queued by the transaction that makes it necessary, with the token it carries. */
+/** Mails to users: each is queued, with its token, by the transaction that requires it. */
 
 import type { Config } from '../../config.ts';
 import type { Cause } from '../../events/outbox.ts';
@@ -14,7 +14,7 @@ import type { UserRow } from './store.ts';
 
 const week = 7 * dayMs;
 
-/** @returns why the mail is not sent, if so */
+/** @returns the reason if the mail is not sent */
 type Send = (session: Session, user: UserRow, cause: Cause) => Promise<MailRefusal | undefined>;
 
 export type MailTemplates = ReturnType<typeof createMailTemplates>;
@@ -27,7 +27,7 @@ export function createMailTemplates(
   addressTokens: AddressTokens,
 ) {
   const shop = config.BASE_URL === undefined ? 'Catalog' : new URL(config.BASE_URL).host;
-  // Never the address that a request was sent to: the sender would choose where the link in the mail leads.
+  // Never the address of the request: its sender could then choose where the link in the mail leads.
   const toPage = (path: string) => `${config.BASE_URL ?? `http://localhost:${port()}`}/${path}`;
   const toPasswordPage = () => config.PASSWORD_RESET_URL ?? toPage('password-reset');
   const toVerifyPage = () => config.VERIFY_URL ?? toPage('verify');
@@ -35,7 +35,7 @@ export function createMailTemplates(
   const send = (session: Session, user: UserRow, text: MailText, cause: Cause) => {
     const to = { name: findName(user) ?? '', address: user.email };
     const isConfirmed = user.verified_at !== null;
-    // To others than themselves only administrators and keys write.
+    // Only administrators and keys send mails to other users.
     const isByStaff = cause.actor !== `user:${user.id}`;
     return mails.add(session, { to, attachments: [], ...text, isConfirmed, isByStaff }, cause);
   };
@@ -56,16 +56,16 @@ export function createMailTemplates(
   return {
     /** A link to set the first password. */
     invite: createLinkSender(texts.composeInvitationMail, toPasswordPage, 'password', week),
-    /** A link to set a forgotten password again. */
+    /** A link to replace a forgotten password. */
     resetPassword: createLinkSender(texts.composePasswordResetMail, toPasswordPage, 'password', hourMs),
     /** A link that proves that the address is the user's. */
     verify: createLinkSender(texts.composeVerificationMail, toVerifyPage, 'verification', week),
-    /** @param user as it was, with the address that is not used any more */
+    /** @param user before the change, with the former address */
     addressChanged: (session: Session, user: UserRow, cause: Cause) =>
       send(session, user, texts.composeAddressChangedMail({ shop, name: findName(user) }), cause),
     accountDeleted: (session: Session, user: UserRow, cause: Cause) =>
       send(session, user, texts.composeAccountDeletedMail({ shop, name: findName(user) }), cause),
-    /** The same with a link back. @param user with the version after the change */
+    /** The same with a link to restore the address. @param user with the version after the change */
     async addressChangedWithWayBack(
       session: Session,
       { id, name, email, version }: UserRow,
@@ -79,12 +79,12 @@ export function createMailTemplates(
         link: linkTo(toPage('restore-address'), token),
       });
       const mail = { to: { name, address: email }, attachments: [], ...text, isConfirmed: true };
-      // Beyond any limit: a thief would use it up before.
+      // Not subject to limits, which a thief could exhaust beforehand.
       return mails.add(session, { ...mail, isUnlimited: true }, cause);
     },
     /**
-     * To the address that a user waits for: a link that confirms it, or, where it is taken, that it is. Both are the
-     * same work, so that how long it takes says nothing.
+     * Sends a link that confirms the requested address or, if the address is taken, a mail that says so. Both take the
+     * same work, so that the response time reveals nothing.
      * @param user with `pending_email`
      */
     async confirmAddress(
@@ -104,7 +104,9 @@ export function createMailTemplates(
   };
 }
 
-/** The name to greet with. Users choose their names, and may claim the address of a stranger. */
+/**
+ * The name for the greeting, if the address is verified: users choose their names, and may claim a stranger's address.
+ */
 const findName = ({ name, verified_at }: UserRow) => (verified_at === null ? undefined : name);
 
 function linkTo(page: string, token: string): string {

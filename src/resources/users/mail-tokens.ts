@@ -1,6 +1,6 @@
 /**
- * The queries of the tokens that are sent by mail. A token is 256 random bits, used once, and kept as its
- * hash; so many bits need no slow hash.
+ * The queries of mailed tokens. A token is 256 random bits, used once and stored as a hash; so many bits need no slow
+ * hash.
  */
 
 import { sql } from 'kysely';
@@ -27,12 +27,12 @@ export function createMailTokens(database: Pick<Database, 'build' | 'dialect'>) 
   }
   return {
     /**
-     * Issues a token and withdraws the user's others for this purpose, unless the mail with it is refused: then the token
-     * that an earlier mail has brought still counts. One that is valid for longer stays as well: anyone may request a link
-     * for a forgotten password, and it must not end an invitation.
+     * Issues a token and withdraws the user's others for this purpose. If the mail is refused, tokens of earlier mails
+     * stay valid. So do tokens with a later expiry: anyone may request a link for a forgotten password, and it must not
+     * end an invitation.
      * @param lifetime milliseconds
-     * @param send queues the mail with the token, which is not kept; gives why it is not sent, if so
-     * @returns what `send` gives
+     * @param send queues the mail with the token, which is not stored; returns the reason if the mail is not sent
+     * @returns the result of `send`
      */
     async issue<Refusal>(
       session: Session,
@@ -63,9 +63,9 @@ export function createMailTokens(database: Pick<Database, 'build' | 'dialect'>) 
       await session.run(build.insertInto('user_tokens').values(row).compile());
       return undefined;
     },
-    /** Whose token this is; undefined when it was never issued, has been used or has expired. */
+    /** The owner of a token; undefined if it was never issued, was used or has expired. */
     async ownerOf(session: Session, token: string, purpose: Purpose, now: number) {
-      // The hash is looked up, so how long the comparison takes says nothing about the token.
+      // The lookup is by hash, so the time of the comparison reveals nothing about the token.
       const query = build
         .selectFrom('user_tokens')
         .select('user_id')
@@ -74,13 +74,13 @@ export function createMailTokens(database: Pick<Database, 'build' | 'dialect'>) 
         .where('expires_at', '>', now);
       return (await session.first(query.compile()))?.user_id;
     },
-    /** Uses a token up. @returns whether it could still be used */
+    /** Consumes a token. @returns whether it could still be used */
     async use(session: Session, token: string): Promise<boolean> {
       const query = build.deleteFrom('user_tokens').where('token_hash', '=', hashSecret(token));
       return (await session.run(query.compile())) > 0;
     },
     withdraw,
-    /** Forgets some tokens that have expired; gives how many: see `removeInParts`. */
+    /** Deletes some tokens that have expired; returns how many (see `removeInParts`). */
     sweep: (session: Session, now: number) => session.run(expired({ now })),
   };
 }

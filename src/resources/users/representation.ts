@@ -1,4 +1,4 @@
-/** A user as the caller sees them: plain JSON, or HAL with the links that lead somewhere for them. */
+/** The representation of a user: plain JSON, or HAL with the links that the caller may follow. */
 import { admins, roles } from '../../http/access.ts';
 import type { Links } from '../../http/hal/index.ts';
 import { may, type RequestContext } from '../context.ts';
@@ -7,7 +7,7 @@ import { findRefusal } from './rules.ts';
 import { toUser, type UserRow } from './store.ts';
 
 export interface View extends RequestContext {
-  /** All there are; needed for HAL only. */
+  /** The ids of all administrators; needed only for HAL. */
   readonly administrators: readonly number[];
 }
 

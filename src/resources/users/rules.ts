@@ -1,7 +1,7 @@
 /**
- * Who may change whom (docs/decisions/0010). Administrators may change every user, but never the last of them;
- * others themselves, but not their role; API keys only accounts of the role `user`, so that a key is no way to
- * become a user with more rights.
+ * Who may change which users (docs/decisions/0010). Administrators may change all users, but at least one must remain.
+ * Others may change themselves, except their role. API keys may change only users with the role `user`, so that a key
+ * cannot be used to gain more rights.
  */
 import { admins, type Caller, createOutdatedTokenError, createUnauthorizedError } from '../../http/access.ts';
 import { buildErrorDetail, createNotFoundError, HttpError } from '../../http/errors.ts';
@@ -9,8 +9,8 @@ import { may } from '../context.ts';
 import type { StoredUser, UserRow } from './store.ts';
 
 /**
- * The user, for a caller who may see it. Other accounts are 404; the caller's own, if it has been deleted, leaves
- * no user whom the token stands for.
+ * The user, for a caller who may see it. Other accounts are 404; if the caller's own account has been deleted, the
+ * token is no longer valid.
  * @throws HttpError 401, 404
  */
 export function requireVisible(row: StoredUser | undefined, id: number, caller: Caller): StoredUser {
@@ -19,7 +19,7 @@ export function requireVisible(row: StoredUser | undefined, id: number, caller: 
   throw createNotFoundError('user', id);
 }
 
-/** Whether a change would leave the service without an administrator. @param role null when the user goes */
+/** Whether a change would leave the service without an administrator. @param role null if the user is deleted */
 export function leavesNoAdministrator(
   { id, role: before }: Pick<UserRow, 'id' | 'role'>,
   role: string | null,
@@ -29,10 +29,9 @@ export function leavesNoAdministrator(
 }
 
 /**
- * Why the caller may not make this change; undefined when nothing stands against it. The caller is known to see
- * the user.
- * @param role the user's role afterwards; null when the user goes
- * @param administrators those there are now
+ * Why the caller may not make this change; undefined if allowed. The caller must be allowed to see the user.
+ * @param role the user's role afterwards; null if the user is deleted
+ * @param administrators the current ones
  */
 export function findRefusal(
   caller: Caller,
@@ -53,15 +52,15 @@ export function findRefusal(
   return administrators.includes(caller.userId) ? undefined : createOutdatedTokenError();
 }
 
-/** @throws HttpError 403 when the caller may not make a user of this role */
+/** @throws HttpError 403 if the caller may not create a user with this role */
 export function requireCreation(caller: Caller, role: string): void {
   if (caller.kind === 'key' && role !== 'user')
     throw createForbiddenError('An API key may make users of the role user only.');
 }
 
 /**
- * 400: the same for a token that is wrong, was used and has expired.
- * @param advice where a password reset does not help
+ * The error 400, the same for a token that is wrong, used or expired.
+ * @param advice for tokens that a password reset cannot replace
  */
 export const createInvalidTokenError = (advice?: string) =>
   new HttpError('INVALID_TOKEN', {

@@ -1,13 +1,13 @@
-/** THE schema of users. */
+/** The schema of users. */
 import { z } from 'zod';
 import { roles } from '../../http/access.ts';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
 import { listParameters } from '../../http/paginate.ts';
 import { identifier, oneOf, prose, text, timestamp } from '../../http/schema.ts';
 
-/** Its length first: to find out that a long text is not an address takes long, and much memory. */
+/** Checks the length first: matching a long text against the address pattern takes much time and memory. */
 export const email = z.string().max(254, { abort: true }).check(z.email('must be an e-mail address'));
-/** 10 characters or more; the upper limit keeps hashing from being a way to keep the service busy. */
+/** At least 10 characters; the upper limit keeps hashing from being abused to overload the service. */
 export const newPassword = z.string().min(10).max(200);
 
 const name = text(200);
@@ -71,23 +71,23 @@ const currentPassword = z
   .meta({ format: 'password' });
 const complete = z.object({ name, email, role, tags: tags.nullish(), currentPassword });
 
-/** PUT: tags that are left out become none. */
+/** PUT: omitted tags become none. */
 export const replaceUser = complete
   .transform(input => ({
     name: input.name,
     email: input.email,
     role: input.role,
     tags: input.tags ?? [],
-    // An empty one counts as none.
+    // An empty password counts as absent.
     currentPassword: input.currentPassword || undefined,
   }))
   .meta({ id: 'ReplaceUser' });
 
-/** PATCH with application/json: only the fields to change. */
+/** PATCH with application/json: only the fields that change. */
 export const patchUser = complete.partial().meta({ id: 'PatchUser' });
 
 export const mailTokenExample = 'mK3v0c5zq1hXbGdsWzEsMjAsMjBdmK3v0c5zq1hXbGd';
-/** A token as it stands in the link of a mail. */
+/** The token in the link of a mail. */
 export const mailToken = z
   .string()
   .min(1)
@@ -106,7 +106,7 @@ const links = buildLinksSchema(['self'], ['orders', 'edit', 'delete', 'passwordR
 export const userHal = buildHalSchema(user, 'UserHal', links);
 export const userPage = buildPageSchemas(user, userHal, 'users', 'UserList');
 
-/** Public names of the sorts → columns. */
+/** Public sort keys → columns. */
 export const sortColumns = { id: 'id', name: 'name', email: 'email', createdAt: 'created_at' } as const;
 
 export const listUsers = z.object({
@@ -121,7 +121,7 @@ export const listUsers = z.object({
 });
 
 export type User = z.output<typeof user>;
-/** What a change is to set, complete, and the password that some changes need. */
+/** The complete fields of a change, and the password that some changes require. */
 export type ChangedFields = z.output<typeof replaceUser>;
-/** What a write sets: every change ends in one of these. */
+/** The complete fields that a write sets. */
 export type UserFields = Omit<ChangedFields, 'currentPassword'>;

@@ -1,4 +1,4 @@
-/** The queries of users. Every change is written down as an event; no event holds a password or its hash. */
+/** The queries of users. Every change records an event; no event holds a password or its hash. */
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import type { Role } from '../../http/access.ts';
 import { parseStored } from '../../storage/damage.ts';
@@ -13,9 +13,9 @@ import { createEndedSessions, type EndedSessions } from '../auth/ended-sessions.
 import { toUserText } from '../search/texts.ts';
 import type { User, UserFields } from './schema.ts';
 
-/** `email_key` is what makes the address unique; without a password hash the user has yet to set a password. */
+/** `email_key` makes the address unique; a user without a password hash has yet to set a password. */
 export type StoredUser = Row<'users'>;
-/** A user as lists read it: without the hash of the password. */
+/** A user in lists: without the password hash. */
 export type UserRow = Omit<StoredUser, 'email_key' | 'password_hash' | 'session_generation'>;
 
 interface NewUser {
@@ -28,13 +28,13 @@ interface NewUser {
 }
 
 interface SetFields extends UserFields {
-  /** A requested address; the pending one stays when this is left out. */
+  /** A requested address; if omitted, the pending one stays. */
   readonly pendingEmail?: string | null;
 }
 
 export type UserStore = ReturnType<typeof createUserStore>;
 
-/** What makes two addresses the same. */
+/** Two addresses with the same key are the same. */
 export const toEmailKey = (email: string) => email.trim().toLowerCase();
 
 export function toUser(row: UserRow): User {
@@ -42,7 +42,7 @@ export function toUser(row: UserRow): User {
     id: row.id,
     name: row.name,
     email: row.email,
-    // Boundary: the table's own check allows nothing else.
+    // Boundary: a check constraint of the table allows only these values.
     role: row.role as Role,
     tags: parseStored(row.tags),
     version: row.version,
@@ -61,7 +61,7 @@ type Changes = Partial<
   Omit<StoredUser, 'session_generation' | 'id' | 'email_key' | 'version' | 'created_at' | 'updated_at'>
 >;
 
-/** @param ended what this process verifies access tokens with, where it verifies any */
+/** @param ended the ended sessions that this process verifies access tokens against, if it verifies any */
 export function createUserStore(
   database: Database,
   outbox: Outbox,
@@ -107,23 +107,23 @@ export function createUserStore(
 
   return {
     find: rows.find,
-    /** The same, keeping others from changing it until the transaction ends. */
+    /** Finds a user and locks the row until the transaction ends. */
     lock: rows.lock,
-    /** The same, keeping it from being changed or deleted until the transaction ends, while others may keep it too. */
+    /** Finds a user and prevents changes until the transaction ends; other transactions may do the same. */
     keep: rows.keep,
     findByEmail: (session: Session, email: string) => session.first(byEmail({ key: toEmailKey(email) })),
     /** The ids of all administrators. */
     administrators: (session: Session) => readIds(session, administrators),
     /**
-     * The same, keeping others from changing them until the transaction ends. Anyone who means to lock another user
-     * as well locks the administrators first, so that no two transactions deadlock.
+     * The ids of all administrators, locked until the transaction ends. A transaction that also locks another user must
+     * lock the administrators first, so that no two transactions deadlock.
      */
     lockAdministrators: (session: Session) => readIds(session, administrators.modifyEnd(dialect.forUpdate)),
     count: rows.count,
     all: rows.all,
     list: createLister<UserRow>(database, { table: 'users', columns }),
 
-    /** @throws StorageError `unique` for `email` when the address is taken, in whatever case */
+    /** @throws StorageError `unique` for `email` if the address is taken, ignoring case */
     async insert(session: Transaction, user: NewUser, cause: Cause): Promise<StoredUser> {
       const values = {
         name: user.name,
@@ -147,8 +147,8 @@ export function createUserStore(
     },
 
     /**
-     * Writes new fields over a user that is locked. Another address has yet to be verified.
-     * @throws StorageError `unique` for `email` when the address is taken
+     * Writes new fields to a locked user. A new address is unverified.
+     * @throws StorageError `unique` for `email` if the address is taken
      */
     update(
       session: Transaction,
@@ -164,15 +164,15 @@ export function createUserStore(
       return change(session, before, changes, 'updated', cause);
     },
     /**
-     * Moves a user that is locked to an address that is known to be the user's.
-     * @throws StorageError `unique` for `email` when the address is taken
+     * Moves a locked user to an address that is known to be the user's.
+     * @throws StorageError `unique` for `email` if the address is taken
      */
     moveTo: (session: Transaction, before: StoredUser, email: string, cause: Cause) =>
       change(session, before, { email, verified_at: cause.at, pending_email: null }, 'updated', cause),
-    /** Also ends the wait for another address: its requester had the password before. */
+    /** Also drops the pending address, which was requested with the former password. */
     setPassword: (session: Transaction, before: StoredUser, password_hash: string, cause: Cause) =>
       change(session, before, { password_hash, pending_email: null }, 'password_changed', cause),
-    /** Notes that the address is the user's. */
+    /** Marks the address as verified. */
     verify: (session: Transaction, before: StoredUser, cause: Cause) =>
       change(session, before, { verified_at: cause.at }, 'verified', cause),
     /** Also ends the sessions and access tokens of the user. */
@@ -186,7 +186,7 @@ export function createUserStore(
   };
 }
 
-/** The column that makes addresses unique is not one that callers know. */
+/** Replaces the column `email_key` in errors with `email`, the name that callers know. */
 async function nameEmailInError<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -1,4 +1,4 @@
-/** Proving that an e-mail address is the user's, with the token of a mail that was sent to it. */
+/** Proof that an e-mail address is the user's, with the token of a mail sent to it. */
 import { admins, allow, type Caller } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { createFieldError } from '../../http/errors.ts';
@@ -32,7 +32,7 @@ const example = { token: schema.mailTokenExample };
 const setAgain = 'Set the e-mail address again for a new mail to it.';
 const askForHelp = 'An administrator can restore the address.';
 
-/** An administrator or API key vouches for an address; a user has to show the token. */
+/** Administrators and API keys may confirm an address without a token; users must send it. */
 const vouches = (caller: Caller) => may(caller, admins, undefined);
 
 export function createVerificationEndpoints(
@@ -108,7 +108,7 @@ export function createVerificationEndpoints(
               if (moved === undefined) throw createInvalidTokenError();
               return replySecret(200, { verifiedAt: toUser(moved).verifiedAt });
             }
-            // Read again: another request may have used it while this one waited for the user.
+            // Checked again: another request may have used the token while this one waited for the user.
             if (!(await mailTokens.use(session, token))) throw createInvalidTokenError();
             const after = before.verified_at === null ? await users.verify(session, before, cause()) : before;
             return replySecret(200, { verifiedAt: toUser(after).verifiedAt });
@@ -137,7 +137,7 @@ export function createVerificationEndpoints(
         return guards.token({ showQuota, address }, token, async () => {
           const find = (session: Session) => addressTokens.find(session, token, 'restoration', clock.now());
           if ((await find(database.read)) === undefined) throw createInvalidTokenError(askForHelp);
-          // Slow on purpose, so done before the transaction.
+          // Hashing is slow on purpose, so it precedes the transaction.
           const passwordHash = await hashPassword(password);
           return write(async session => {
             const given = await find(session);

@@ -29,7 +29,7 @@ const tag = 'Variants';
 const path = '/products/{id}/variants';
 const ofOne = z.object({ id: identifier(), variantId: identifier() });
 
-/** A variant whose product is locked as well. */
+/** A locked variant, with its locked product. */
 type LockedVariant = StoredVariant & { readonly product: LockedProduct };
 
 export function createVariantEndpoints(
@@ -46,7 +46,7 @@ export function createVariantEndpoints(
     changedAt: row => row.updated_at,
   });
   const rows: Rows<z.output<typeof ofOne>, StoredVariant, LockedVariant, schema.VariantFields> = {
-    /** A variant of this product: those of others are not there. */
+    /** Finds a variant of this product; variants of other products count as missing. */
     async find(session, { id, variantId }) {
       const row = requireFound('variant', variantId, await store.find(session, variantId));
       if (variantOf(row).productId !== id) throw createNotFoundError('variant', variantId);

@@ -1,4 +1,4 @@
-/** Options of a product's variants: which values they have, and what they are called when the product renames them. */
+/** Options of a product's variants: whether values are in use, and renaming. */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import { createPartialUpdate } from '../../storage/bulk.ts';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
@@ -17,7 +17,7 @@ import {
 } from './row.ts';
 import type { buildVariantStatements } from './statements.ts';
 
-/** What another name of an option changes in a row. */
+/** The columns that change when an option is renamed. */
 const { document, combination, updated_at } = variantColumns;
 
 export function createVariantOptions(
@@ -30,7 +30,7 @@ export function createVariantOptions(
     readPages<StoredVariant>(last => session.all(someAfter({ productId, after: last?.id ?? 0 })));
 
   return {
-    /** The first of these values of options that a variant of the product has; undefined when none is used. */
+    /** The first of these option values that a variant of the product has; undefined if none is in use. */
     async usedOption(session: Session, productId: number, values: readonly OptionValue[]) {
       if (values.length === 0) return undefined;
       for await (const some of readAll(session, productId)) {
@@ -45,8 +45,8 @@ export function createVariantOptions(
     },
 
     /**
-     * Renames options of all variants of a product, which is locked.
-     * @param names new ones by those that the options have had: none of its variants has had any of the new
+     * Renames options of all variants of a locked product.
+     * @param names new names by former name; no variant may already have one of the new names
      */
     async renameOptions(
       session: Transaction,

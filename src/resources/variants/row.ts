@@ -1,4 +1,7 @@
-/** A variant as a row: all of it in one text (stored.ts), and beside it what SQL filters, sorts and keeps unique. */
+/**
+ * A variant as a row: one text holds all of it (stored.ts); the other columns are for filters, sorts and unique
+ * indexes.
+ */
 import type { ColumnType } from '../../storage/bulk.ts';
 import type { Collection } from '../../storage/changes/change.ts';
 import { toComparedCode } from '../../storage/search/text/words.ts';
@@ -26,7 +29,7 @@ export const variantColumns = {
   updated_at: 'double precision',
   document: 'text',
 } as const satisfies { readonly [Column in keyof VariantRow]: ColumnType };
-// Boundary: Object.keys types its result as string[]; the record has these keys and no others.
+// Boundary: Object.keys returns string[]; the record has exactly these keys.
 export const variantNames = Object.keys(variantColumns) as readonly (keyof VariantRow)[];
 
 export const {
@@ -37,7 +40,7 @@ export const {
   fromEvent: storedVariantOf,
 } = createShownRows('variant', storedVariant);
 
-/** How events say which lists of variants have changed. */
+/** How events determine which lists of variants have changed. */
 export const variants: Collection = {
   name: 'variants',
   events: {
@@ -56,13 +59,13 @@ export const variants: Collection = {
   },
 };
 
-/** What no two variants of a product have in common: a digest, since the values may be longer than a key of an index. */
+/** Unique among the variants of a product. A digest, since the values may be too long for an index. */
 function computeCombination(options: VariantFields['options']): string {
   const entries = Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1));
   return new Bun.CryptoHasher('sha256').update(JSON.stringify(entries)).digest('base64url');
 }
 
-/** What the service keeps of a variant, whatever clients write. */
+/** What the service maintains of a variant; clients cannot set it. */
 export interface KeptVariant {
   readonly productId: number;
   /** Epoch milliseconds. */
@@ -71,12 +74,12 @@ export interface KeptVariant {
   readonly stock: KeptStock;
 }
 
-/** What is kept of a variant that exists. */
+/** The values of an existing variant. */
 export function toKeptVariant({ productId, createdAt, position, stock }: Variant): KeptVariant {
   return { productId, createdAt: Date.parse(createdAt), position, stock: toKeptStock(stock) };
 }
 
-/** What clients have written of a variant. */
+/** The fields of a variant that clients may set. */
 export function toVariantFields({ id: _id, productId: _product, ...variant }: Variant): VariantFields {
   const { createdAt: _created, updatedAt: _updated, available: _available, stock, ...written } = variant;
   return { ...written, stock: toStockFields(stock) };

@@ -1,12 +1,12 @@
-/** What a variant of a product cannot be, whatever its schema allows: the product says which options there are. */
+/** Rules for a variant that depend on its product, which determines the options. */
 import { buildErrorDetail, createFieldError, HttpError } from '../../http/errors.ts';
 import { refuseBelowReserved } from '../products/rules.ts';
 import type { Product } from '../products/schema.ts';
 import type { Variant, VariantFields } from './schema.ts';
 
 /**
- * @param before the variant as it is; undefined for a new one
- * @throws HttpError 400 that names the field and its value
+ * @param before the current variant; undefined for a new one
+ * @throws HttpError 400 naming the field and its value
  */
 export function refuseUnfit(product: Product, before: Variant | undefined, fields: VariantFields): void {
   refuseOptions(product, fields.options);
@@ -21,7 +21,7 @@ export function refuseUnfit(product: Product, before: Variant | undefined, field
   refuseBelowReserved(before?.stock ?? null, stock);
 }
 
-/** Another variant of the product has this combination. */
+/** The error for a combination that another variant of the product has. */
 export function createCombinationTakenError(id: number, options: VariantFields['options']): HttpError {
   const shown = Object.entries(options).map(([name, value]) => `${name} "${value}"`);
   const message = `must be unique: variant ${id} of the product has ${shown.join(', ')}`;

@@ -1,4 +1,4 @@
-/** THE schema of variants: what is sold of a product, in one combination of its options each. */
+/** The schema of variants: the forms in which a product is sold, each with one combination of its options. */
 
 import { z } from 'zod';
 import { buildHalSchema, buildLinksSchema, buildPageSchemas } from '../../http/hal/index.ts';
@@ -91,7 +91,7 @@ export const createVariant = z
   })
   .meta({ id: 'CreateVariant' });
 
-/** PUT: fields left out become null; the place stays. */
+/** PUT: omitted fields become null; the position stays. */
 export const replaceVariant = createVariant
   .transform(input => ({
     options: input.options,
@@ -102,7 +102,7 @@ export const replaceVariant = createVariant
     weight: input.weight ?? null,
     stock: input.stock ?? null,
     imageId: input.imageId ?? null,
-    /** Null: where it is; of a new one, behind the others. */
+    /** Null keeps the position; a new variant goes to the end. */
     position: input.position ?? null,
   }))
   .meta({ id: 'ReplaceVariant' });
@@ -114,7 +114,7 @@ export const patchVariant = createVariant
 
 export const variantPage = buildPageSchemas(variant, variantHal, 'variants', 'VariantList');
 
-/** Public names of the sorts → columns. */
+/** Public sort keys → columns. */
 export const sortColumns = { id: 'id', position: 'position', createdAt: 'created_at' } as const;
 
 export const listVariants = z.object({
@@ -124,6 +124,6 @@ export const listVariants = z.object({
   ...listParameters(sortColumns),
 });
 
-/** What a caller may set, complete: every write ends in one of these. */
+/** All fields that a caller may set, with defaults filled in: the result of parsing any write. */
 export type VariantFields = z.output<typeof replaceVariant>;
 export type Variant = z.output<typeof variant>;

@@ -8,7 +8,7 @@ import { prepareQuery } from '../../storage/prepared.ts';
 import { type StoredVariant, type VariantRow, variantColumns, variantNames, variants } from './row.ts';
 
 export const storedColumns = ['id', 'document', 'updated_at'] as const;
-/** Rows read or deleted at once, where all variants of a product are. */
+/** Rows per statement when reading or deleting all variants of a product. */
 const rowsAtOnce = 500;
 
 export function buildVariantStatements(database: Pick<Database, 'build' | 'dialect'>) {

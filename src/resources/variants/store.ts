@@ -1,6 +1,6 @@
 /**
- * The queries of variants. Whatever changes a variant locks its product first, and the variant after it; what the
- * variants come to (products/writes/variant-summary.ts) is written to the product where it has changed.
+ * The queries of variants. Each change locks the product first, then the variant. It also updates the product's summary
+ * of its variants (products/writes/variant-summary.ts), if that has changed.
  */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Reply } from '../../http/response/reply.ts';
@@ -41,9 +41,9 @@ import { createTakenVariants, type WrittenVariant } from './taken.ts';
 
 export interface VariantChange {
   readonly before: StoredVariant;
-  /** Left out where only the stock changes. */
+  /** Omitted if only the stock changes. */
   readonly fields?: VariantFields;
-  /** With the pieces that orders have reserved, which no client writes. */
+  /** Including reserved pieces, which clients cannot set. */
   readonly stock?: Stock | null;
 }
 
@@ -66,7 +66,7 @@ export function createVariantStore(
     read: id => database.read.first(statements.versioned({ id })),
   });
 
-  /** Searches find products by the codes of their variants. */
+  /** Invalidates cached searches, which find products by the codes of their variants. */
   function notifySearch(session: Transaction, before: Codes | undefined, after: Codes | undefined): void {
     if ((before?.sku ?? null) === (after?.sku ?? null) && (before?.gtin ?? null) === (after?.gtin ?? null))
       return;
@@ -74,7 +74,7 @@ export function createVariantStore(
   }
 
   return {
-    /** Those that are read again and again, each with the response that shows it. */
+    /** Frequently read variants, each with its cached response. */
     rows,
     list: createLister<StoredVariant>(database, {
       table: 'product_variants',
@@ -88,20 +88,20 @@ export function createVariantStore(
       countedColumns: ['available'],
     }),
     find: (session: Session, id: number) => session.first(statements.byId({ id })),
-    /** Of any products; ids that do not exist are left out. */
+    /** Variants of any products; ids that do not exist are omitted. */
     async findMany(session: Session, ids: readonly number[]): Promise<StoredVariant[]> {
       if (ids.length === 0) return [];
       const query = build.selectFrom('product_variants').select(storedColumns).where('id', 'in', ids);
       return session.all(query.compile());
     },
-    /** The product of which a variant has this sku. */
+    /** The id of the product that has a variant with this sku. */
     productOfSku: async (session: Session, sku: string) =>
       (await session.first(statements.bySku({ sku })))?.product_id,
-    /** All of one product, in their order. */
+    /** All variants of a product, by position. */
     all: (session: Session, productId: number) => session.all(statements.allOf({ productId })),
-    /** Those of one product, which is locked, in order of id, kept from others until the transaction ends. */
+    /** Locks variants of one product, itself locked, until the transaction ends; in order of id. */
     async lockMany(session: Session, productId: number, ids: readonly number[]): Promise<StoredVariant[]> {
-      // PostgreSQL refuses to compare with what its integers cannot hold; no variant has such an id.
+      // PostgreSQL refuses values beyond the range of its integers; no variant has such an id.
       const possible = ids.filter(id => id >= 1 && id <= largestId);
       if (possible.length === 0) return [];
       const query = build.selectFrom('product_variants').select(storedColumns).where('id', 'in', possible);
@@ -110,7 +110,7 @@ export function createVariantStore(
       );
     },
 
-    /** @throws StorageError `unique` when a sku is taken, HttpError 409 when a combination of options is */
+    /** @throws StorageError `unique` if a sku is taken, HttpError 409 if a combination of options is */
     async insert(session: Transaction, product: LockedProduct, all: readonly VariantFields[], cause: Cause) {
       const last = await session.first(statements.lastPosition({ productId: product.id }));
       let next = (last?.position ?? 0) + 1;
@@ -144,7 +144,7 @@ export function createVariantStore(
       return stored;
     },
 
-    /** Of one product's variants; they may exchange skus and combinations. @throws as `insert` */
+    /** Updates variants of one product, which may exchange skus and combinations. @throws as `insert` */
     async update(
       session: Transaction,
       product: LockedProduct,
@@ -179,7 +179,7 @@ export function createVariantStore(
       await products.updateVariantSummary(session, product, -1, cause);
     },
 
-    /** Deletes all variants of a product that is locked and about to be deleted. */
+    /** Deletes all variants of a locked product that is about to be deleted. */
     async removeAllOn(session: Transaction, productId: number, cause: Cause): Promise<void> {
       for (;;) {
         const some = await session.all(statements.someAfter({ productId, after: 0 }));
@@ -212,7 +212,7 @@ function toWrittenVariant({ before, fields, stock }: VariantChange, now: number)
 
 type Codes = Pick<VariantFields, 'sku' | 'gtin'>;
 
-/** The product whose variants these conditions mean, where they require nothing else. */
+/** The product id, if it is the only condition. */
 function findOnlyProduct(conditions: readonly Condition[]): number | undefined {
   const [only, ...others] = conditions;
   if (only?.column !== 'product_id' || others.length > 0) return undefined;

@@ -1,12 +1,12 @@
-/** The members of a variant as they are stored: see short-form.ts. */
+/** The stored form of a variant's members: see short-form.ts. */
 import { isBuyable } from '../products/members/stock.ts';
 import { createShortForm } from '../short-form.ts';
 import type { Variant } from './schema.ts';
 
-/** A member, or null where it has its default. */
+/** A member, or null for its default. */
 type Stored<Name extends keyof Variant> = Variant[Name] | null | undefined;
 
-/** Those that most variants have come first. The order is never changed: further members come last. */
+/** Members that most variants have come first. The order must never change: append new members. */
 type List = readonly [
   productId: number,
   options: Variant['options'],

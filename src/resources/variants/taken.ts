@@ -1,4 +1,4 @@
-/** What no two variants have in common, a sku and within a product a combination of options, while some change together. */
+/** Uniqueness of skus, and of combinations of options within a product, when several variants change together. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import {
@@ -13,7 +13,7 @@ import { createCombinationTakenError } from './rules.ts';
 import type { Variant, VariantFields } from './schema.ts';
 import type { buildVariantStatements } from './statements.ts';
 
-/** A change of a variant, ready to be written. */
+/** A change of a variant, with the row to write. */
 export interface WrittenVariant {
   readonly before: StoredVariant;
   readonly old: Variant;
@@ -27,8 +27,9 @@ const none: ReadonlySet<number> = new Set();
 
 export function createTakenVariants({ build }: Pick<Database, 'build'>, { sameCombination }: Statements) {
   /**
-   * A combination is taken where another variant has it: no other transaction changes variants of a product that is locked.
-   * @param changing variants whose combinations are settled with that of the row
+   * Refuses a combination that another variant has. The locked product keeps other transactions from changing its
+   * variants.
+   * @param changing ids of variants that the same update changes, whose combinations are checked separately
    * @throws HttpError 409
    */
   async function refuseTaken(session: Session, row: VariantRow, changing = none): Promise<void> {
@@ -39,8 +40,8 @@ export function createTakenVariants({ build }: Pick<Database, 'build'>, { sameCo
   }
 
   /**
-   * Makes room for changes of one product's variants, which may exchange what they have or pass it on: what one of them
-   * takes, and another one has that is written after it, the other gives up first.
+   * Prepares changes of one product's variants, which may exchange skus and combinations. A variant first gives up a
+   * value that an earlier one in the list takes from it.
    * @throws HttpError 409 for a combination that another variant keeps
    */
   async function makeRoom(session: Transaction, all: readonly WrittenVariant[]): Promise<void> {
@@ -50,7 +51,7 @@ export function createTakenVariants({ build }: Pick<Database, 'build'>, { sameCo
     const changing = new Set(all.map(({ before }) => before.id));
     for (const { row } of moved) await refuseTaken(session, row, changing);
     for (const id of findGivenUpFirst(moved)) {
-      // No combination is as short as an id.
+      // Unique, since no combination is as short as an id.
       const free = { sku: null, combination: String(id) };
       await session.run(build.updateTable('product_variants').set(free).where('id', '=', id).compile());
     }
@@ -71,7 +72,7 @@ function refuseSame(all: readonly WrittenVariant[]): void {
   }
 }
 
-/** The variants that have what another one takes before they are written themselves. */
+/** The variants whose current values are taken by variants written before them. */
 function findGivenUpFirst(moved: readonly WrittenVariant[]): number[] {
   const taken = new Set<string>();
   const first: number[] = [];
@@ -83,6 +84,6 @@ function findGivenUpFirst(moved: readonly WrittenVariant[]): number[] {
   return first;
 }
 
-/** No sku holds U+0000. */
+/** No sku contains U+0000, so the keys are distinct. */
 const getUniqueKeys = ({ sku, combination }: VariantRow): string[] =>
   sku === null ? [combination] : [combination, `\0${sku}`];

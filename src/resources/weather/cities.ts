@@ -1,6 +1,6 @@
 /**
- * Cities the service knows by itself, so that it serves them without a network: where they are, their mean
- * temperatures in January and July (°C, approximate), and what their sky mostly looks like.
+ * Built-in cities, which need no network: their location, mean temperatures in January and July (°C, approximate), and
+ * typical conditions.
  */
 
 export interface KnownCity {

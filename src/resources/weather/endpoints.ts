@@ -1,4 +1,4 @@
-/** Weather over HTTP: for programs, which come with an API key. */
+/** Weather over HTTP, for programs with an API key. */
 import { allow } from '../../http/access.ts';
 import { createEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { HttpError } from '../../http/errors.ts';

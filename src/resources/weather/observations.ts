@@ -1,6 +1,6 @@
 /**
- * Weather as it can be had: observed just now, cached, or what the service knows by itself. The provider
- * gets one request per city at a time, left alone while it fails, and never waited for longer than its timeout.
+ * The best available weather: observed just now, cached, or computed from built-in data. The provider receives one
+ * request per city at a time, none while it is failing, and is never waited for longer than its timeout.
  */
 import { LRUCache } from 'lru-cache';
 import { describeError } from '../../operations/log.ts';
@@ -13,8 +13,8 @@ import { type KnownCity, knownCities } from './cities.ts';
 import type { Weather } from './schema.ts';
 
 /**
- * Unknown: the provider knows no such city. Unresolved: none is known here, and the provider, which knows more, cannot be
- * reached. Unavailable: there is one, but nothing is known of its weather.
+ * Unknown: the provider knows no such city. Unresolved: the city is not built in, and the provider, which knows more,
+ * cannot be reached. Unavailable: the city exists, but its weather is not known.
  */
 type Found = Weather | 'unknown' | 'unresolved' | 'unavailable';
 
@@ -28,12 +28,12 @@ interface ObservationsOptions {
   readonly clock: Clock;
 }
 
-/** Observations, locations and names that stand for none, of each at most. */
+/** The maximum number of cached observations, of locations, and of unknown names. */
 const cached = 2000;
 const freshMs = 10 * 60 * 1000;
 const absentMs = hourMs;
 
-/** Failures in a row after which the provider is left alone, and for how long. */
+/** Consecutive failures after which the provider is not called, and for how long. */
 const failures = 3;
 const pauseMs = 30_000;
 
@@ -43,7 +43,9 @@ interface Cached {
   readonly since: number;
 }
 
-/** Two spellings of a city's name that differ in case, accents or spaces are the same. */
+/**
+ * The key of a city's name: the same for spellings that differ in case, accents, spaces, hyphens, dots or apostrophes.
+ */
 function toCityKey(city: string): string {
   return city
     .normalize('NFKD')
@@ -53,7 +55,7 @@ function toCityKey(city: string): string {
     .toLowerCase();
 }
 
-/** From the provider that the settings name. */
+/** Observations from the provider in the settings. */
 export function createWeather({ config, clock, log }: Dependencies): Observations {
   const circuit = createCircuit({
     clock,
@@ -98,7 +100,7 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
     }
   }
 
-  /** The circuit has seen the reason; the response says so in `stale` and `source`. */
+  /** The circuit has recorded the reason; `stale` and `source` show it in the response. */
   function findWithoutProvider(key: string): Found {
     const last = observed.get(key);
     if (last !== undefined) return toWeather(last.location, last.observation, provider.name, true);
@@ -136,7 +138,7 @@ function toWeather(
   };
 }
 
-/** What is usual on this day: the year swings between the means of mid-January and mid-July. */
+/** The typical weather on this day: a cosine between the means of mid-January and mid-July. */
 function computeUsual({ january, july, conditions }: KnownCity, now: number): Observation {
   const day = Math.floor(now / dayMs) * dayMs;
   const fromMidJanuary = (day - Date.UTC(new Date(day).getUTCFullYear(), 0, 15)) / dayMs;

@@ -1,4 +1,4 @@
-/** THE schema of weather. */
+/** The schema of weather. */
 import { z } from 'zod';
 import { prose, text, timestamp } from '../../http/schema.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What an invoice looks like: A4, as many pages as the items need. The bytes depend on nothing but what was invoiced,
- * so that they have one entity tag for ever, on every replica.
+ * The layout of an invoice: A4, with as many pages as the items need. The bytes depend only on the content of the
+ * invoice, so that the entity tag never changes and is the same on every replica.
  */
 import { formatMoney, formatPrice } from '../../../money.ts';
 import { type KeptItem, parseExactPrice, parseOptions } from '../../orders/store.ts';
@@ -8,7 +8,7 @@ import type { Snapshot } from '../store.ts';
 import { createFonts } from './fonts.ts';
 import { createSheet, type Sheet } from './sheet.ts';
 
-/** All that is on it. */
+/** The content of the document. */
 export interface InvoiceDocument extends Snapshot {
   readonly number: string;
   readonly order: number;
@@ -16,7 +16,7 @@ export interface InvoiceDocument extends Snapshot {
   readonly issuedAt: number;
 }
 
-/** Right edges of the columns of figures, and where names end, in points from the left edge of the page. */
+/** The right edges of the columns of figures, and the position and width of names, in points from the left edge. */
 const columns = { name: 50, nameWidth: 240, quantity: 335, unitPrice: 440, amount: 545 };
 const small = 9;
 const line = 13;
@@ -24,7 +24,7 @@ const grey = 0.45;
 
 export type DrawInvoice = (invoice: InvoiceDocument) => Promise<Uint8Array<ArrayBuffer>>;
 
-/** @returns draws invoices, with fonts that are read once */
+/** @returns a function that draws invoices; it reads each font once */
 export function createInvoiceDrawer(): DrawInvoice {
   const fonts = createFonts();
   return async invoice => {
@@ -45,7 +45,7 @@ export function createInvoiceDrawer(): DrawInvoice {
   };
 }
 
-/** What people have written, in any language. */
+/** The texts that users have written, in any language. */
 function collectTexts({ seller, customer, items }: InvoiceDocument): string[] {
   const described = items.flatMap(item => [item.name, ...formatDetails(item)]);
   return [seller.name, ...seller.address, customer.name, customer.email, ...described];
@@ -141,6 +141,6 @@ function formatUnitPrice(item: KeptItem, currency: string): string {
   return exact === undefined ? formatAmount(item.unit_price, currency) : formatPrice(exact, currency);
 }
 
-/** The currency stands beside the total; the columns have the figures alone. */
+/** Without the currency, which only the total shows. */
 const formatAmount = (minor: number, currency: string) =>
   formatMoney(minor, currency).slice(currency.length + 1);

@@ -1,6 +1,6 @@
 /**
- * The files of the fonts: one each for Latin, Greek and Cyrillic letters, regular and bold; and those of Japanese,
- * Chinese and Korean, each divided into a hundred files of some hundred characters, which are read when they are needed.
+ * The files of the fonts. Latin, Greek and Cyrillic letters share one file for regular and one for bold. Japanese,
+ * Chinese and Korean are each divided into about a hundred files of some hundred characters, which are read on demand.
  */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { create, type Font } from 'fontkit';
 import subsetFont from 'subset-font';
 import { isObject } from '../../../json-object.ts';
 
-/** What fontkit has read, and the characters in it. */
+/** A font as read by fontkit, and its characters. */
 export interface LoadedFont {
   readonly font: Font;
   readonly codePoints: ReadonlySet<number>;
@@ -17,14 +17,14 @@ export interface LoadedFont {
 const toLoadedFont = (font: Font): LoadedFont => ({ font, codePoints: new Set(font.characterSet) });
 
 export function readLatin(weight: 'Regular' | 'Bold'): LoadedFont {
-  // The package exports nothing but a list of its files: they lie beside it.
+  // The package exports only a list of its files, which are in a folder beside it.
   const folder = import.meta.resolve('@embedpdf/fonts-latin');
   return toLoadedFont(createSingleFont(readFileSync(new URL(`../fonts/NotoSans-${weight}.ttf`, folder))));
 }
 
 /**
  * A font that is divided into files.
- * @param code of the language, as in the name of the package
+ * @param code the language, as in the name of the package
  */
 export function createDividedFont(code: 'jp' | 'sc' | 'tc' | 'kr') {
   const packageName = `@fontsource-variable/noto-sans-${code}`;
@@ -34,7 +34,7 @@ export function createDividedFont(code: 'jp' | 'sc' | 'tc' | 'kr') {
 
   async function readOne(number: number): Promise<LoadedFont> {
     const path = import.meta.resolve(`${packageName}/files/noto-sans-${code}-${number}-wght-normal.woff2`);
-    // The file has every weight, the thinnest by default; pdfkit can embed what has one.
+    // The file has every weight, the thinnest by default; pdfkit can only embed a font with a single weight.
     const bytes = await subsetFont(await readFile(new URL(path)), getCharacters(number), {
       targetFormat: 'truetype',
       variationAxes: { wght: 400 },
@@ -51,15 +51,15 @@ export function createDividedFont(code: 'jp' | 'sc' | 'tc' | 'kr') {
 
   function findFile(codePoint: number): number | undefined {
     const number = numbers?.get(codePoint);
-    // What a file is listed with is not always in it.
+    // A file may lack characters that it is listed with.
     const has = number !== undefined && read.get(number)?.codePoints.has(codePoint) === true;
     return has ? number : undefined;
   }
 
   return {
-    /** The number of the file that has the character, of those that have been read. */
+    /** The number of the file that has the character, among those already read. */
     fileOf: findFile,
-    /** Reads the files that are to have these characters. */
+    /** Reads the files that should have these characters. */
     async load(codePoints: readonly number[]): Promise<void> {
       numbers ??= parseFileNumbers(
         readFileSync(new URL(import.meta.resolve(`${packageName}/unicode.json`)), 'utf8'),
@@ -75,19 +75,19 @@ export function createDividedFont(code: 'jp' | 'sc' | 'tc' | 'kr') {
       if (made === undefined) throw new Error(`${packageName}: file ${number} has not been read`);
       return made;
     },
-    /** Those that have been read. */
+    /** The files already read. */
     read: () => read.values(),
   };
 }
 
 /**
- * Has a font as it was when it was read. fontkit keeps every glyph with the characters that it was first requested for:
- * none, when that was as a part of an accented letter. What is drawn next would say those of the document before, in
- * what can be copied out of it and in its bytes. To read the fonts again would take ten times as long as a document.
- * @throws Error where fontkit keeps its glyphs elsewhere
+ * Resets a font to its state after reading. fontkit caches every glyph with the characters of its first use: with none,
+ * if that was as part of an accented letter. The next document would inherit those characters, in its copied text and
+ * in its bytes. Reading the fonts again would take ten times as long as a document.
+ * @throws Error if fontkit stores its glyphs elsewhere
  */
 export function forgetGlyphs({ font }: LoadedFont): void {
-  // Boundary: a private member of a pinned package, which its types do not have.
+  // Boundary: a private member of a pinned package, missing in its types.
   const own = font as unknown as { _glyphs: unknown };
   if (!isObject(own._glyphs)) throw new Error('this release of fontkit keeps its glyphs elsewhere');
   own._glyphs = {};
@@ -100,12 +100,13 @@ function createSingleFont(bytes: Uint8Array): Font {
 }
 
 /**
- * The number of the file of each character.
- * @param text JSON: `{"[4]": "U+1f1e6,U+2f00-2f0f", …, "latin": …}`; files without a number have what Noto Sans has
+ * Maps each character to the number of its file.
+ * @param text JSON: `{"[4]": "U+1f1e6,U+2f00-2f0f", …, "latin": …}`; keys without a number have the letters of Noto
+ *   Sans
  */
 function parseFileNumbers(text: string): ReadonlyMap<number, number> {
   const numbers = new Map<number, number>();
-  // Boundary: the list of a pinned package.
+  // Boundary: the file list of a pinned package.
   for (const [key, ranges] of Object.entries(JSON.parse(text) as Record<string, string>)) {
     const number = Number(/^\[(\d+)\]$/.exec(key)?.[1]);
     if (Number.isNaN(number)) continue;

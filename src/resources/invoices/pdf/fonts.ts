@@ -1,18 +1,18 @@
 /**
  * The fonts of documents: Noto Sans for Latin, Greek and Cyrillic letters, and its Japanese, Chinese and Korean
- * companions, each read when the first text needs it. Only the glyphs that are shown go into a document.
+ * companions, which are read when a text first needs them. Documents embed only the glyphs that they show.
  */
 import type { Font } from 'fontkit';
 import { createDividedFont, forgetGlyphs, type LoadedFont, readLatin } from './font-files.ts';
 
 type Weight = 'regular' | 'bold';
-/** They share most ideographs: a text is shown by the first of them that has all of it. */
+/** The fonts share most ideographs: the first one that has all characters of a text shows it. */
 const eastAsian = ['japanese', 'simplified', 'traditional', 'korean'] as const;
 type EastAsian = (typeof eastAsian)[number];
-/** One file of a font. */
+/** The name of one font file. */
 export type FontName = Weight | `${EastAsian} ${number}`;
 
-/** A piece of text that one font shows. */
+/** A piece of text in one font. */
 interface Run {
   readonly font: FontName;
   readonly text: string;
@@ -22,19 +22,19 @@ export type Fonts = ReturnType<typeof createFonts>;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** The visible characters of a text, each with its marks. */
+/** The graphemes of a text: characters with their combining marks. */
 export function splitCharacters(text: string): string[] {
   return [...graphemes.segment(text)].map(({ segment }) => segment);
 }
 
 const toCodePoints = (text: string) => Array.from(text, character => character.codePointAt(0) ?? 0);
-/** Line breaks and tabs become spaces. */
+/** One line: line breaks and tabs become spaces. */
 const toLine = (text: string) =>
   text
     .normalize('NFC')
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim();
-/** What only directs other characters has nothing to show. */
+/** Removes format characters, which are invisible. */
 const keepVisible = (text: string) => text.replaceAll(/\p{Cf}+/gu, '');
 
 export function createFonts() {
@@ -57,11 +57,11 @@ export function createFonts() {
     return true;
   }
 
-  /** What is left for the East Asian fonts. */
+  /** The characters that only the East Asian fonts can show. */
   const findMissing = (weight: Weight, text: string) =>
     splitCharacters(text).filter(character => !isOwn(weight, character));
 
-  /** The file that shows a whole character, with its marks. */
+  /** The file that has a whole grapheme, with its marks. */
   function findFile(language: EastAsian, character: string): FontName | undefined {
     const { fileOf: fileOfCodePoint } = divided[language];
     let number: number | undefined;
@@ -73,7 +73,7 @@ export function createFonts() {
     return number === undefined ? undefined : `${language} ${number}`;
   }
 
-  /** Those that are tried for what the own font has not: the first that has all of it, else each in turn. */
+  /** The languages to try for these characters: the first that has all of them, or else each in turn. */
   function chooseLanguages(characters: readonly string[]): readonly EastAsian[] {
     const whole = eastAsian.find(language =>
       characters.every(character => findFile(language, character) !== undefined),
@@ -81,7 +81,7 @@ export function createFonts() {
     return whole === undefined ? eastAsian : [whole];
   }
 
-  /** @returns the font of each character of a text; undefined where none has it */
+  /** @returns a function that returns the font of a character of the text; undefined if no font has it */
   function createChooser(text: string, weight: Weight): (character: string) => FontName | undefined {
     const left = findMissing(weight, text);
     const languages = left.length === 0 ? [] : chooseLanguages(left);
@@ -95,7 +95,7 @@ export function createFonts() {
     };
   }
 
-  /** Leaves out what is not visible, and puts a question mark for each character that no font has. */
+  /** Removes invisible characters, and replaces each character that no font has with a question mark. */
   function replaceMissing(line: string) {
     const fontOf = createChooser(keepVisible(line), 'regular');
     const characters = splitCharacters(line).map(keepVisible);
@@ -106,17 +106,18 @@ export function createFonts() {
   }
 
   return {
-    /** Reads the fonts that a text needs: without it, only characters of fonts that have been read are shown. */
+    /** Reads the fonts that a text needs; without this call, characters of unread fonts are not shown. */
     async prepare(text: string): Promise<void> {
       const left = findMissing('regular', keepVisible(toLine(text)));
       if (left.length === 0) return;
-      // Until one has all of it, whatever has been read for other texts: so the choice depends on this text alone.
+      // Loads languages until one has all characters, regardless of earlier texts: the choice depends on this text
+      // alone.
       for (const language of eastAsian) {
         await divided[language].load(toCodePoints(left.join('')));
         if (left.every(character => findFile(language, character) !== undefined)) return;
       }
     },
-    /** Leaves nothing of the document before in the fonts; the next must be drawn to its end without waiting. */
+    /** Clears all traces of the previous document; the next one must then be drawn without awaiting anything. */
     begin(): void {
       for (const font of Object.values(latin)) forgetGlyphs(font);
       for (const { read } of Object.values(divided)) for (const font of read()) forgetGlyphs(font);
@@ -124,10 +125,10 @@ export function createFonts() {
     font(name: FontName): Font {
       if (name === 'regular' || name === 'bold') return readOwnFont(name).font;
       const [language, number] = name.split(' ');
-      // Boundary: `split` forgets that a name has the two parts that its type names, the first of them a language.
+      // Boundary: the type of `name` guarantees a language and a number, which `split` does not preserve.
       return divided[language as EastAsian].file(Number(number)).font;
     },
-    /** The text in pieces, each with a font that has all its letters. */
+    /** The text in pieces, each with a font that has all of its characters. */
     runs(text: string, bold: boolean): Run[] {
       const weight = bold ? 'bold' : 'regular';
       const fontOf = createChooser(text, weight);
@@ -140,10 +141,10 @@ export function createFonts() {
       }
       return runs;
     },
-    /** The text as it can be shown: on one line, and with a question mark for what no font has. */
+    /** The text as shown: on one line, with a question mark for each character that no font has. */
     shown(text: string): { readonly text: string; readonly isExact: boolean } {
       const first = replaceMissing(toLine(text));
-      // Once more: what is not visible may have kept a mark, or a space, apart from the character before it.
+      // Repeated: removing invisible characters may have joined a mark, or a space, with the preceding character.
       const second = replaceMissing(toLine(first.text));
       return { text: second.text, isExact: first.isExact && second.isExact };
     },

@@ -1,13 +1,13 @@
 /**
- * Invoices as PDF. They are drawn in a thread: fonts with the letters of many languages take a while to read, and a
- * long invoice a while to set. The last ones are kept, since what an invoice says never changes.
+ * Invoices as PDF. A worker thread draws them, since reading the fonts of many languages and setting a long invoice
+ * take a while. The last PDFs are cached, since an invoice never changes.
  */
 import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { formatInvoiceNumber, parseSnapshot, type StoredInvoice } from '../store.ts';
 import type { InvoiceDocument } from './document.ts';
 
-/** What the thread is sent, and what it sends back. */
+/** The messages to the thread and back. */
 export interface DrawRequest {
   readonly id: number;
   readonly invoice: InvoiceDocument;
@@ -18,7 +18,7 @@ export type DrawResult = { readonly id: number } & (
 );
 
 const cachedBytes = 8 * 1024 * 1024;
-/** The thread ends when nothing was drawn for so long, and gives back the memory of its fonts. */
+/** The thread ends after being idle for this long, to release the memory of its fonts. */
 const idleMs = 60_000;
 
 export function createPdfs() {
@@ -28,7 +28,6 @@ export function createPdfs() {
   });
   const draw = createDrawingThread();
   return {
-    /** The PDF of an invoice. */
     async of(row: StoredInvoice): Promise<Uint8Array<ArrayBuffer>> {
       const known = cached.get(row.id);
       if (known !== undefined) return known;
@@ -43,7 +42,7 @@ export function createPdfs() {
 
 type Drawing = PromiseWithResolvers<Uint8Array<ArrayBuffer>>;
 
-/** @returns draws an invoice; requests for the same one at the same time share a drawing */
+/** @returns a function that draws an invoice; simultaneous requests for the same invoice share a drawing */
 function createDrawingThread(): (request: DrawRequest) => Promise<Uint8Array<ArrayBuffer>> {
   let thread: Worker | undefined;
   let idle: Timer | undefined;
@@ -70,7 +69,7 @@ function createDrawingThread(): (request: DrawRequest) => Promise<Uint8Array<Arr
     made.unref();
     made.on('message', settle);
     made.on('error', (error: Error) => {
-      // The next drawing starts another.
+      // The next drawing starts a new thread.
       thread = undefined;
       for (const id of [...drawings.keys()])
         settle({ id, message: `the drawing thread ended: ${error.message}` });

@@ -1,4 +1,4 @@
-/** A PDF that is written from top to bottom: lines of text, and new pages where they are needed. */
+/** A PDF written from top to bottom: lines of text, with page breaks where needed. */
 import PDFDocument from 'pdfkit';
 import { type FontName, type Fonts, splitCharacters } from './fonts.ts';
 
@@ -11,33 +11,33 @@ type Pdf = InstanceType<typeof PDFDocument>;
 export interface SheetOptions {
   readonly title: string;
   readonly author: string;
-  /** The moment that the file says it was made at. */
+  /** The creation date stored in the file. */
   readonly issuedAt: Date;
-  /** Drawn at the top of every page but the first. */
+  /** Draws the top of every page except the first. */
   readonly repeated: (sheet: Sheet) => void;
 }
 
-/** At `x`, or ending at `right`; in `width` it is made to fit by being set smaller. */
+/** At `x`, or ending at `right`, where text wider than `width` is set smaller to fit. */
 type Placed = { readonly size: number; readonly bold?: boolean; readonly shade?: number } & (
   | { readonly x: number }
   | { readonly right: number; readonly width: number }
 );
 
 export interface Sheet {
-  /** Writes at the present height. */
+  /** Writes at the current height. */
   text(text: string, placed: Placed): void;
-  /** A line from margin to margin. */
+  /** Draws a line from margin to margin. */
   rule(): void;
-  /** In points. */
+  /** Moves down, by points. */
   down(distance: number): void;
-  /** Height above the bottom of the page, in points. */
+  /** The height above the bottom of the page, in points. */
   position(): number;
   moveTo(position: number): void;
-  /** Begins a new page unless there is so much space left on this one. */
+  /** Begins a new page unless this much space is left on the current one. */
   reserve(height: number): void;
-  /** The text in lines of at most this width. */
+  /** Splits the text into lines of at most this width. */
   wrapped(text: string, width: number, size: number): string[];
-  /** @param name stands on every page, beside its number */
+  /** @param name shown on every page, beside the page number */
   finish(name: string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -46,7 +46,7 @@ interface Pen {
   readonly fonts: Fonts;
 }
 
-/** @param fonts are kept between documents by the caller */
+/** @param fonts kept by the caller between documents */
 export function createSheet({ title, author, issuedAt, repeated }: SheetOptions, fonts: Fonts): Sheet {
   const pdf = new PDFDocument({
     size: [page.width, page.height],
@@ -113,12 +113,12 @@ const toColour = (shade: number): string => {
 };
 
 function useFont({ pdf, fonts }: Pen, name: FontName, size: number): void {
-  // Boundary: pdfkit takes what fontkit has read as well, which its types do not say.
+  // Boundary: pdfkit also accepts a font of fontkit, although its types do not say so.
   const font = fonts.font(name) as unknown as PDFKit.Mixins.PDFFontSource;
   pdf.registerFont(name, font).font(name).fontSize(size);
 }
 
-/** @param at the height of the line that letters stand on, above the bottom of the page */
+/** @param at the height of the baseline above the bottom of the page */
 function write(pen: Pen, at: number, text: string, placed: Placed): void {
   const bold = placed.bold === true;
   const natural = measureWidth(pen, text, placed.size, bold);
@@ -173,7 +173,7 @@ function wrap(pen: Pen, text: string, size: number, width: number): string[] {
   return lines;
 }
 
-/** @returns how many characters from `start` on have this width together, each measured alone */
+/** @returns how many characters from `start` on fill this width, each measured alone */
 function countWithin(
   characters: readonly string[],
   start: number,
@@ -190,8 +190,9 @@ function countWithin(
 }
 
 /**
- * The end of the longest line from `start` on that fits, of one character at least. Set together, characters are a little
- * narrower or wider than alone; `near` is close to the end, so that few lines are measured.
+ * The end of the longest line from `start` that fits, with at least one character. Set together, characters are
+ * slightly narrower or wider than alone. The search begins at `near`, which is close to the end, so that few lines are
+ * measured.
  */
 function findEnd(
   characters: readonly string[],

@@ -1,4 +1,4 @@
-/** A product while a batch is planned: what records make of it, one after another. */
+/** A product while a batch is planned, with the records so far merged into it. */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Attributed } from '../../attributes/rules.ts';
@@ -23,7 +23,7 @@ import {
   toSlots,
 } from './variants.ts';
 
-/** A new product: as its one record has prepared it, or with the fields that several records have come to. */
+/** A new product: as prepared from its only record, or with the merged fields of several records. */
 export type ImportCreate =
   | { readonly prepared: PreparedRecord }
   | { readonly fields: ProductFields; readonly variants: readonly VariantFields[] };
@@ -37,21 +37,21 @@ export interface ImportUpdate {
   readonly changes: readonly { readonly before: StoredVariant; readonly fields: VariantFields }[];
 }
 
-/** A product while a batch is planned: as it will be once the records so far are in. */
+/** A product while a batch is planned: its state after the records so far. */
 export interface Entry {
-  /** Undefined for a new one. */
+  /** Undefined for a new product. */
   readonly stored: Pick<ImportUpdate, 'stored' | 'product' | 'before'> | undefined;
-  /** The only record of a new one. */
+  /** The only record of a new product. */
   prepared: PreparedRecord | undefined;
-  /** Undefined while `prepared` says it. */
+  /** Undefined while `prepared` holds them. */
   fields: ProductFields | undefined;
-  /** Its variants, of those that have been read; undefined where no record says anything of them. */
+  /** Its variants, if they have been read; undefined if no record names any. */
   slots: readonly Slot[] | undefined;
-  /** Records that have changed it so far. */
+  /** The number of records that have changed it so far. */
   changes: number;
 }
 
-/** The entry of a product that exists. @param variants its own, where a record may say something of them */
+/** The entry of an existing product. @param variants of the product, if a record may change them */
 export function toEntry(row: LockedProduct, variants?: readonly StoredVariant[]): Entry {
   const product = productOf(row);
   const fields = toProductFields(product, row.base_price);
@@ -73,16 +73,16 @@ export const createEntry = (): Entry => ({
   changes: 0,
 });
 
-/** @throws HttpError for attributes that do not fit what is defined */
+/** @throws HttpError for attributes that do not fit their definitions */
 export type RequireFit = (after: Attributed, before?: Attributed) => void;
 
-/** What records are merged with besides the products that there are. */
+/** The context of merging, besides the existing products. */
 export interface MergeContext {
   readonly requireFit: RequireFit;
   readonly uploads: Uploads;
 }
 
-/** What an entry is once a record is in; undefined when that changes nothing. @throws HttpError */
+/** The state of an entry after a record; undefined if the record changes nothing. @throws HttpError */
 export function mergeRecord(
   entry: Entry,
   record: PreparedRecord,
@@ -111,13 +111,13 @@ export function mergeRecord(
 
 const isNewEntry = ({ fields, prepared }: Entry): boolean => fields === undefined && prepared === undefined;
 
-// Boundary: the thread that reads has checked them, and made text of them.
+// Boundary: the reading thread has validated and serialized them.
 const parseVariants = ({ variants }: PreparedRecord): VariantRecord[] =>
   JSON.parse(variants) as VariantRecord[];
 
 /**
- * A product without options may be given some: then one of its variants has the sku that it had itself. The pieces
- * there are go with the sku, but for a product of which orders have reserved some.
+ * If a product without options becomes one with variants, one of them may take over the product's sku. The stock moves
+ * along with the sku, unless orders have reserved some of it.
  * @param had the stock of the product before the record
  */
 function moveSku(
@@ -141,17 +141,17 @@ function moveSku(
 }
 
 /**
- * The stock of a product as the records so far leave it, with what orders have reserved.
+ * The stock of a product after the records so far, including reserved quantities.
  * @param before undefined for a new product
  */
 const computeStock = ({ stored }: Entry, before: ProductFields | undefined): Stock | null =>
   before === undefined ? null : toStock(before.stock, toKeptStock(stored?.product.stock ?? null));
 
-/** The images of a product as the records so far leave it. */
+/** The images of a product after the records so far. */
 const computeImages = ({ stored }: Entry, before: ProductFields | undefined): Image[] =>
   mergeImages(stored?.product.images ?? [], before?.images ?? []);
 
-/** @param own the price that variants without one have */
+/** @param own the price of variants without one */
 const computeShownPrice = (slots: readonly Slot[] = [], own: number): number =>
   slots.length === 0
     ? own
@@ -173,7 +173,7 @@ function mergeVariants(
   return { slots: next, options: [...completeOptions(before?.options ?? [], own.options, next)] };
 }
 
-/** Undefined where nothing of it is another. */
+/** Undefined if nothing has changed. */
 export function toUpdate(entry: Entry): ImportUpdate | undefined {
   if (entry.stored === undefined) return undefined;
   const after = getFields(entry);
@@ -203,7 +203,7 @@ function getFields({ fields, prepared }: Entry): ProductFields {
 const isHere = (url: string | null | undefined, had: readonly Image[]): boolean =>
   url?.startsWith(mediaPath) !== true || had.some(image => image.url === url);
 
-/** How many images of a record are uploads that the catalog does not have. */
+/** The number of images in a record that are uploads missing from the catalog. */
 export function countLostUploads(entry: Entry, record: PreparedRecord, uploads: Uploads): number {
   const { images } = toPreparedFields(record);
   const had = computeImages(entry, isNewEntry(entry) ? undefined : getFields(entry));
@@ -211,7 +211,7 @@ export function countLostUploads(entry: Entry, record: PreparedRecord, uploads: 
   return images.filter(({ url }) => !isHere(url, here)).length;
 }
 
-/** The fields of a product once a record is in, but for what its variants decide. @param before undefined for a new one */
+/** The fields of a product after a record, before variants are merged. @param before undefined for a new product */
 function mergeFields(
   entry: Entry,
   before: ProductFields | undefined,
@@ -220,7 +220,7 @@ function mergeFields(
 ): ProductFields {
   const own = toPreparedFields(record);
   const had = addUploads(computeImages(entry, before), own.images, uploads);
-  // Other uploads are not here. A text that is left out stays.
+  // Missing uploads are dropped. An omitted text keeps its value.
   const sent = own.images
     .filter(({ url }) => isHere(url, had))
     .map(({ url, alt }) => ({ url, alt: alt ?? undefined }));
@@ -229,9 +229,9 @@ function mergeFields(
 }
 
 /**
- * The price that is then a product's own. A record without `basePrice` has the price that is shown, with variants the
- * lowest of theirs: it says nothing of the product’s own where the product shows it before and after. Else it is
- * what the variants without a price cost.
+ * The product's own price after a record. A record without `basePrice` has the shown price; with variants, that is the
+ * lowest price of a variant. If the product shows this price both before and after, its own price stays. Otherwise the
+ * record's price becomes the own price, which applies to variants without one.
  */
 function computeOwnPrice(
   { slots }: Entry,

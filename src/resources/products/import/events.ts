@@ -1,6 +1,6 @@
 /**
- * The events of products that an import creates: written by the database from its own rows, many at a time.
- * No consumer subscribes to them (events/subscriptions.ts), so that none has to be queued.
+ * The events of products that an import creates, written by the database from its own rows, many at a time. No consumer
+ * subscribes to them (events/subscriptions.ts), so none has to be queued.
  */
 import { sql } from 'kysely';
 import type { Cause } from '../../../events/outbox.ts';
@@ -8,7 +8,7 @@ import { createCollectionVersions, createMark } from '../../../storage/changes/v
 import type { Database, Transaction } from '../../../storage/database.ts';
 import { prepareQuery } from '../../../storage/prepared.ts';
 
-/** @returns a function that writes `product.created` for products just inserted; their ids ascend */
+/** @returns a function that writes `product.created` for products just inserted; their ids must be ascending */
 export function createCreationEventWriter(database: Database) {
   const { build } = database;
   const versions = createCollectionVersions(database);
@@ -30,7 +30,7 @@ export function createCreationEventWriter(database: Database) {
   };
 }
 
-/** Ids without a gap between them: on PostgreSQL another transaction may have been given some in between. */
+/** Runs of consecutive ids: on PostgreSQL, another transaction may have taken ids in between. */
 function* splitIntoStretches(ids: readonly number[]): Generator<{ first: number; last: number }> {
   let first = ids[0];
   for (const [index, last] of ids.entries()) {

@@ -1,4 +1,4 @@
-/** What a plan is made against: the products that the records of a batch mean, and who has their skus. */
+/** The existing state that a plan is made against: the products that a batch names, and the owners of its skus. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Database, Session } from '../../../storage/database.ts';
 import { splitIntoParts } from '../../../turns/slices.ts';
@@ -8,21 +8,21 @@ import { type Entry, toEntry } from './entry.ts';
 import { getKeys, isNamedByVariants, type Owned } from './matching.ts';
 import type { PreparedRecord } from './prepared.ts';
 
-/** Skus or external ids per lookup; a shorter list is filled up, so that there is one statement to prepare. */
+/** Skus or external ids per lookup; a shorter list is padded, so that only one statement is prepared. */
 const lookupSize = 500;
 
-/** A product as a plan reads it. */
+/** A product, as read for a plan. */
 interface Found extends LockedProduct {
   readonly variant_count: number;
 }
 
 interface Owner {
   readonly sku: string;
-  /** Of the product. */
+  /** The id of the product. */
   readonly id: number;
 }
 
-/** Reads it, and keeps others from changing the products where a plan is to be carried out. */
+/** Reads the existing products; in the mode `lock`, also locks them so that the plan can be applied. */
 export function createExistingProductsReader(
   { build, dialect }: Database,
   variants: Pick<VariantStore, 'all'>,
@@ -41,7 +41,7 @@ export function createExistingProductsReader(
     sql`id in (select product_id from product_variants where sku in (${placeholders}))`,
   );
 
-  /** The products that have one of many values: to be read, or also to be locked. */
+  /** Statements that read, or read and lock, the products that match many values. */
   function buildLookups(condition: RawBuilder<unknown>) {
     const buildLookup = (lock: boolean) =>
       sql<Found>`select ${buildLockedColumns(dialect)}, variant_count from products
@@ -75,12 +75,15 @@ export function createExistingProductsReader(
     return entries;
   }
 
-  /** A transaction that locks a product also keeps others from its variants. */
+  /** A transaction that locks a product thereby also locks its variants. */
   async function readEntry(session: Session, row: Found): Promise<Entry> {
     return toEntry(row, row.variant_count === 0 ? [] : await variants.all(session, row.id));
   }
 
-  /** Which products have skus that the records give to variants, and variants those that they give to products. */
+  /**
+   * Owners of skus: products that have a sku which records give to variants, and variants that have one given to
+   * products.
+   */
   async function readSkuOwners(session: Session, records: readonly PreparedRecord[]) {
     const owners = new Map<string, { productId: number; isVariant: boolean }>();
     const skus = new Set<string>();
@@ -104,7 +107,7 @@ export function createExistingProductsReader(
       return { byKey, skuOwners: await readSkuOwners(session, records) };
     },
 
-    /** The ids of the products that have one of these skus. */
+    /** The ids of the products with these skus. */
     async findIds(session: Session, skus: Iterable<string>): Promise<number[]> {
       const ids: number[] = [];
       for (const parameters of splitIntoLookups(new Set(skus)))
@@ -114,7 +117,7 @@ export function createExistingProductsReader(
   };
 }
 
-/** Sorted: two imports lock the same products in the same order. */
+/** Sorted, so that two imports lock the same products in the same order. */
 function* splitIntoLookups(values: ReadonlySet<string>): Generator<string[]> {
   const sorted = [...values].sort();
   for (const parameters of splitIntoParts(sorted, lookupSize)) {

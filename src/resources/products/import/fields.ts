@@ -1,4 +1,4 @@
-/** The fields of a product that exists once a record is in. */
+/** The fields of an existing product after a record. */
 import { isDeepStrictEqual } from 'node:util';
 import { createFieldError } from '../../../http/errors.ts';
 import { normalizeCategories } from '../categories.ts';
@@ -8,9 +8,9 @@ import type { ProductFields } from '../schema.ts';
 import { isGiven, optional, type PreparedRecord } from './prepared.ts';
 
 /**
- * A field left out keeps its value, as do members of the stock and attributes of columns of their own; an explicit null
- * removes it.
- * @param own what the record would make a new product of
+ * An omitted field keeps its value, as do omitted members of the stock and attributes in separate columns; an explicit
+ * null removes it.
+ * @param own the fields of a new product from the same record
  * @throws HttpError for more attributes than a product may have
  */
 export function computeFieldsAfter(
@@ -46,7 +46,7 @@ function computeAttributesAfter(
   return all;
 }
 
-/** A value that looks like its cell is what an export has made the cell of, before its type was defined: it stays. */
+/** Keeps a value that looks like its cell: an export wrote the cell from it before the attribute had a type. */
 function keepAsTheyLook(
   before: ProductFields['attributes'],
   { attributesAsTheyLook }: PreparedRecord,
@@ -54,7 +54,7 @@ function keepAsTheyLook(
 ): ProductFields['attributes'] {
   if (attributesAsTheyLook === '') return own;
   const kept = { ...own };
-  // Boundary: the thread that reads has made the text.
+  // Boundary: the reading thread has serialized them.
   for (const [key, plain] of Object.entries(JSON.parse(attributesAsTheyLook) as Record<string, unknown>)) {
     const value = Object.hasOwn(before, key) ? before[key] : undefined;
     if (value !== undefined && isDeepStrictEqual(value, plain)) kept[key] = value;
@@ -68,7 +68,7 @@ function computeStockAfter(
   own: StockFields | null,
 ): StockFields | null {
   if (before === null) return own;
-  // Said is either that there is no stock, or only that nothing is counted.
+  // The record either has no stock, or only says that stock is not tracked.
   if (own === null) return isGiven(record, 'stock.tracked') ? { ...before, tracked: false } : null;
   return {
     tracked: isGiven(record, 'stock.tracked') ? own.tracked : before.tracked,

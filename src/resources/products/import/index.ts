@@ -1,7 +1,6 @@
 /**
- * Bulk writing of products: many records in one transaction, each one created, or matched by its sku with a
- * product that exists and updated where it differs. Totals, the search index, tags and attributes are written once
- * per transaction.
+ * Bulk writing of products: many records in one transaction. Each record creates a product, or updates the existing one
+ * that it matches, if it differs. Totals, the search index, tags and attributes are written once per transaction.
  */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../../events/outbox.ts';
@@ -48,7 +47,7 @@ import { type PreparedRecord, toPreparedFields } from './prepared.ts';
 import { createReleaser } from './release.ts';
 import { summarizeVariants } from './variants.ts';
 
-/** How a plan sees the products that have the records' skus: `lock` so that it can be carried out, `read` only to report. */
+/** How a plan reads existing products: `lock` to apply the plan, `read` only to report it. */
 type Mode = 'lock' | 'read';
 
 export function createProductImporter(database: Database, outbox: Outbox) {
@@ -70,7 +69,7 @@ export function createProductImporter(database: Database, outbox: Outbox) {
   const insertVariants = createVariantInserter(database, outbox);
   const existing = createExistingProductsReader(database, variants);
   const readUploads = createUploadReader(database);
-  /** @param product as it is now */
+  /** @param product its current state */
   async function changeVariants(
     session: Transaction,
     { inserts, changes }: ImportUpdate,
@@ -92,12 +91,12 @@ export function createProductImporter(database: Database, outbox: Outbox) {
   }
 
   return {
-    /** The ids of the products that have one of these skus. */
+    /** The ids of the products with these skus. */
     findIds: existing.findIds,
 
     /**
-     * Reads what is there, as `mode` says, and decides what to do; writes nothing.
-     * @param matched the products that the batches of the same file before this one have matched
+     * Reads the existing products, in the given mode, and decides what to change; writes nothing.
+     * @param matched the products that earlier batches of the same file have matched
      */
     async plan(session: Session, records: readonly PreparedRecord[], mode: Mode, matched?: MatchedProducts) {
       const defined = await definitions.seenBy(session);
@@ -111,10 +110,10 @@ export function createProductImporter(database: Database, outbox: Outbox) {
     },
 
     /**
-     * Carries a plan out, in the transaction that made it.
-     * @param words those of the plan's records that a search may misspell
+     * Applies a plan, in the transaction that made it.
+     * @param words of the plan's records that a search may suggest for misspelt ones
      * @returns the ids of the products that were created
-     * @throws StorageError `unique` when someone else has created a product with one of the skus since
+     * @throws StorageError `unique` if another client has since created a product with one of the skus
      */
     async apply(
       session: Transaction,
@@ -124,7 +123,7 @@ export function createProductImporter(database: Database, outbox: Outbox) {
     ): Promise<readonly number[]> {
       if (creates.length === 0 && updates.length === 0) return [];
       search.keep(session, words);
-      // Of records that no product is made of, words may be in no document.
+      // The words of records that created no product may be in no document.
       if (counts.updated + counts.unchanged + refused.length > 0) search.release(session, words);
       const now = cause.at;
       await categories.share(session);
@@ -152,7 +151,7 @@ export function createProductImporter(database: Database, outbox: Outbox) {
           : { id, ...toSearchText(create.fields) };
       });
       await search.addMany(session, 'product', documents);
-      // All at once: PostgreSQL gets them in one go instead of one round trip each.
+      // All at once: PostgreSQL receives them together, instead of in one round trip each.
       await Promise.all(
         updates.map(async update => {
           const { stored, before, after, product } = update;
@@ -180,7 +179,7 @@ export function createProductImporter(database: Database, outbox: Outbox) {
 
 const uncategorized: Categorized = { category: null, categories: [] };
 
-/** The row of a new product, with what its variants come to. */
+/** The row of a new product, including the summary of its variants. */
 function toNewRow(create: ImportPlan['creates'][number], now: number, uploads: Uploads): ProductRow {
   if ('prepared' in create) return create.prepared.row;
   const { fields, variants } = create;
@@ -189,7 +188,7 @@ function toNewRow(create: ImportPlan['creates'][number], now: number, uploads: U
   return toProductRow(fields, now, { ...kept, variants: summarizeVariants(variants, fields.price) });
 }
 
-/** Which images that are kept here new products show. */
+/** The images of new products, to record the use of uploads. */
 const collectUses = (creates: ImportPlan['creates'], ids: readonly number[]): ImageChange[] =>
   creates.flatMap((create, index) =>
     'prepared' in create
@@ -210,7 +209,7 @@ const collectVariants = (creates: ImportPlan['creates'], ids: readonly number[])
       : [{ productId: ids[index] ?? 0, variants: create.variants }],
   );
 
-/** Columns that most files say nothing of: a parameter for each null costs more than looking. */
+/** Columns that most files leave empty: a parameter for each null costs more than this check. */
 const rare = ['brand', 'gtin', 'external_id', 'base_price'] as const;
 const {
   brand: _brand,

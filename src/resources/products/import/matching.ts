@@ -1,4 +1,4 @@
-/** Which product has which sku and external id while a batch is planned: as the records so far leave them. */
+/** Which product has which sku and external id while a batch is planned, after the records so far. */
 
 import { buildErrorDetail, createFieldError, HttpError } from '../../../http/errors.ts';
 import type { Entry } from './entry.ts';
@@ -7,25 +7,25 @@ import type { PreparedRecord } from './prepared.ts';
 /** The key of an external id; no sku contains U+0000, so it differs from every sku. */
 const toExternalKey = (externalId: string): string => `\0${externalId}`;
 
-/** What identifies the product of a record with neither: the skus of its variants. */
+/** The key of a variant's sku, which finds the product of a record with neither sku nor external id. */
 const toVariantKey = (sku: string): string => `\0\0${sku}`;
 
-/** Whether nothing but its variants says which product a record means. */
+/** Whether only its variants identify the product of a record. */
 export const isNamedByVariants = ({ row: { sku, external_id } }: PreparedRecord): boolean =>
   sku === null && external_id === null;
 
-/** What is known when the planning begins. Used up. */
+/** The state at the beginning of planning, which consumes it. */
 export interface Owned {
-  /** The products that exist, by sku, by `toExternalKey`, and by `toVariantKey` of each variant. */
+  /** Existing products by sku, by `toExternalKey`, and by `toVariantKey` of each variant. */
   readonly byKey: Map<string, Entry>;
-  /** Which product has a sku as its own, or as that of a variant. */
+  /** The product that a sku belongs to, directly or through a variant. */
   readonly skuOwners: Map<string, { readonly productId: number; readonly isVariant: boolean }>;
 }
 
-/** The products that records of a file have matched by their sku, in all its batches: a bit for each. */
+/** The products that any batch of a file has matched by sku: one bit each. */
 export type MatchedProducts = ReturnType<typeof createMatchedProducts>;
 
-/** Ids of 4 KiB. */
+/** The number of ids whose bits take 4 KiB. */
 const idsTogether = 32_768;
 
 export function createMatchedProducts() {
@@ -49,15 +49,15 @@ export function createMatchedProducts() {
 
 type Merged = Pick<Entry, 'prepared' | 'fields' | 'slots'>;
 
-/** @param wasMatched whether a record of an earlier batch has matched the product of this id by its sku */
+/** @param wasMatched whether a record of an earlier batch has matched the product with this id by sku */
 export function createOwnership({ byKey, skuOwners }: Owned, wasMatched: (id: number) => boolean) {
-  /** Those that records of this batch have matched by their sku. */
+  /** The entries that records of this batch have matched by sku. */
   const matched = new Set<Entry>();
   let renamed = 0;
   /** Skus of the products that records have matched so far, and of their variants. */
   const claimed = new Map<string, { readonly entry: Entry; readonly isVariant: boolean }>();
 
-  /** @throws HttpError for a sku that is that of another product, or of a variant of it */
+  /** @throws HttpError for a sku of another product or of its variants */
   function requireFree(entry: Entry, sku: string): void {
     const claim = claimed.get(sku);
     if (claim !== undefined && claim.entry !== entry)
@@ -69,8 +69,8 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMatched: (id: nu
   }
 
   /**
-   * A product gets another sku from one file to the next. Within one, records of several skus are several products: the
-   * later would overwrite the earlier.
+   * The sku of a product may change from one file to the next. Within one file, records with different skus are
+   * different products: the later one would overwrite the earlier.
    * @throws HttpError for a product that an earlier record of the file has matched by its own sku
    */
   function requireNotMatched(entry: Entry): void {
@@ -90,9 +90,9 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMatched: (id: nu
 
   return {
     /**
-     * The product that a record means; undefined for a new one.
-     * @throws HttpError when the sku is that of one product and the external id that of another, or where there are
-     * only skus of variants, and these are of several products, or for an external id as `requireNotMatched` says
+     * The existing product that a record identifies; undefined for a new one.
+     * @throws HttpError if sku and external id belong to different products, if skus of variants alone belong to
+     *   several products, or for an external id as in `requireNotMatched`
      */
     find(record: PreparedRecord): Entry | undefined {
       if (isNamedByVariants(record)) return findByVariants(record.variantSkus);
@@ -105,7 +105,7 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMatched: (id: nu
     },
 
     /**
-     * Gives an entry what it has once a record is in, and to others what it has no longer.
+     * Registers the keys and skus of an entry after a record, and frees those that it no longer has.
      * @throws HttpError for a sku that another product or variant has
      */
     take(entry: Entry, next: Merged, { row, variantSkus }: PreparedRecord): void {
@@ -125,14 +125,14 @@ export function createOwnership({ byKey, skuOwners }: Owned, wasMatched: (id: nu
       for (const [has, isVariant] of getSkus(next)) claimed.set(has, { entry, isVariant });
     },
 
-    /** To be called once a record is in, be it that it changes nothing. */
+    /** Must be called after each record, even one that changes nothing. */
     recordMatch(entry: Entry, { row }: PreparedRecord): void {
       if (row.sku !== null) matched.add(entry);
     },
 
-    /** Ids of products that records have matched by their sku; those that they create have none yet. */
+    /** Ids of products that records have matched by sku; new products have none yet. */
     getMatched: (): number[] => [...matched].flatMap(({ stored }) => stored?.stored.id ?? []),
-    /** Products that have got another sku. */
+    /** The number of products whose sku changed. */
     getRenamed: (): number => renamed,
   };
 }

@@ -1,4 +1,4 @@
-/** What a batch of an import will change: which records are new products, and which update one that is there. */
+/** The changes of a batch of an import: which records create products, and which update existing ones. */
 
 import { HttpError } from '../../../http/errors.ts';
 import type { Uploads } from '../members/uploads.ts';
@@ -28,32 +28,31 @@ export interface ImportPlan {
   readonly updates: readonly ImportUpdate[];
   readonly counts: ImportCounts;
   readonly refused: readonly RefusedRecord[];
-  /** Images that are uploads, and not here. */
+  /** The number of images that are uploads missing from the catalog. */
   readonly lostUploads: number;
-  /** Those that are here. */
+  /** The uploads found in the catalog. */
   readonly uploads: Uploads;
-  /** Products that get another sku. */
+  /** The number of products whose sku changes. */
   readonly renamed: number;
-  /** Ids of products that records match by their sku; those that are created have none yet. */
+  /** Ids of products that records match by sku; new products have none yet. */
   readonly matched: readonly number[];
 }
 
-/** A record that does not fit what the catalog has. */
+/** A record that conflicts with the catalog. */
 interface RefusedRecord {
   readonly record: PreparedRecord;
   readonly error: HttpError;
 }
 
-/** What a plan is made against. */
+/** The state and rules that a plan is made against. */
 export interface Known extends Owned, MergeContext {
-  /** Whether a record of an earlier batch has matched the product of this id by its sku. */
+  /** Whether a record of an earlier batch has matched the product with this id by sku. */
   wasMatched(id: number): boolean;
 }
 
 /**
- * Takes the records one after another, so that of two with one sku the later has the last word. A record whose sku no
- * product has is the product that its external id names, if there is one; a record with neither is the one that has its
- * variants' skus.
+ * Applies the records in order, so that the later of two with the same sku wins. A record with an unknown sku matches
+ * by external id, if it has one that is known; a record with neither matches by the skus of its variants.
  */
 export function planAgainst(
   { requireFit, uploads, wasMatched, ...known }: Known,
@@ -93,7 +92,7 @@ export function planAgainst(
     const update = toUpdate(entry);
     if (update !== undefined) updates.push(update);
     else {
-      // Changed and changed back: nothing is to be written.
+      // Changed and changed back: there is nothing to write.
       changes -= entry.changes;
       unchanged += entry.changes;
     }
@@ -104,7 +103,7 @@ export function planAgainst(
   return { creates, updates, counts, refused, lostUploads, uploads, renamed, matched };
 }
 
-/** A plan for records that match no product at all: what a batch does to an empty catalog. */
+/** A plan for records that match no existing product, as in an empty catalog. */
 export const planWithout = (
   records: readonly PreparedRecord[],
   requireFit: RequireFit = () => undefined,

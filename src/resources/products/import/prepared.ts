@@ -1,4 +1,6 @@
-/** Records of an import as far as they can be made ready without the database: checked, as rows, their words split. */
+/**
+ * Records of an import, prepared as far as possible without the database: validated, as rows, with their words split.
+ */
 import type { z } from 'zod';
 import type { ErrorDetail } from '../../../http/errors.ts';
 import { createParser, type Parse } from '../../../http/request/parser.ts';
@@ -22,47 +24,49 @@ import {
   variantRecords,
 } from './variant-records.ts';
 
-/** Fields that are the same wherever they are sent. */
+/** Fields that an import treats like the API. */
 type PlainFields = Omit<z.output<typeof createProduct>, 'stock'>;
 
-/** The checked fields of one record; a field that the record leaves out is absent, as is a member of its stock. */
+/** The validated fields of one record; omitted fields, and omitted members of its stock, are absent. */
 export interface ImportRecord extends PlainFields {
-  /** Whether the price was sent as `basePrice`: else it may be the one that is shown, which variants decide. */
+  /** Whether the price was sent as `basePrice`; otherwise it may be the shown price, which depends on variants. */
   readonly isOwnPrice?: boolean;
   readonly stock?: StockPart | null | undefined;
-  /** Whether what a product has under other keys stays. */
+  /** Whether attributes under other keys stay. */
   readonly attributesByKey?: boolean;
-  /** Of attributes that their type makes others than their cells look like: as these look. */
+  /** For attributes whose type changes the value of their cells: the values without the type. */
   readonly attributesAsTheyLook?: Readonly<Record<string, unknown>>;
   readonly variants?: readonly VariantRecord[];
 }
 
 export interface PreparedRecord {
-  /** The row of a new product with just the fields of this record. */
+  /** The row of a new product with only the fields of this record. */
   readonly row: ProductRow;
-  /** What the search index holds of such a product. */
+  /** The words of such a product in the search index. */
   readonly words: string;
   readonly tags: readonly string[];
   readonly category: string | null;
   readonly categories: readonly string[];
   readonly attributes: AttributeValues;
   readonly options: readonly Option[];
-  /** Of attributes that their type makes others than they look like in the file: as they look, as JSON text, or empty. */
+  /**
+   * For attributes whose type changes the value of their cells: the values without the type, as JSON text, or empty.
+   */
   readonly attributesAsTheyLook: string;
-  /** What the record has itself, for a product that exists: see `isGiven`. */
+  /** The fields that the record itself has, for updates of an existing product: see `isGiven`. */
   readonly given: number;
-  /** Its variants as JSON text, empty where it says nothing of them; their number and skus. */
+  /** Its variants as JSON text, empty if it names none; their number and skus. */
   readonly variants: string;
   readonly variantCount: number;
   readonly variantSkus: readonly string[];
   readonly images: number;
-  /** Whether any of its images is an upload, to this catalog or another one. */
+  /** Whether any of its images is an upload, to this or another catalog. */
   readonly hasUploads: boolean;
-  /** The line of the file on which it starts. */
+  /** The line of the file on which the record starts. */
   readonly line: number;
 }
 
-/** Those that a record may leave out. */
+/** Fields that a record may omit. */
 export const optional = [
   'currency',
   'status',
@@ -82,7 +86,7 @@ export const optional = [
   'stock',
 ] as const;
 
-/** The fields that a record may give; the place of each is its bit in `given`. */
+/** The fields that a record may have; the index of each is its bit in `given`. */
 const givenFields = [
   ...optional,
   'isOwnPrice',
@@ -94,7 +98,7 @@ const givenFields = [
 type GivenField = (typeof givenFields)[number];
 const toBit = (field: GivenField): number => 1 << givenFields.indexOf(field);
 
-/** Whether the record gives it, be it by an explicit null, which its row no longer distinguishes from none. */
+/** Whether the record has this field, possibly as an explicit null, which its row does not distinguish from absence. */
 export function isGiven({ given }: PreparedRecord, field: GivenField): boolean {
   return (given & toBit(field)) !== 0;
 }
@@ -119,10 +123,10 @@ const importedProduct = createProduct.extend({
   stock: stockPart.nullish(),
 });
 
-/** What a mapped record says, or what is wrong with it. */
+/** Validates a mapped record; returns its fields, or what is wrong with it. */
 export type RecordCheck = (input: Readonly<Record<string, unknown>>) => ImportRecord | readonly ErrorDetail[];
 
-/** Checks mapped records with the create schema. */
+/** Validates mapped records with the schema of creation. */
 export function createRecordCheck(): RecordCheck {
   const parse = createParser(importedProduct);
   const parseVariants = createParser(variantRecords);
@@ -155,7 +159,7 @@ function checkOwn(
   parse: Parse<z.output<typeof importedProduct>>,
 ): ImportRecord | readonly ErrorDetail[] {
   const { basePrice, attributesByKey, attributesAsTheyLook: asTheyLook, ...own } = input;
-  // The price that is shown may be left out where the product's own is given.
+  // The shown price may be omitted if the product's own price is given.
   const shown = own.price ?? (basePrice == null ? undefined : 0);
   const result = parse({ ...own, basePrice, price: shown });
   if (!result.success) return toErrorDetails(result.error);
@@ -174,13 +178,13 @@ function toVariantParts({ variants }: ImportRecord) {
   return { variants: JSON.stringify(variants), variantCount: variants.length, variantSkus };
 }
 
-/** Adds the words that a search may misspell; those of archived products are none that a search suggests. */
+/** Adds the words that may correct a misspelt search; searches do not suggest words of archived products. */
 function addMisspelt(status: string, words: Iterable<string>, into: Set<string>): void {
   if (status === 'archived') return;
   for (const word of words) if (!isNoWord(word) && !into.has(word) && canBeMisspelt(word)) into.add(word);
 }
 
-/** The distinct words of some records that a search may misspell. */
+/** The distinct words of these records that may correct a misspelt search. */
 export function collectMisspeltWords(records: readonly PreparedRecord[]): string[] {
   const words = new Set<string>();
   for (const { row, words: text } of records) addMisspelt(row.status, text.split(' '), words);
@@ -191,9 +195,9 @@ export function collectMisspeltWords(records: readonly PreparedRecord[]): string
 export function createRecordPreparer(defaultCurrency: string) {
   const had = new Set<string>();
   return {
-    /** @param line on which it starts; @param at epoch milliseconds: when a product that this record makes will have been created */
+    /** @param line on which the record starts @param at epoch milliseconds, the creation time of a new product */
     prepare(record: ImportRecord, at: number, line: number = 0): PreparedRecord {
-      // An explicit null is kept, also as the currency.
+      // An explicit null is kept, also for the currency.
       const currency = record.currency === null ? null : defaultCurrency;
       const stock = record.stock == null ? null : mergeStockPart(record.stock, null);
       const fields = normalizeCategories(completeFields({ ...record, stock }, currency));
@@ -214,7 +218,7 @@ export function createRecordPreparer(defaultCurrency: string) {
         line,
       };
     },
-    /** The distinct words of the records since the last call that a search may misspell. */
+    /** The distinct words of the records since the last call that may correct a misspelt search. */
     takeWords(): string[] {
       const words = [...had];
       had.clear();
@@ -223,6 +227,6 @@ export function createRecordPreparer(defaultCurrency: string) {
   };
 }
 
-/** The fields of a product that a record alone makes. */
+/** The fields of a product created from this record alone. */
 export const toPreparedFields = ({ row }: PreparedRecord): ProductFields =>
   toProductFields(productOf({ id: 0, document: row.document }), null);

@@ -1,6 +1,6 @@
 /**
- * Skus and external ids that products and variants of a plan give up, which others of the plan may take: no index that
- * keeps them unique waits for the end of a transaction.
+ * Clears the skus and external ids that a plan moves from one product or variant to another, since unique indexes do
+ * not wait for the end of the transaction.
  */
 import type { Database, Transaction } from '../../../storage/database.ts';
 import { splitIntoParts } from '../../../turns/slices.ts';
@@ -10,7 +10,7 @@ import type { ImportUpdate } from './entry.ts';
 /** Rows per statement. */
 const rowsAtOnce = 500;
 
-/** @returns a function that frees them, before anything is written; the updates then write each of the rows whole */
+/** @returns a function that clears them before anything is written; the updates then write whole rows */
 export function createReleaser({ build }: Pick<Database, 'build'>) {
   async function clear(session: Transaction, ids: readonly number[], table: 'products' | 'product_variants') {
     for (const some of splitIntoParts(ids, rowsAtOnce)) {

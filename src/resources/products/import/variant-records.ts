@@ -1,4 +1,4 @@
-/** Variants within the records of an import, checked by themselves. */
+/** Variants within the records of an import, validated independently of existing products. */
 import { z } from 'zod';
 import { buildErrorDetail, type ErrorDetail } from '../../../http/errors.ts';
 import type { Parse } from '../../../http/request/parser.ts';
@@ -10,25 +10,25 @@ import { stockPart } from '../members/stock.ts';
 export const variantRecords = z.array(
   createVariant.extend({
     stock: stockPart.nullish(),
-    /** The address of one of the product's images, which says in another catalog what `imageId` says in its own. */
+    /** The address of one of the product's images: the counterpart of `imageId` in records from another catalog. */
     image: z.string().max(2048).nullish(),
   }),
 );
 
-/** A variant as a record has it; what it leaves out is absent. */
+/** A variant of a record; omitted members are absent. */
 export type VariantRecord = z.output<typeof variantRecords>[number];
 
 export const toCombination = (options: VariantRecord['options']): string =>
   JSON.stringify(Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** A combination as people read it: `Size M, Colour Red`. */
+/** A combination for messages: `Size M, Colour Red`. */
 export const formatOptions = (options: VariantRecord['options']): string =>
   Object.entries(options)
     .map(([name, value]) => `${name} ${value}`)
     .join(', ');
 
 /**
- * Checks what a record says of its variants, for itself: each of its own combination and sku, of the same options.
+ * Checks the variants of a record against each other: distinct combinations and skus, and the same options.
  * @param parse parses by `variantRecords`
  */
 export function checkVariants(
@@ -72,7 +72,7 @@ export function checkVariants(
 export const isVariantDetails = (checked: VariantRecord[] | ErrorDetail[]): checked is ErrorDetail[] =>
   checked[0] !== undefined && 'pointer' in checked[0];
 
-/** What variants have of options that the record does not give. @param variants all of them with the same options */
+/** Option values of variants that the record does not list. @param variants all with the same options */
 export function checkOptions(variants: readonly VariantRecord[], options: readonly Option[]): ErrorDetail[] {
   const [first] = variants;
   if (first === undefined) return [];
@@ -99,8 +99,8 @@ export function checkOptions(variants: readonly VariantRecord[], options: readon
 }
 
 /**
- * The options that variants have, in the order in which names and values come.
- * @param first names that come before all others
+ * The options of variants, with names and values in the order of appearance.
+ * @param first names that precede all others
  */
 export function collectOptions(
   variants: readonly Pick<VariantRecord, 'options'>[],

@@ -1,4 +1,4 @@
-/** Variants within the records of an import, against what a product has. */
+/** Merges the variants of import records into those of a product. */
 import { isDeepStrictEqual } from 'node:util';
 import { createFieldError } from '../../../http/errors.ts';
 import { largestId } from '../../../storage/database.ts';
@@ -10,26 +10,26 @@ import { refuseBelowReserved } from '../rules.ts';
 import type { ProductFields } from '../schema.ts';
 import { collectOptions, formatOptions, toCombination, type VariantRecord } from './variant-records.ts';
 
-/** A variant while a batch is planned: as it will be once the records so far are in. */
+/** A variant while a batch is planned: its state after the records so far. */
 export interface Slot {
-  /** Undefined for a new one. */
+  /** Undefined for a new variant. */
   readonly stored: StoredVariant | undefined;
   readonly fields: VariantFields;
 }
 
-/** The variants of a product that exists. */
+/** The variants of an existing product. */
 export const toSlots = (stored: readonly StoredVariant[]): Slot[] =>
   stored.map(row => ({ stored: row, fields: toVariantFields(variantOf(row)) }));
 
-/** Whether a slot is to be written. */
+/** Whether a slot must be written. */
 export const isChanged = ({ stored, fields }: Slot): boolean =>
   stored === undefined || !isDeepStrictEqual(toVariantFields(variantOf(stored)), fields);
 
 /**
- * The variants of a product once those of a record are in: each is the one of its sku, else of its combination, else
- * new. None is taken away.
- * @param product as it will be, with the options that it has then
- * @throws HttpError that names what cannot be
+ * The variants of a product after a record. Each variant of the record matches by sku, else by combination, else it is
+ * new. No variants are removed.
+ * @param product after the record, including its options
+ * @throws HttpError naming what is invalid
  */
 export function mergeSlots(
   before: readonly Slot[],
@@ -53,7 +53,9 @@ export function mergeSlots(
   return slots;
 }
 
-/** Which slot each record is; undefined for a new one. By its combination none is one that has the sku of another record. */
+/**
+ * The slot of each record; undefined for a new one. A record without a matching sku cannot take another record's slot.
+ */
 function findPlaces(slots: readonly Slot[], records: readonly VariantRecord[]): (number | undefined)[] {
   const bySku = new Map<string, number>();
   const byCombination = new Map<string, number>();
@@ -70,11 +72,11 @@ function findPlaces(slots: readonly Slot[], records: readonly VariantRecord[]): 
   });
 }
 
-/** The stock of a variant as the records so far leave it, with what orders have reserved. */
+/** The stock of a variant after the records so far, including reserved quantities. */
 const computeStock = (slot: Slot | undefined): Stock | null =>
   slot?.stored === undefined ? null : toStock(slot.fields.stock, toKeptStock(variantOf(slot.stored).stock));
 
-/** Images that the product will not have are lost to its variants, too. */
+/** Variants lose images that the product will no longer have. */
 export function removeLostImages(slots: readonly Slot[], { images }: Pick<ProductFields, 'images'>): Slot[] {
   const kept = new Set(images.map(({ id }) => id));
   return slots.map(slot => {
@@ -119,7 +121,7 @@ function resolveImageId(
   if (byUrl != null) return byUrl;
   if (imageId == null) return null;
   if (images.some(({ id }) => id === imageId)) return imageId;
-  // An upload to another catalog: its address says that the image is not here.
+  // An upload to another catalog: its address shows that the image is missing here.
   if (image != null) return null;
   throw createFieldError(
     `variants.${index}.imageId`,
@@ -128,7 +130,7 @@ function resolveImageId(
   );
 }
 
-/** By its sku a variant may have been given the combination of another one. */
+/** A variant that matched by sku may have received the combination of another one. */
 function refuseSame(slots: readonly Slot[]): void {
   const had = new Set<string>();
   for (const { fields } of slots) {
@@ -145,9 +147,9 @@ function refuseSame(slots: readonly Slot[]): void {
 }
 
 /**
- * The options of a product with variants: those that the record gives, and of what its other variants have the values
- * that it does not list. In their order as they are where the record lists nothing else.
- * @throws HttpError when variants have no value of an option, or one of another, or more values than it may have
+ * The options of a product with variants: the record's options, plus the values of its other variants that the record
+ * does not list. If that adds up to the existing values, they keep their order.
+ * @throws HttpError if variants lack one of the options, have another one, or have too many values
  */
 export function completeOptions(
   before: readonly Option[],
@@ -174,7 +176,7 @@ export function completeOptions(
 
 const tooManyValues = `must have ${mostValues} items or fewer, with those that variants of the product have`;
 
-/** What the variants of a new product come to. @param price its own, for variants without one */
+/** The summary of a new product's variants. @param price the product's own, for variants without one */
 export function summarizeVariants(variants: readonly VariantFields[], price: number) {
   const prices = variants.map(variant => variant.price ?? price);
   const available = variants.some(

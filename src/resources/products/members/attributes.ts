@@ -1,4 +1,4 @@
-/** Attributes: what a product is said to be under keys of the catalog's own. */
+/** Attributes: values that describe a product, under keys that the catalog chooses. */
 
 import { z } from 'zod';
 import { attributeKey } from '../../../attribute-key.ts';
@@ -78,17 +78,17 @@ const override = {
   description: `Up to ${mostKeys} values under keys of your own: text, a number, true or false, or several texts.`,
 };
 
-/** As a product shows them. */
+/** Attributes in a response. */
 export const attributes = z.record(z.string(), value).meta({ override });
 
-/** Checked by hand: of a union of types Zod gives no reason, and of a name that is wrong no place. */
+/** Validated by hand: for a union Zod reports no reason, and for an invalid key no path. */
 export const sentAttributes = z
   .unknown()
   .transform((sent, context): Attributes => {
     for (const { path, rule, message } of findProblems(sent)) {
       context.addIssue({ code: 'custom', path: [...path], message, params: { rule }, input: sent });
     }
-    // Boundary: findProblems has looked at every member; what it finds fault with is not used.
+    // Boundary: findProblems has checked every member; a value with problems is not used.
     return sent as Attributes;
   })
   .meta({ override });

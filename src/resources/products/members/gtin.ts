@@ -3,7 +3,10 @@ import { z } from 'zod';
 
 const form = /^(?:\d{8}|\d{12,14})$/;
 
-/** Whether the last digit is the one that the others give: weighed 3 and 1 in turn from the right, they sum to tens. */
+/**
+ * Whether the check digit is right: weighted 3 and 1 alternately from the right, all digits add up to a multiple of
+ * ten.
+ */
 function hasCheckDigit(digits: string): boolean {
   let sum = 0;
   for (let index = 0; index < digits.length; index++) {
@@ -13,13 +16,13 @@ function hasCheckDigit(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Whether a text is a GTIN: of one of its lengths, with the right check digit, and not zeros only. */
+/** Whether a text is a GTIN: a valid length, the right check digit, and not only zeros. */
 export const isGtin = (text: string): boolean => form.test(text) && hasCheckDigit(text) && /[1-9]/.test(text);
 
-/** What GTINs are compared by: one of 12 digits is the one of 13 with a zero before it. */
+/** The form in which GTINs are compared, without leading zeros: 12 digits equal the same 13 with a zero before them. */
 export const toComparableGtin = (gtin: string): string => gtin.replace(/^0+/, '');
 
-/** With the white space around it, which is taken away. */
+/** Including surrounding white space, which is trimmed. */
 const longestGtin = 64;
 
 export const gtin = z
@@ -34,7 +37,7 @@ export const gtin = z
   .describe('GTIN (EAN, UPC): 8, 12, 13 or 14 digits; the check digit is verified. Kept as sent.')
   .meta({ pattern: '^\\s*(?:\\d{8}|\\d{12,14})\\s*$', examples: ['4006381333931'] });
 
-/** A GTIN to look for. */
+/** A GTIN to filter by. */
 export const gtinParameter = z
   .string()
   .max(longestGtin)

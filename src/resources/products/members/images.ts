@@ -1,17 +1,17 @@
-/** Images of a product: links that clients write, and uploads of media. */
+/** Images of a product: links set by clients, and uploads. */
 import { z } from 'zod';
 import { identifier, prose } from '../../../http/schema.ts';
 import { largestId } from '../../../storage/database.ts';
 
 const longestUrl = 2048;
 export const mostImages = 100;
-/** Where uploads are served. */
+/** The path of uploads. */
 export const mediaPath = '/media/';
 
 export const alt = prose(500).describe('What the image shows, for those who do not see it.');
 const pixels = z.int().min(1).nullable();
 
-/** A link as it was sent, or the address of an upload here. */
+/** Matches a link as sent, or the address of an upload. */
 export const imageAddress = `^(?:[Hh][Tt][Tt][Pp][Ss]?://|${mediaPath})`;
 
 export const image = z
@@ -51,21 +51,21 @@ export const image = z
 export type Image = z.output<typeof image>;
 
 function isLink(url: string): boolean {
-  // White space and control characters are taken out, or refused, by URL itself: they are not part of an address.
+  // URL removes or refuses white space and control characters itself, so they must be checked before.
   return /^https?:\/\/\S+$/i.test(url) && !/\p{Cc}/u.test(url) && URL.canParse(url);
 }
 
-/** Whether no user name or password stands before the host: all readers of the product would be shown them. */
+/** Whether no user name or password precedes the host: all readers of the product would see them. */
 const isWithoutCredentials = (url: string): boolean => !/^https?:\/[/\\]+[^/\\?#]*@/i.test(url);
 
-/** Scheme and host of a link, with no `@` before the path begins. */
+/** Scheme and host of a link, with no `@` before the path. */
 const linkBeginning = 'https?://[^/?#@\\\\]*(?:[/?#\\\\]|$)';
 const refusal = {
   link: { error: 'must be an http or https address', params: { rule: 'url' } },
   credentials: { error: 'must not have a user name or password', params: { rule: 'credentials' } },
 };
 
-/** A link as it is sent. */
+/** A link in a request. */
 export const imageLink = z
   .string()
   .max(longestUrl)
@@ -88,7 +88,7 @@ const sentImage = z.object({
 });
 export type SentImage = z.output<typeof sentImage>;
 
-/** Names the entries that say of an image what another entry has said, or say of none at all. */
+/** Refuses entries that name no image, or one that an earlier entry has named. */
 function refuseUnclear(images: readonly SentImage[], context: z.core.$RefinementCtx): void {
   const had = new Set<string | number>();
   for (const [index, { id, url }] of images.entries()) {
@@ -108,21 +108,21 @@ export const sentImages = z
   .superRefine(refuseUnclear)
   .describe('In their order: links, or images it has, by id or url. Those left out are removed.');
 
-/** An id that is the same wherever the url is sent again, so that an import makes it without the database. */
+/** An id derived from the url, so that an import can compute it without the database. */
 export function computeImageId(url: string, taken: ReadonlySet<number>): number {
   let id = (Bun.hash.xxHash32(url) % largestId) + 1;
   while (taken.has(id)) id = (id % largestId) + 1;
   return id;
 }
 
-/** The image that an entry means: the one of its id, unless it gives it another url; else the one of its url. */
+/** The image that an entry names: by id, unless the entry has a different url; otherwise by url. */
 function findMatch(before: readonly Image[], { id, url }: SentImage): Image | undefined {
   const named = before.find(image => image.id === id);
   if (named !== undefined && (url == null || url === named.url)) return named;
   return before.find(image => image.url === url);
 }
 
-/** The entry that means no image the product has, and no link either; undefined when there is none. */
+/** The first entry that names no image of the product and has no link; undefined if there is none. */
 export function findUnknownImage(
   before: readonly Image[],
   sent: readonly SentImage[],
@@ -135,7 +135,7 @@ export function findUnknownImage(
   return undefined;
 }
 
-/** The images of a product once these have been sent. An alt that is left out stays, of an image that it has. */
+/** The images of a product after a write. An omitted alt keeps the value of an existing image. */
 export function mergeImages(before: readonly Image[], sent: readonly SentImage[]): Image[] {
   if (sent.length === 0) return [];
   const matches = sent.map(entry => findMatch(before, entry));
@@ -143,7 +143,7 @@ export function mergeImages(before: readonly Image[], sent: readonly SentImage[]
   const images: Image[] = [];
   for (const [index, { url, alt }] of sent.entries()) {
     const match = matches[index];
-    // Meant twice, by its id and by its url: the first counts.
+    // Named twice, by id and by url: the first entry counts.
     if (match !== undefined && matches.indexOf(match) < index) continue;
     if (match !== undefined) images.push({ ...match, alt: alt === undefined ? match.alt : alt });
     else if (url != null) {

@@ -1,8 +1,8 @@
-/** Options: what variants of a product differ in, with the values there are. */
+/** Options: the properties in which variants of a product differ, with their possible values. */
 import { z } from 'zod';
 import { text } from '../../../http/schema.ts';
 
-/** Options that a product may have, and values of one. */
+/** The maximum number of options of a product, and of values of an option. */
 export const mostOptions = 5;
 export const mostValues = 200;
 

@@ -1,4 +1,4 @@
-/** Prices that products and variants have beside their own. */
+/** Further prices of products and variants. */
 import { z } from 'zod';
 
 export const compareAtPrice = z

@@ -1,4 +1,4 @@
-/** Stock-keeping units: what a shop calls a product or a variant. */
+/** Stock-keeping units: the shop's own codes for products and variants. */
 
-/** Characters; as many as the longest that shops export. */
+/** In characters; long enough for all skus that shops are known to export. */
 export const longestSku = 255;

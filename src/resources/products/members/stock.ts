@@ -27,10 +27,10 @@ const members = {
   owed: pieces.nullish().describe('Read-only: may be sent back.'),
 };
 
-/** What products and variants say of the member. */
+/** The description of `stock` in products and variants. */
 export const stockText = 'How many pieces there are; null where nothing is counted.';
 
-/** As clients write it; what orders have reserved is not theirs to say. */
+/** The stock in a request; clients cannot set what orders have reserved. */
 export const sentStock = z
   .object({
     ...members,
@@ -41,7 +41,7 @@ export const sentStock = z
   .transform(sent => completeStock(sent, null))
   .meta({ id: 'SentStock' });
 
-/** A part of it, for PATCH: what is left out of a stock that there is stays as it is. */
+/** The stock in a PATCH: omitted members of an existing stock stay as they are. */
 export const changedStock = z
   .object({
     ...members,
@@ -51,28 +51,28 @@ export const changedStock = z
   })
   .meta({ id: 'ChangedStock' });
 
-/** A part of it, in a record of an import: what it comes to depends on what there is, see `completeStock`. */
+/** The stock in a record of an import; the result depends on the existing stock, see `completeStock`. */
 export const stockPart = z
   .object(members)
   .transform(({ tracked, onHand, backorder }): StockPart => ({ tracked, onHand, backorder }));
 
 export type Stock = z.output<typeof stock>;
 
-/** What is left out of a part is undefined; null stands for what is usual. */
+/** Part of a stock: undefined for omitted members, null for defaults. */
 export interface StockPart {
   readonly tracked?: boolean | null | undefined;
   readonly onHand?: number | null | undefined;
   readonly backorder?: boolean | null | undefined;
 }
 
-/** What clients write of a stock, complete. */
+/** All members of a stock that clients may set. */
 export interface StockFields {
   readonly tracked: boolean;
   readonly onHand: number;
   readonly backorder: boolean;
 }
 
-/** What a part of a stock comes to. @param before the stock there is, whose members stay where the part leaves them out */
+/** Completes a part of a stock. @param before the existing stock, which supplies omitted members */
 export function completeStock(part: StockPart, before: StockFields | null): StockFields {
   const usual = { tracked: true, onHand: 0, backorder: false };
   const kept = before ?? usual;
@@ -84,8 +84,8 @@ export function completeStock(part: StockPart, before: StockFields | null): Stoc
 }
 
 /**
- * What a part in a record of an import comes to. One that says only that nothing is counted makes no stock where there is
- * none, and leaves the pieces of one that there is.
+ * The result of a part in a record of an import. A part that only says that nothing is counted creates no stock, and
+ * keeps the pieces of an existing one.
  */
 export function mergeStockPart(part: StockPart, before: StockFields | null): StockFields | null {
   const { tracked, onHand, backorder } = part;
@@ -93,12 +93,14 @@ export function mergeStockPart(part: StockPart, before: StockFields | null): Sto
   return isUncounted && before === null ? null : completeStock(part, before);
 }
 
-/** What the service keeps of a stock, whatever clients write. */
+/** What the service maintains of a stock; clients cannot set it. */
 export interface KeptStock {
   /** Pieces that orders have reserved. */
   readonly reserved: number;
   readonly owed: number;
-  /** The pieces at which so many are owed: another number is a count of what is left once they have gone out. */
+  /**
+   * The pieces on hand when `owed` was set: a different number is a new count, made after the owed pieces were shipped.
+   */
   readonly onHand: number;
 }
 
@@ -108,10 +110,7 @@ export const toKeptStock = (stock: Stock | null): KeptStock => ({
   onHand: stock?.onHand ?? 0,
 });
 
-/**
- * @param kept of it so far; what orders have reserved is never forgotten: an import may say that nothing is counted any
- * more
- */
+/** @param kept of the former stock; reserved pieces always stay, even if an import ends tracking */
 export function toStock(fields: StockFields | null, kept: KeptStock): Stock | null {
   const { reserved } = kept;
   if (fields === null)
@@ -120,7 +119,7 @@ export function toStock(fields: StockFields | null, kept: KeptStock): Stock | nu
   return setOwed({ tracked, onHand, reserved, backorder }, onHand === kept.onHand ? kept.owed : 0);
 }
 
-/** The same stock, owing so many pieces. */
+/** The same stock with this number of owed pieces. */
 export function setOwed<S extends Stock>({ owed: _before, ...stock }: S, owed: number) {
   return owed > 0 ? { ...stock, owed } : stock;
 }
@@ -129,7 +128,7 @@ interface StockChanges {
   readonly stock?: z.output<typeof changedStock> | null | undefined;
 }
 
-/** A change by PATCH, with what it does not say of a stock that there is. */
+/** Completes a change of the stock by PATCH with the members of the existing stock. */
 export function completeStockChange<Changes extends StockChanges>(
   { stock }: { readonly stock: Stock | null },
   body: PatchBody<Changes>,
@@ -138,7 +137,7 @@ export function completeStockChange<Changes extends StockChanges>(
   return { kind: 'partial', changes: { ...body.changes, stock: { ...stock, ...body.changes.stock } } };
 }
 
-/** What clients have written of it. */
+/** The members of a stock that clients may set. */
 export function toStockFields(stock: Stock | null): StockFields | null {
   if (stock === null) return null;
   const { tracked, onHand, backorder } = stock;

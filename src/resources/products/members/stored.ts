@@ -1,12 +1,12 @@
-/** The members of a product as they are stored: see short-form.ts. */
+/** The stored form of a product's members: see short-form.ts. */
 import { createShortForm, toNullIfEmpty } from '../../short-form.ts';
 import type { Product } from '../schema.ts';
 import { isBuyable } from './stock.ts';
 
-/** A member, or null where it has its default. */
+/** A member, or null for its default. */
 type Stored<Name extends keyof Product> = Product[Name] | null | undefined;
 
-/** Those that most products have come first. The order is never changed: further members come last. */
+/** Members that most products have come first. The order must never change: append new members. */
 type List = readonly [
   category: Product['category'],
   categories: Product['categories'],
@@ -37,7 +37,7 @@ type List = readonly [
 
 const unrated = { average: null, count: 0 };
 
-/** Whether it can be bought, where it has no variants. */
+/** Whether a product without variants can be bought. */
 const isAvailable = (status: Product['status'], stock: Product['stock']): boolean =>
   status === 'active' && isBuyable(stock);
 
@@ -45,7 +45,7 @@ const isOnePrice = ({ price, priceRange }: Pick<Product, 'price' | 'priceRange'>
   priceRange.min === price && priceRange.max === price;
 
 export const storedProduct = createShortForm<Omit<Product, 'id'>, List>({
-  // In their place come the paths that the tree has now: see storage/categories/shown.ts.
+  // Reads replace the first two with the current paths: see storage/categories/shown.ts.
   onFirstLine: 2,
   listOf: product => [
     product.category,

@@ -1,17 +1,19 @@
-/** Images that are kept here: which products show them, written with every change of a product's images; and which there are. */
+/**
+ * Uploaded images: records which products show them, on every change of a product's images, and reads which ones exist.
+ */
 import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../../storage/database.ts';
 import { splitIntoParts } from '../../../turns/slices.ts';
 import { computeImageId, type Image, mediaPath, type SentImage } from './images.ts';
 
-/** A product's images before and after a change; none after it is deleted. */
+/** A product's images before and after a change; none after a deletion. */
 export interface ImageChange {
   readonly id: number;
   readonly before: readonly Pick<Image, 'url'>[];
   readonly after: readonly Pick<Image, 'url'>[];
 }
 
-/** The hash in the address of an image that is kept here; undefined for a link. */
+/** The hash in the address of an uploaded image; undefined for a link. */
 export function findHash(url: string): string | undefined {
   return url.startsWith(mediaPath) ? url.slice(mediaPath.length) : undefined;
 }
@@ -19,7 +21,7 @@ export function findHash(url: string): string | undefined {
 const collectHashes = (images: readonly Pick<Image, 'url'>[]): Set<string> =>
   new Set(images.flatMap(({ url }) => findHash(url) ?? []));
 
-/** @returns a function that writes what has changed; `at` is when, in epoch milliseconds */
+/** @returns a function that records changed uses; `at` is the time in epoch milliseconds */
 export function createUploadUseWriter({ build }: Pick<Database, 'build'>) {
   async function release(session: Transaction, id: number, hashes: readonly string[], at: number) {
     const gone = build
@@ -37,7 +39,7 @@ export function createUploadUseWriter({ build }: Pick<Database, 'build'>) {
   return async (session: Transaction, changes: readonly ImageChange[], at: number): Promise<void> => {
     for (const { id, before, after } of changes) {
       const [had, has] = [collectHashes(before), collectHashes(after)];
-      // In one order for all transactions.
+      // Sorted, so that all transactions lock in the same order.
       const gone = [...had].filter(hash => !has.has(hash)).sort();
       const fresh = [...has].filter(hash => !had.has(hash)).sort();
       if (gone.length > 0) await release(session, id, gone, at);
@@ -50,7 +52,7 @@ export function createUploadUseWriter({ build }: Pick<Database, 'build'>) {
   };
 }
 
-/** What the catalog knows of uploads, by their addresses. */
+/** Known uploads, by address. */
 export type Uploads = ReadonlyMap<string, Pick<Image, 'width' | 'height' | 'colour' | 'type'>>;
 
 interface MediaRow {
@@ -61,12 +63,12 @@ interface MediaRow {
   readonly type: string;
 }
 
-/** Addresses in one statement. */
+/** The maximum number of addresses in one statement. */
 const mostAtOnce = 500;
 
 /**
- * @returns a function that reads which of these images are uploads that are here: an export names an upload by its
- * address, which is made of its content. Those that it locks are not removed until the transaction ends.
+ * @returns a function that finds which of these images are uploads in this catalog: an export names an upload by its
+ *   address, which is derived from its content. Locked uploads are not removed until the transaction ends.
  */
 export function createUploadReader({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
   return async (session: Session, images: readonly SentImage[], mode: 'lock' | 'read'): Promise<Uploads> => {
@@ -82,7 +84,7 @@ export function createUploadReader({ build, dialect }: Pick<Database, 'build' | 
   };
 }
 
-/** The images that a product has, and those of the ones sent that are kept here. */
+/** The images of a product, plus those sent that are known uploads. */
 export function addUploads(before: Image[], sent: readonly SentImage[], uploads: Uploads): Image[] {
   if (uploads.size === 0) return before;
   const images = [...before];

@@ -1,4 +1,4 @@
-/** How much a product weighs. */
+/** The weight of a product. */
 import { z } from 'zod';
 
 export const weight = z

@@ -1,6 +1,6 @@
 /**
- * What a write of a product changes with it, in one transaction: its tags, attributes, categories and images, the totals, the
- * search index, and the event.
+ * Writes products, with all that changes in the same transaction: tags, attributes, categories and images, the totals,
+ * the search index, and the event.
  */
 import type { Cause, Outbox } from '../../../events/outbox.ts';
 import { createBulkInsert, createPartialUpdate } from '../../../storage/bulk.ts';
@@ -32,7 +32,7 @@ import { createRowBuilder, type ProductChange, type Sent, type Written } from '.
 import { createVariantImageRemover } from './variant-images.ts';
 import { createVariantSummarizer } from './variant-summary.ts';
 
-/** What reads use too. */
+/** The parts shared with reads. */
 interface Shared {
   readonly totals: ReturnType<typeof createProductTotals>;
   readonly categories: ReturnType<typeof createProductCategories>;
@@ -51,7 +51,7 @@ export function createProductWrites(database: Database, outbox: Outbox, { totals
   const { created_at: _, ...updatedColumns } = writtenColumns;
   const writeChanged = createPartialUpdate(database, 'products', updatedColumns, changedTogether);
 
-  /** @throws StorageError `unique` when the sku or the external id is taken */
+  /** @throws StorageError `unique` if the sku or the external id is taken */
   async function insert(session: Transaction, sent: ProductFields, cause: Cause): Promise<StoredProduct> {
     const fields = normalizeCategories(sent);
     await categories.share(session);
@@ -70,7 +70,7 @@ export function createProductWrites(database: Database, outbox: Outbox, { totals
     return stored;
   }
 
-  /** Writes new fields over products that are locked; gives them as they are then stored. */
+  /** Writes new fields to locked products; returns them as stored. */
   async function update(
     session: Transaction,
     changes: readonly ProductChange[],
@@ -106,7 +106,7 @@ export function createProductWrites(database: Database, outbox: Outbox, { totals
     return stored;
   }
 
-  /** Writes what follows from a change of a product's row. */
+  /** Writes everything that depends on a product's row. */
   async function writeDependents(
     session: Transaction,
     { before, old, fields, members, row }: Written,
@@ -139,8 +139,8 @@ export function createProductWrites(database: Database, outbox: Outbox, { totals
   }
 
   /**
-   * Writes what its variants come to over a product that is locked, where that has changed.
-   * @param added how many variants it has more, or fewer
+   * Writes the summary of a locked product's variants, if it has changed.
+   * @param added the change in the number of variants
    */
   async function updateVariantSummary(
     session: Transaction,
@@ -160,7 +160,7 @@ export function createProductWrites(database: Database, outbox: Outbox, { totals
   return { insert, update, remove, updateVariantSummary };
 }
 
-/** What changes alone or together. */
+/** Groups of columns that change together. */
 const changedTogether: readonly (readonly (keyof WrittenRow)[])[] = [
   ['name'],
   ['price', 'base_price'],

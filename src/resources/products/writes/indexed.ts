@@ -1,4 +1,4 @@
-/** The rows that products are found by: those of their tags, their attributes and options, and their further categories. */
+/** The index rows of a product: its tags, its attributes and options, and its further categories. */
 import { createAttributeIndex } from '../../../storage/attributes/index.ts';
 import { collectFilterValues, type Filterable } from '../../../storage/attributes/values.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
@@ -9,14 +9,14 @@ interface IndexedFields extends Categorized, Filterable {
   readonly tags: readonly string[];
 }
 
-/** A product before and after a change; none before it is made and after it is deleted. */
+/** A product before and after a change; undefined before its creation and after its deletion. */
 interface IndexedChange {
   readonly id: number;
   readonly before: IndexedFields | undefined;
   readonly after: IndexedFields | undefined;
 }
 
-/** @returns a function that writes what has changed; it is given all categories that products are in now */
+/** @returns a function that writes the changed rows; `known` must have all current categories of the products */
 export function createIndexedRowsWriter(
   database: Pick<Database, 'build' | 'dialect'>,
   categories: Pick<ProductCategories, 'write'>,

@@ -1,4 +1,4 @@
-/** What a change makes of a product's row. */
+/** The row of a product after a change. */
 import type { Session } from '../../../storage/database.ts';
 import { computeChangeMoment } from '../../../storage/moments.ts';
 import { type CategoriesByPath, toCategoryColumns } from '../../categories/assign.ts';
@@ -10,29 +10,31 @@ import type { createVariantSummarizer } from './variant-summary.ts';
 
 export interface ProductChange {
   readonly before: LockedProduct;
-  /** With the price that is shown, or another one to be its own. */
+  /** With the shown price, which changes nothing, or a new price of the product's own. */
   readonly fields: ProductFields;
-  /** How many variants it has, where that is another number now. */
+  /** The new number of variants, if it changes. */
   readonly variantCount?: number;
-  /** Those that the fields may name, where it is not those it has: with one that has been uploaded. */
+  /** The images that the fields may name, if not the existing ones: for example with a new upload. */
   readonly images?: readonly Image[];
 }
 
-/** A change, and what it is compared with. */
+/** A change, with the product before it. */
 export interface Sent extends ProductChange {
   readonly old: Product;
   readonly isMoved: boolean;
 }
 
-/** A change with the row that it makes. */
+/** A change with the resulting row. */
 export interface Written extends Sent {
   readonly members: Omit<Product, 'id'>;
   readonly row: ProductRow & ReturnType<typeof toCategoryColumns>;
-  /** What those of its columns were that may stay. */
+  /** The former values of columns that may stay unchanged. */
   readonly columns: Readonly<Record<string, unknown>>;
 }
 
-/** @returns a function that gives the row of a change at `now`, epoch milliseconds, and what its columns were */
+/**
+ * @returns a function that builds the row of a change at `now`, epoch milliseconds, and returns the former columns too
+ */
 export function createRowBuilder(summarize: ReturnType<typeof createVariantSummarizer>) {
   return async (
     session: Session,

@@ -1,20 +1,20 @@
-/** The rows that products are found by their tags with. */
+/** The index rows of a product's tags. */
 import { sql } from 'kysely';
 import { createBulk, createBulkInsert } from '../../../storage/bulk.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
 import { takeTurn } from '../../../turns/index.ts';
 
-/** A product's tags before and after a change; none before it is made and after it is deleted. */
+/** A product's tags before and after a change; empty before its creation and after its deletion. */
 export interface TagChange {
   readonly id: number;
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/** In the order of the index, one for all transactions: by tag and product. */
+/** In index order, by tag and product, the same for all transactions. */
 const order = { sortedBy: 2 } as const;
 
-/** @returns a function that has written what has changed when the transaction ends */
+/** @returns a function that writes the changed rows by the end of the transaction */
 export function createTagWriter(database: Pick<Database, 'build' | 'dialect'>) {
   const columns = { tag: 'text', product_id: 'integer' } as const;
   const added = createBulkInsert(database, 'product_tags', columns, order);

@@ -1,4 +1,4 @@
-/** Images that a product loses are lost to its variants too: whatever writes the product has them forget the images. */
+/** Removes images that a product loses from its variants; every write of the product's images uses it. */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../../events/outbox.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';
@@ -24,7 +24,7 @@ interface ImageChange {
 
 const rowsAtOnce = 500;
 
-/** @returns a function that takes images away from the variants of a product that is locked */
+/** @returns a function that removes images from the variants of a locked product */
 export function createVariantImageRemover(
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,
   outbox: Outbox,

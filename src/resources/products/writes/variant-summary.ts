@@ -1,6 +1,6 @@
 /**
- * What the variants of a product come to: how many, from which price to which, whether any can be bought. Read at
- * the ends of indexes, so that it costs the same for ten variants and ten thousand.
+ * Summarizes the variants of a product: their number, the price range, and whether any can be bought. Reads only the
+ * ends of indexes, so that ten thousand variants cost the same as ten.
  */
 import { sql } from 'kysely';
 import type { Database, Session } from '../../../storage/database.ts';
@@ -11,12 +11,14 @@ import type { Product, ProductFields } from '../schema.ts';
 interface Ends {
   readonly low: number | null;
   readonly high: number | null;
-  /** Whether any has no price of its own. */
+  /** Whether any variant has no price of its own. */
   readonly inherits: number;
   readonly available: number;
 }
 
-/** @returns a function that gives what is written of a product, and kept, with the variants that it has by then */
+/**
+ * @returns a function that returns the fields of a product, and what the service maintains of it, with the new summary
+ */
 export function createVariantSummarizer({ build }: Pick<Database, 'build'>) {
   const ends = prepareQuery<{ id: number }, Ends>(build, ({ id }) => {
     const own = sql`from product_variants where product_id = ${id}`;
@@ -28,8 +30,9 @@ export function createVariantSummarizer({ build }: Pick<Database, 'build'>) {
   });
 
   /**
-   * @param count of its variants, where that is another one now
-   * @param ownPrice what variants without a price cost, where the fields may not have the price that is shown instead
+   * @param count the number of variants, if it has changed
+   * @param ownPrice the product's own price, for variants without one; required if `fields.price` is never the shown
+   *   price
    */
   return async (
     session: Session,
@@ -53,7 +56,7 @@ export function createVariantSummarizer({ build }: Pick<Database, 'build'>) {
   };
 }
 
-/** The price that is shown for its variants is not what a client has written. */
+/** An unchanged shown price comes from the variants, and does not replace the product's own. */
 const computeOwnPrice = (before: LockedProduct, old: Product, { price }: ProductFields): number =>
   price === old.price ? (before.base_price ?? old.price) : price;
 
