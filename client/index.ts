@@ -1,6 +1,6 @@
 /**
- * A typed client of the Catalog service. The types come from its OpenAPI document (`npm run client` writes
- * schema.ts); this file adds what every program needs: signing in, staying signed in, and waiting where a response says so.
+ * A typed client of the Catalog service. The types come from its OpenAPI document (`npm run client` writes schema.ts);
+ * this file adds what every program needs: signing in, renewing tokens, and waiting when a response says so.
  */
 import createClient, { type Client } from 'openapi-fetch';
 import type { paths } from './schema.ts';
@@ -10,16 +10,16 @@ export type { components, operations, paths } from './schema.ts';
 export type Credentials = { readonly email: string; readonly password: string } | { readonly apiKey: string };
 
 export interface CatalogOptions {
-  /** Address of the service, without `/v1`. */
+  /** The address of the service, without `/v1`. */
   readonly baseUrl: string;
   readonly credentials: Credentials;
-  /** How often a request is sent again after 429 or 503; 5 when not given. */
+  /** How often a request is repeated after 429 or 503; 5 by default. */
   readonly retries?: number;
   /** Called before each wait. */
   readonly onWait?: (seconds: number, status: number) => void;
 }
 
-/** Calls the service with paths, parameters, bodies and responses that the compiler checks. */
+/** Calls the service; the compiler checks paths, parameters, bodies and responses. */
 export type Catalog = Client<paths>;
 
 export function createCatalog({ baseUrl, credentials, retries = 5, onWait }: CatalogOptions): Catalog {
@@ -29,7 +29,7 @@ export function createCatalog({ baseUrl, credentials, retries = 5, onWait }: Cat
     baseUrl,
     querySerializer: queryOf,
     async fetch(request: Request) {
-      // The body can be read once only: the copy is for the case that the token has expired meanwhile.
+      // A body can be read only once: the copy is for a second attempt, if the token has expired.
       const again = copyOf(request);
       const response = await patient(await authorize(request, undefined));
       if (response.status !== 401) return response;
@@ -38,7 +38,7 @@ export function createCatalog({ baseUrl, credentials, retries = 5, onWait }: Cat
   });
 }
 
-/** The members of an object are parameters of their own, and of a list each value: `attr.colour=red&attr.colour=blue`. */
+/** The members of an object become parameters, as does each value of a list: `attr.colour=red&attr.colour=blue`. */
 function queryOf(query: object): string {
   const parameters = new URLSearchParams();
   const add = (name: string, value: unknown) => {
@@ -52,11 +52,11 @@ function queryOf(query: object): string {
   return parameters.toString();
 }
 
-// Boundary: Bun's types give a clone the type of another library's Request.
+// Boundary: Bun's types declare the clone as the Request of another library.
 const copyOf = (request: Request) => request.clone() as Request;
 
 type Send = (request: Request) => Promise<Response>;
-/** Adds credentials to a request; `refused` are those that were sent before and did not do. */
+/** Adds credentials to a request; `refused` is the Authorization header that was rejected before. */
 type Authorize = (request: Request, refused: string | undefined) => Promise<Request>;
 
 function keyOf({ apiKey }: { readonly apiKey: string }): Authorize {
@@ -66,7 +66,7 @@ function keyOf({ apiKey }: { readonly apiKey: string }): Authorize {
   };
 }
 
-/** The message of an error of the service, or whatever text has come in its place. */
+/** The message of an error of the service, or else the text of the response. */
 async function reasonOf(response: Response): Promise<string> {
   const text = await response.text();
   try {
@@ -82,7 +82,7 @@ interface Tokens {
   readonly refreshToken: string;
 }
 
-/** Signs in before the first request, and asks for a new access token when the old one is refused. */
+/** Signs in before the first request, and requests a new access token when the old one is refused. */
 function session(
   baseUrl: string,
   credentials: { readonly email: string; readonly password: string },
@@ -98,13 +98,13 @@ function session(
     const response = await post('/v1/auth/login', credentials);
     if (!response.ok)
       throw new Error(`signing in was refused: ${response.status} ${await reasonOf(response)}`);
-    // Boundary: the document promises this body for 200.
+    // Boundary: the OpenAPI document specifies this body for 200.
     return (await response.json()) as Tokens;
   }
   async function refresh({ refreshToken }: Tokens): Promise<Tokens> {
     const response = await post('/v1/auth/refresh', { refreshToken });
     if (!response.ok) return signIn();
-    // Boundary: the document promises this body for 200.
+    // Boundary: the OpenAPI document specifies this body for 200.
     const { accessToken } = (await response.json()) as { accessToken: string };
     return { accessToken, refreshToken };
   }
@@ -120,7 +120,7 @@ function session(
   return async (request, refused) => {
     const known = tokens ?? keep(signIn());
     let current = await known;
-    // Of many requests whose token has expired, the first renews it for all.
+    // If the token of several requests has expired, the first one renews it for all.
     if (`Bearer ${current.accessToken}` === refused) {
       current = await (tokens === known ? keep(refresh(current)) : (tokens ?? keep(signIn())));
     }
@@ -129,14 +129,14 @@ function session(
   };
 }
 
-/** Of Retry-After, which is seconds or, from proxies, a date (RFC 9110 §10.2.3); undefined where it is neither. */
+/** Parses Retry-After: seconds or, from proxies, a date (RFC 9110 §10.2.3); undefined if it is neither. */
 function secondsOf(value: string | null): number | undefined {
   if (value === null) return undefined;
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
-/** Sends a request again, after the time in Retry-After, when the quota is used up or the service is not ready. */
+/** Repeats a request after the time in Retry-After, if the quota is used up or the service is not ready. */
 function patientFetch(retries: number, onWait: (seconds: number, status: number) => void): Send {
   return async request => {
     for (let attempt = 0; ; attempt++) {

@@ -3,10 +3,10 @@
  *
  *   npm run example -- http://127.0.0.1:3000 admin@catalog.example PASSWORD lighting 5
  *
- * It signs in as an administrator and makes an API key of its own, so that it has a quota of its own; RATE, the
- * last argument, is how many requests per window the key may send. With the key it goes through the products page by
- * page with the cursor, and sends each change with If-Match. When another change came first (412) it reads the product again;
- * when the quota is used up (429) it waits. In the end it revokes the key.
+ * It signs in as an administrator and creates an API key, which has its own quota; RATE, the last argument, is the
+ * number of requests per window that the key may send. With the key, it reads the products page by page with the
+ * cursor, and sends each change with If-Match. If another change came first (412), it reads the product again; if the
+ * quota is used up (429), it waits. At the end, it revokes the key.
  */
 import { type Catalog, createCatalog } from '@catalog/client';
 
@@ -38,17 +38,17 @@ try {
     }
     console.log(`raised ${raised} prices by ${percent} %`);
   } finally {
-    // Should this fail, the key ends by itself; what went wrong before is what the caller has to know.
+    // If this fails, the key still expires; the caller needs to see the original error.
     await administrator.DELETE('/v1/keys/{id}', { params: { path: { id } } }).catch(() => undefined);
   }
 } catch (error) {
-  // What the system reports has a code, and does not say where.
+  // Errors of the system have a code, but do not name the server.
   const where = error instanceof Error && 'code' in error ? `${new URL(baseUrl).origin}: ` : '';
   console.error(`raise-prices: ${where}${error instanceof Error ? error.message : error}`);
   process.exit(1);
 }
 
-/** A key for this run; should it be interrupted, the key ends after a day. */
+/** A key for this run; if the run is interrupted, the key expires after a day. */
 async function ownKey(client: Catalog): Promise<{ id: number; key: string }> {
   const { data, error } = await client.POST('/v1/keys', {
     body: {
@@ -62,14 +62,14 @@ async function ownKey(client: Catalog): Promise<{ id: number; key: string }> {
   return data;
 }
 
-/** Says before the work begins when the quota will not do. */
+/** Warns at the start if the quota is too small. */
 async function checkQuota(client: Catalog, wanted: string): Promise<void> {
   const { data, response, error } = await client.GET('/v1/products', {
     params: { query: { category: wanted, perPage: 1 } },
   });
   if (data === undefined) throw new Error(`the list was refused: ${error.message}`);
   const total = 'total' in data.meta ? (data.meta.total ?? 0) : 0;
-  // A page of the list for every fifty; a read and a change for each.
+  // One request for each page of fifty products; a read and a change for each product.
   const needed = Math.max(1, Math.ceil(total / pageSize)) + 2 * total;
   const [limit, remaining, window] = ['Limit', 'Remaining', 'Window'].map(name =>
     Number(response.headers.get(`X-RateLimit-${name}`)),
@@ -81,7 +81,7 @@ async function checkQuota(client: Catalog, wanted: string): Promise<void> {
   );
 }
 
-/** The ids of all products of a category; the cursor holds even while others add and remove products. */
+/** The ids of all products of a category; the cursor stays valid while others add and remove products. */
 async function* productsOf(client: Catalog, wanted: string): AsyncGenerator<number> {
   let cursor: string | undefined;
   do {

@@ -9,13 +9,13 @@ import { bunArguments, environmentIn } from './settings.mjs';
 
 const parentCheckMs = 250;
 
-// The one question that needs no packages: none are installed for it.
+// The only command that needs no packages: none are installed for it.
 if (['--version', '-v'].includes(process.argv[2]) && !isInstalled('production')) {
   console.log(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version);
   process.exit();
 }
 ensureInstalled('production');
-// The service reads the pipe: its end shows that this process has gone, also when it was killed with -9.
+// The service reads the pipe, which closes when this process ends, even by SIGKILL.
 const child = spawn(bunBinary(), [...bunArguments, join(root, 'src', 'main.ts'), ...process.argv.slice(2)], {
   stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
   env: {
@@ -25,22 +25,22 @@ const child = spawn(bunBinary(), [...bunArguments, join(root, 'src', 'main.ts'),
   },
 });
 child.stdio[3].on('error', () => undefined);
-// The terminal signals the whole group, a supervisor only this process: pass it on and let the child decide.
+// A terminal signals the whole group, a supervisor only this process: pass the signal on, and let the child decide.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 
-// npm runs this through a shell that passes no signal on: when npm or the shell ends, no signal comes.
+// npm runs this through a shell that passes no signals on: if npm or the shell ends, no signal arrives.
 if (process.env.npm_command !== undefined) {
   const [shell, npm] = [process.ppid, parentOf(process.ppid)];
   const watch = setInterval(() => {
     if (process.ppid === shell && parentOf(shell) === npm) return;
-    // Once: a second signal would end the delay of the stop.
+    // Only once: a second signal would cut the stop delay short.
     clearInterval(watch);
     child.kill('SIGTERM');
   }, parentCheckMs).unref();
 }
 
-/** The process that has started another one; undefined where the system has no /proc that says so. */
+/** The parent of a process; undefined if the system has no /proc that shows it. */
 function parentOf(pid) {
   try {
     return /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

@@ -1,8 +1,8 @@
 /**
- * `npm run coverage`: writes docs/specification-coverage.md from specification-coverage.yaml beside it, which says for
- * each line of the specification the operations and tests that stand for it. With --check, says what does not hold:
- * the page is stale; an operation is not in openapi.json; a test is not in its file; and, where the specification
- * lies beside the repository, a line of it has no entry or an entry no line.
+ * `npm run coverage`: writes docs/specification-coverage.md from specification-coverage.yaml beside it, which lists the
+ * operations and tests for each line of the specification. With --check, it reports what is wrong: a stale page; an
+ * operation missing in openapi.json; a test missing in its file; and, if the specification lies beside the repository,
+ * lines without an entry and entries without a line.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const entry = z.strictObject({
   note: z.string().optional(),
 });
 type Entry = z.output<typeof entry>;
-/** By heading, in the order of the specification. */
+/** Entries by heading, in the order of the specification. */
 const coverageSchema = z.record(z.string(), z.array(entry).min(1));
 type Coverage = z.output<typeof coverageSchema>;
 
@@ -49,7 +49,7 @@ if (process.argv.includes('--check')) {
   await Bun.write(join(root, page), written);
 }
 
-/** Operations that openapi.json does not have, and tests that are not in their files. */
+/** Operations missing in openapi.json, and tests missing in their files. */
 function brokenReferences(entries: Coverage): string[] {
   const operations = operationsOf(read('openapi.json'));
   const texts = new Map<string, string | undefined>();
@@ -80,7 +80,7 @@ function operationsOf(text: string): Set<string> {
     .parse(JSON.parse(text));
   return new Set(
     Object.entries(paths.paths).flatMap(([path, item]) =>
-      // The document describes HEAD and OPTIONS once, for every path.
+      // The OpenAPI document describes HEAD and OPTIONS once, for all paths.
       [...Object.keys(item), 'options', ...('get' in item ? ['head'] : [])].map(
         method => `${method.toUpperCase()} ${path}`,
       ),
@@ -88,13 +88,13 @@ function operationsOf(text: string): Set<string> {
   );
 }
 
-/** `test/a.test.ts: its name` → the file and the name. */
+/** Splits `test/a.test.ts: its name` into the file and the name. */
 function partsOf(test: string): [file: string, name: string] {
   const end = test.indexOf(': ');
   return [test.slice(0, end), test.slice(end + 2)];
 }
 
-/** Whether a test has this name, as it is written: names of `test.each` with their placeholders. */
+/** Whether the file has a test with this name, as written: names of `test.each` include their placeholders. */
 function hasTest(text: string, name: string): boolean {
   return ["'", '"', '`'].some(quote => {
     const literal = quote + name.replaceAll(quote, `\\${quote}`) + quote;
@@ -102,7 +102,7 @@ function hasTest(text: string, name: string): boolean {
   });
 }
 
-/** Lines of the specification without an entry, lines with two, and entries that no line begins like. */
+/** Lines of the specification without an entry or with two, and entries that are not the beginning of a line. */
 function unmatched(entries: Coverage, text: string): string[] {
   const lines = linesOf(text);
   const headings = new Set(lines.map(({ heading }) => heading));
@@ -132,7 +132,7 @@ interface Line {
   readonly line: string;
 }
 
-/** Statements, bullets, numbered items and rows; not headings, heads of tables and labels of one word. */
+/** Statements, bullets, numbered items and table rows; not headings, table headers and one-word labels. */
 function linesOf(text: string): Line[] {
   const isRule = (line: string | undefined) => /^\|[-| ]+\|$/.test(line ?? '');
   let heading = '';
@@ -146,7 +146,7 @@ function linesOf(text: string): Line[] {
     });
 }
 
-/** Without marks: no bullet or number, no backticks, the cells of a row joined. */
+/** Strips the markup: bullets, numbers and backticks; the cells of a row are joined. */
 function plain(line: string): string {
   const cells = line.startsWith('|') ? line.slice(1, -1).split('|') : [line.replace(/^(- |\d+\. )/, '')];
   return cells
@@ -188,7 +188,7 @@ function row({ line, endpoints, tests, note }: Entry): string {
   return `| ${escaped(line)}${decided} | ${operations.join('<br>')} | ${shown.join('<br>')} |`;
 }
 
-/** Text that means only itself in a cell of a table. */
+/** Escapes the text for a table cell. */
 function escaped(text: string): string {
   return text.replaceAll(/[|*_<>[\]`\\]/g, '\\$&');
 }

@@ -1,2 +1,2 @@
-/** Types of install.mjs, for what imports it and is checked. */
+/** Types of install.mjs, for type-checked files that import it. */
 export const commandEnvironments: Readonly<Record<'serve' | 'import', Readonly<Record<string, string>>>>;

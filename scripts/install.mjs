@@ -1,6 +1,6 @@
 /**
- * Installs what package-lock.json asks for when it is not there yet, so that `npm start` and `npm test`
- * need nothing done before them. Plain Node: at this point nothing else is known to exist.
+ * Installs the packages of package-lock.json if they are missing, so that `npm start` and `npm test` need no
+ * preparation. Plain Node: nothing else can be assumed to exist yet.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -11,9 +11,9 @@ import { runLocked } from './lock.mjs';
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * Settings of Bun for the commands that need some, which no file of the project can make. A service keeps memory that was
- * freed for what comes next: otherwise it is given back to the system and taken again, page by page, for each list that is
- * made. An import collects garbage as on a machine of 300 MB, which takes it no longer.
+ * Settings of Bun for certain commands, which cannot be set in a file of the project. The service keeps freed memory
+ * for reuse; otherwise each list would return it to the system and fetch it again page by page. An import collects
+ * garbage as on a machine with 300 MB, which does not slow it down.
  */
 export const commandEnvironments = {
   serve: { MIMALLOC_PURGE_DELAY: '-1' },
@@ -41,7 +41,7 @@ export function ensureInstalled(mode) {
 const lock = join(root, '.installing');
 
 /**
- * npm empties the folder behind a link before it installs, and that may be the one of another checkout. Ends the process.
+ * Ends the process if node_modules is a link: npm empties the folder behind it, which may belong to another checkout.
  */
 function requireOwnFolders(mode) {
   const workspaces = packagesOf('package-lock.json')['']?.workspaces ?? [];
@@ -55,7 +55,7 @@ function requireOwnFolders(mode) {
   }
 }
 
-/** @returns whether it went well */
+/** @returns whether it succeeded */
 function install(mode) {
   console.error(`catalog: installing ${mode} dependencies (once) …`);
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
@@ -73,8 +73,8 @@ function install(mode) {
 }
 
 /**
- * Whether node_modules holds every package that package-lock.json names, in its version, no matter who has installed them: npm
- * writes down what it has installed when it is done. Optional ones may be missing, as they are for other platforms.
+ * Whether node_modules holds every package of package-lock.json in its version, no matter how it was installed: npm
+ * records what it has installed when it finishes. Optional packages may be missing, as they may be for other platforms.
  */
 export function isInstalled(mode) {
   const installed = packagesOf(join('node_modules', '.package-lock.json'));
@@ -94,9 +94,9 @@ function packagesOf(lockfile) {
 }
 
 /**
- * The pinned Bun that npm installed, whatever else is on the PATH. Its install script moves the binary out of the
- * package of this platform; where npm was set to run no scripts (`ignore-scripts=true`) it is still there, and
- * what stands in its place is a few lines of text.
+ * The pinned Bun that npm installed, regardless of the PATH. Its install script moves the binary out of the package of
+ * this platform. If npm runs no scripts (`ignore-scripts=true`), the binary is still there, and its place holds a short
+ * text file.
  */
 export function bunBinary() {
   const own = ['bun.exe', 'bun'].map(name => join(root, 'node_modules', 'bun', 'bin', name));
@@ -106,7 +106,7 @@ export function bunBinary() {
   process.exit(1);
 }
 
-/** Those of the platform packages, of which npm may have installed several: for other C libraries, for example. */
+/** The binaries of the platform packages; npm may have installed several, for example for different C libraries. */
 function platformBinaries() {
   const scope = join(root, 'node_modules', '@oven');
   const packages = existsSync(scope) ? readdirSync(scope) : [];

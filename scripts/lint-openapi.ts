@@ -1,10 +1,12 @@
-/** `npm run lint:openapi`: holds openapi.json to the rules of .spectral.yaml and redocly.yaml; a warning fails too. */
+/**
+ * `npm run lint:openapi`: checks openapi.json against the rules of .spectral.yaml and redocly.yaml; warnings fail too.
+ */
 import { join } from 'node:path';
 import { formatProblems, getTotals, lint, loadConfig } from '@redocly/openapi-core';
 
 const root = join(import.meta.dir, '..');
 
-/** Spectral runs under Node: its own program reads the YAML rules. */
+/** Spectral runs under Node, since only its own program reads the YAML rules. */
 async function spectral(): Promise<boolean> {
   const program = join('node_modules', '@stoplight', 'spectral-cli', 'dist', 'index.js');
   const child = Bun.spawn(['node', program, 'lint', 'openapi.json', '--fail-severity', 'warn'], {

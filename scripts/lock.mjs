@@ -1,6 +1,6 @@
 /**
- * Work that one process at a time may do in a folder. The lock is a folder, and what is in it is named by the process that
- * holds it: both appear at once, when they are renamed to their place. Git does not see empty folders. Plain Node.
+ * A lock for work that only one process at a time may do in a folder. The lock is a folder with an entry named by the
+ * id of its holder; renaming makes both appear at once. Git ignores empty folders. Plain Node.
  */
 import { mkdirSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,9 +8,9 @@ import { join } from 'node:path';
 const pollMs = 200;
 
 /**
- * @param {string} path of the lock; its parent is there
- * @param {(holder: string) => void} onWait called once when another process holds it
- * @param {() => T} work not begun while another process is at it
+ * @param {string} path of the lock; its parent must exist
+ * @param {(holder: string) => void} onWait called once if another process holds the lock
+ * @param {() => T} work runs while this process holds the lock
  * @template T
  * @returns {T}
  */
@@ -29,12 +29,12 @@ export function runLocked(path, onWait, work) {
   }
 }
 
-/** @returns whether this process holds the lock now */
+/** @returns whether this process now holds the lock */
 function take(path, own) {
   const holder = findHolder(path);
-  // That of a process that has ended is taken over: of several that try to, one finds it.
+  // Takes over the lock of a process that has ended; if several processes try, one succeeds.
   if (holder !== undefined) return !isAlive(holder) && rename(join(path, holder), join(path, own));
-  // Windows renames no folder to one that is there, not even to an empty one.
+  // Windows cannot rename a folder to an existing one, not even an empty one.
   removeEmpty(path);
   const ready = `${path}-${own}`;
   mkdirSync(join(ready, own), { recursive: true });
@@ -44,7 +44,7 @@ function take(path, own) {
   return false;
 }
 
-/** @returns the id of the process, as text; undefined when there is none */
+/** @returns the id of the holding process, as text; undefined if there is none */
 function findHolder(path) {
   try {
     return readdirSync(path).find(name => /^\d+$/.test(name));
@@ -55,7 +55,7 @@ function findHolder(path) {
 }
 
 function isAlive(holder) {
-  // A container gives its processes the same ids each time.
+  // A container assigns the same ids on each start, so the holder was an earlier process.
   if (Number(holder) === process.pid) return false;
   try {
     return process.kill(Number(holder), 0);
@@ -64,7 +64,7 @@ function isAlive(holder) {
   }
 }
 
-/** @returns false when another process was faster */
+/** @returns false if another process came first */
 function rename(from, to) {
   try {
     renameSync(from, to);

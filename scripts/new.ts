@@ -1,6 +1,7 @@
 /**
- * `npm run new -- resource NAME [SINGULAR]`: a resource that is served, described and tested at once. It has the shape of
- * todos: private to the user who makes it, with a title and whether it is done. Change its fields before it is released.
+ * `npm run new -- resource NAME [SINGULAR]`: creates a resource that is served, described and tested at once. It is
+ * modelled on todos: private to the user who creates it, with a title and whether it is done. Change its fields before
+ * releasing it.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,8 +1,8 @@
-/** `npm run openapi`: writes openapi.json; with --check, says whether it is what the code would write now. */
+/** `npm run openapi`: writes openapi.json; with --check, reports whether it is up to date with the code. */
 import { join } from 'node:path';
 import { createDocument } from '../src/service.ts';
 
-/** In characters: a schema of some members, or a response with its headers and media types. */
+/** In characters: fits a schema with some members, or a response with its headers and media types. */
 const longestLine = 2200;
 const file = join(import.meta.dir, '..', 'openapi.json');
 const text = `${written(await createDocument(), '')}\n`;
@@ -29,8 +29,8 @@ function firstDifference(committed: readonly string[], made: readonly string[]):
 }
 
 /**
- * JSON with a line for each value that fits one: a change is seen where it was made, and the file is hardly larger than
- * what the service sends. With a line for each member it would be half as large again, or more.
+ * JSON with one line for each value that fits: a diff shows a change where it was made, and the file is hardly larger
+ * than what the service sends. With a line for each member, it would be at least half as large again.
  */
 function written(value: unknown, indent: string): string {
   const line = JSON.stringify(value);

@@ -1,10 +1,10 @@
-/** What the npm scripts do, one function each: installs the development dependencies first when they are missing. */
+/** The npm scripts, one function each; installs missing development dependencies first. */
 import { spawnSync } from 'node:child_process';
 import { bunBinary, ensureInstalled, root } from './install.mjs';
 import { bunArguments, environmentIn } from './settings.mjs';
 
 const [task, ...rest] = process.argv.slice(2);
-// The example is for those who use the service, not for those who change it.
+// The example is for users of the service, not for its developers.
 ensureInstalled(task === 'example' ? 'production' : 'development');
 const bun = bunBinary();
 const bin = name => `node_modules/.bin/${name}`;

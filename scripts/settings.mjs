@@ -1,19 +1,24 @@
 /**
- * Settings in a file `.env`, for the programs that are started by scripts. Bun would read it by itself, but replaces what
- * follows a `$` in its values, and reads further files that nothing mentions. Plain Node.
+ * Settings from a file `.env`, for the programs that scripts start. Bun would read it too, but expands `$` in values,
+ * and reads further files that are not documented. Plain Node.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as util from 'node:util';
 import { root } from './install.mjs';
 
-/** Arguments of Bun with which it reads neither `.env` files nor a bunfig.toml of the current folder, which may name code. */
+/**
+ * Arguments that keep Bun from reading `.env` files and a bunfig.toml of the current folder, which may name code to
+ * run.
+ */
 export const bunArguments = ['--no-env-file', `--config=${join(root, 'bunfig.toml')}`];
 
-/** What would make the programs run other code: a folder that a command is called in has no say in that. */
+/** Variables that could make the programs run other code: the current folder must not set them. */
 const ofTheRuntime = /^(BUN_|LD_|DYLD_|GCONV_PATH$|NODE_OPTIONS$|NODE_PATH$|CATALOG_PARENT_PIPE$)/;
 
-/** The environment, and below it the variables of `.env` in the folder. Ends the process when the file cannot be read. */
+/**
+ * The environment, with the variables of `.env` in the folder as defaults. Ends the process if the file cannot be read.
+ */
 export function environmentIn(folder) {
   const text = readIn(folder);
   if (text === undefined) return { ...process.env };

@@ -1,11 +1,11 @@
-/** How the names of a resource of several words are written: by hyphens, in code, as a table and in sentences. */
+/** The forms of a resource name of several words: with hyphens, in code, as a table and in sentences. */
 import jsTokens, { type Token } from 'js-tokens';
 import { addArticle } from '../../src/resources/crud/index.ts';
 import type { Names } from './names.ts';
 
-/** `gift-cards` in each way that names of todos are written. */
+/** The forms of a name such as `gift-cards`, for each place where todos are named. */
 export interface Forms {
-  /** In paths, and in the names of files and migrations: as it was given. */
+  /** In paths and in the names of files and migrations: as given. */
   readonly path: Names;
   /** In code: `giftCards`. */
   readonly identifier: Names;
@@ -31,7 +31,7 @@ export const toForms = (names: Names): Forms => ({
 
 export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** A text without code in it, where what stands for itself is written in this form. */
+/** Renames todos in a text without code; names within longer identifiers take the form of code. */
 export function renameText(text: string, forms: Forms, form: Form): string {
   const alone = toWords(forms[form]);
   const within = toWords(forms.identifier);
@@ -39,7 +39,7 @@ export function renameText(text: string, forms: Forms, form: Form): string {
     /\ba todo\b|(\w*)([tT]odos?)(?=(\w*))/g,
     (all, before?: string, word = '', after = '') => {
       if (before === undefined) return alone.get(all) ?? all;
-      // `todosLimit` is code wherever it stands; an index, as `todos_by_user`, is called like its table.
+      // `todosLimit` is code even in a text; an index such as `todos_by_user` is named like its table.
       const isAlone = before === '' && (after === '' || (form === 'table' && after.startsWith('_')));
       return `${before}${(isAlone ? alone : within).get(word) ?? word}`;
     },
@@ -55,11 +55,11 @@ const toWords = ({ plural, singular }: Names): ReadonlyMap<string, string> =>
     ['a todo', addArticle(singular)],
   ]);
 
-/** The same code of the new resource. */
+/** Renames todos in code. */
 export function renameCode(code: string, forms: Forms): string {
   let renamed = '';
   let before = '';
-  /** What stands before the templates that have begun. */
+  /** The token before each open template. */
   const tags: string[] = [];
   for (const token of jsTokens(code)) {
     if (token.type === 'TemplateHead') tags.push(before);
@@ -71,13 +71,13 @@ export function renameCode(code: string, forms: Forms): string {
   return renamed;
 }
 
-/** @param before what stands before it, or before the template that it is part of, but for spaces */
+/** @param before the token before this one, or before the template that it is part of, ignoring white space */
 function findForm({ type, value }: Token, before: string): Form {
   switch (type) {
     case 'StringLiteral':
       if (/[./-]/.test(value) && !value.includes(' ')) return 'path';
       if (value === "'todos'") return before === '[' ? 'path' : 'table';
-      // The id of a schema; that of a group of operations, 'Todos', is for people.
+      // The id of a schema; 'Todos', the name of a group of operations, is for people.
       return value === "'Todo'" ? 'identifier' : 'phrase';
     case 'NoSubstitutionTemplate':
     case 'TemplateHead':

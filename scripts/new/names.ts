@@ -1,11 +1,11 @@
-/** What a new resource is called: NAME and SINGULAR of the command line, and the singular where NAME says it. */
+/** The name of a new resource: NAME and SINGULAR of the command line; the singular is derived from NAME if possible. */
 
 export interface Names {
   readonly plural: string;
   readonly singular: string;
 }
 
-/** Why nothing is written; status 2 where the command line is to blame, 1 where a name is taken. */
+/** The reason for writing nothing; status 2 for a wrong command line, 1 for a name that is taken. */
 export class Refused extends Error {
   readonly status: 1 | 2;
 
@@ -15,7 +15,7 @@ export class Refused extends Error {
   }
 }
 
-/** @throws Refused (2) when they name no resource, or may mean more than one thing */
+/** @throws Refused (2) if the arguments do not name a resource, or are ambiguous */
 export function namesOf(args: readonly string[]): Names {
   const [kind, plural, singular, extra] = args;
   if (kind !== 'resource') {
@@ -67,7 +67,9 @@ function singularOf(plural: string): string {
   return singular;
 }
 
-/** Several where the ending does not decide it, as in houses and statuses, curves, shelves and knives. */
+/**
+ * The possible singulars: several if the ending is ambiguous, as in houses and statuses, curves, shelves and knives.
+ */
 function singularsOf(plural: string): string[] {
   const [short, shorter] = [plural.slice(0, -1), plural.slice(0, -2)];
   const stem = plural.slice(0, -3);

@@ -1,4 +1,4 @@
-/** The files of a new resource, made of those of todos. */
+/** Derives the files of a new resource from those of todos. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -15,9 +15,9 @@ const tags = 'src/http/openapi/text.ts';
 const copied = 'src/cli/copy/tables.ts';
 
 /**
- * The text of each file that is new or changes, by its path. Nothing is written, so that a refusal leaves nothing.
+ * The text of each new or changed file, by path. Nothing is written, so that a refusal leaves nothing behind.
  *
- * @throws Refused (1) when a name or a file is there already
+ * @throws Refused (1) if a name or a file already exists
  */
 export function planResource(root: string, names: Names): ReadonlyMap<string, string> {
   const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -36,7 +36,7 @@ export function planResource(root: string, names: Names): ReadonlyMap<string, st
 
 type Read = (path: string) => string;
 
-/** Where names of todos stand beside those of others; the document, which is long, is read last. */
+/** The places where names of todos appear among others; openapi.json, which is long, is read last. */
 function* placesIn(read: Read): Iterable<Place> {
   const template = (path: string) => ({
     has: `${path} has a name`,
@@ -52,7 +52,7 @@ function* placesIn(read: Read): Iterable<Place> {
   yield shared(tables, /\binterface \w+|(?<=^ {2}\w+: )\w+Table(?=;$)/gm);
   yield shared(tables, /^ {2}\w+(?=: \w+Table;$)/gm, 'table');
   yield shared(`${migrations}/index.ts`, /[\s\S]+/);
-  // The stores of sales have those of Stripe among them, without naming them.
+  // The stores of sales include those of Stripe, without naming them.
   yield { ...payments, has: `${stores} has a name`, words: [...namesIn(read(stores)), ...payments.words] };
   yield shared(resources, /[\s\S]+/);
   for (const file of own) yield template(`src/resources/todos/${file}`);
@@ -79,7 +79,9 @@ function interfacePlaces(text: string): Place[] {
   ];
 }
 
-/** The name of the migration: that of its file. A new table only adds, so that replicas which lack it go on serving. */
+/**
+ * The name of the migration and its file. A new table only expands the schema: replicas that lack it continue to serve.
+ */
 function migrationOf(root: string, plural: string): string {
   const numbers = readdirSync(join(root, migrations)).map(file => Number(/^\d{4}(?=-)/.exec(file)?.[0] ?? 0));
   return `${String(Math.max(...numbers) + 1).padStart(4, '0')}-expand-${plural}`;
@@ -88,7 +90,7 @@ function migrationOf(root: string, plural: string): string {
 function newFiles(read: Read, forms: Forms, migration: string): [path: string, text: string][] {
   const { path, identifier, phrase } = forms;
   const { plural } = path;
-  // The ids of operations are made of the name, where that is one word.
+  // Operation ids are derived from the name if it is a single word.
   const id = phrase.singular === identifier.singular ? '' : `\n    id: '${capitalize(identifier.singular)}',`;
   const renamed = (text: string) =>
     renameCode(text, forms)
@@ -135,7 +137,7 @@ function changedFiles(read: Read, forms: Forms, migration: string): [path: strin
   ];
 }
 
-/** Adds, after each line of todos, that of the new resource. */
+/** Adds a line for the new resource after each line of todos. */
 function addLines(
   path: string,
   text: string,

@@ -1,17 +1,19 @@
-/** Which words cannot name a resource: those of the languages, and those that the code or the interface has already. */
+/**
+ * Words that cannot name a resource: those reserved by languages, and those already used in code or in the interface.
+ */
 import { Database } from 'bun:sqlite';
 import { runInNewContext } from 'node:vm';
 import { capitalize, type Form, type Forms, renameText } from './forms.ts';
 import { Refused } from './names.ts';
 
-/** Those of strict mode and of modules, too. */
+/** Includes the reserved words of strict mode and of modules. */
 const reserved = new Set(
   `arguments await break case catch class const continue debugger default delete do else enum eval export extends false
   finally for function if implements import in instanceof interface let new null package private protected public return
   static super switch this throw true try typeof var void while with yield`.split(/\s+/),
 );
 
-/** Those that PostgreSQL does not take for a table; SQLite is here to be tried. */
+/** Words that PostgreSQL refuses as a table name; for SQLite, a table is tried. */
 const reservedInPostgres = new Set(
   `all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column
   concurrently constraint create cross default deferrable desc distinct do else end except false fetch for foreign freeze
@@ -21,7 +23,7 @@ const reservedInPostgres = new Set(
   verbose when where window with`.split(/\s+/),
 );
 
-/** @throws Refused (1) when a language has another meaning for one of the names */
+/** @throws Refused (1) if one of the names is reserved by a language */
 export function checkLanguages({ path, identifier, table }: Forms): void {
   const builtIn: unknown = runInNewContext('Object.getOwnPropertyNames(globalThis)');
   const globals = new Set(Array.isArray(builtIn) ? builtIn : []);
@@ -54,16 +56,16 @@ function isReservedInSqlite(word: string): boolean {
   }
 }
 
-/** Names that are in use in one place, those of todos among them. */
+/** The names used in one place, including those of todos. */
 export interface Place {
-  /** What the names are, as in "src/resources/stores.ts has a name". */
+  /** The beginning of an error about a name, as in "src/resources/stores.ts has a name". */
   readonly has: string;
   readonly words: Iterable<string>;
-  /** In which its names are written. */
+  /** The form of the names in this place. */
   readonly form: Form;
 }
 
-/** @throws Refused (1) when a name that is made from one of todos is there already */
+/** @throws Refused (1) if a name derived from one of todos already exists */
 export function checkPlace({ has, words, form }: Place, forms: Forms): void {
   const all = new Set(words);
   const made = new Set<string>();
@@ -78,12 +80,12 @@ export function checkPlace({ has, words, form }: Place, forms: Forms): void {
   }
 }
 
-/** The names in code: neither comments nor quoted texts. */
+/** The names in code, without comments and strings. */
 export function namesIn(code: string): string[] {
   return bare(code).match(/[A-Za-z_$][\w$]*/g) ?? [];
 }
 
-/** The same without members, which are no names of their own. */
+/** The same without members, whose names cannot conflict. */
 export function variablesIn(code: string): string[] {
   return bare(code).match(/(?<![\w$.])[A-Za-z_$][\w$]*(?![\w$]|\??:)/g) ?? [];
 }

@@ -1,7 +1,7 @@
 /**
- * The PostgreSQL that npm has installed, where the user it runs as can enter: PostgreSQL refuses to be root's, and
- * the user it is given then may not enter root's folders. So its files are copied into the system's folder for
- * temporary files, once for each version and user, and every run of that user shares them.
+ * The PostgreSQL that npm installed, in a folder that its user can enter. PostgreSQL refuses to run as root, and the
+ * user it runs as instead may not enter root's folders. So its files are copied into the system's folder for temporary
+ * files, once for each version and user; all runs of that user share them.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -21,10 +21,10 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-/** Why there is no PostgreSQL, in one line. */
+/** Why PostgreSQL is not available, in one line. */
 export class NoPostgres extends Error {}
 
-/** Whose a process or a file is to be. */
+/** The owner of a process or file. */
 export interface Owner {
   readonly uid: number;
   readonly gid: number;
@@ -42,7 +42,7 @@ export function installBinaries(): string {
   return ownFolder(target);
 }
 
-/** As whom PostgreSQL runs: undefined for the user who starts it. @throws NoPostgres */
+/** The user that PostgreSQL runs as; undefined for the current user. @throws NoPostgres */
 export function unprivilegedOwner(): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of ['postgres', 'nobody']) {
@@ -52,7 +52,9 @@ export function unprivilegedOwner(): Owner | undefined {
   throw new NoPostgres('PostgreSQL does not run as root, and there is no user "postgres" or "nobody"');
 }
 
-/** A folder for temporary files that every user can enter, and where none can replace another's. @throws NoPostgres */
+/**
+ * A temporary folder that every user can enter, and in which no user can replace another's files. @throws NoPostgres
+ */
 export function sharedFolder(): string {
   const candidates = [tmpdir(), '/tmp', '/var/tmp'].filter(existsSync).map(path => realpathSync(path));
   const isRoot = process.getuid?.() === 0;
@@ -82,7 +84,7 @@ function idOf(option: string, name: string): number | undefined {
   }
 }
 
-/** Whether only the owner of a file in it can rename it: not writable for all, or sticky. */
+/** Whether only the owner of a file in the folder can rename it: the folder is sticky, or not writable for all. */
 function isSafe(folder: string): boolean {
   const { mode } = statSync(folder);
   return process.platform === 'win32' || (mode & 0o002) === 0 || (mode & 0o1000) !== 0;
@@ -93,7 +95,7 @@ function canBeEntered(folder: string): boolean {
   return (statSync(folder).mode & 0o001) !== 0 && (above === folder || canBeEntered(above));
 }
 
-/** The folder, when it is this user's and no other can write there. @throws NoPostgres */
+/** The folder, if it belongs to this user and no other user can write to it. @throws NoPostgres */
 function ownFolder(path: string): string {
   const { uid, mode } = lstatSync(path);
   const isOwn = lstatSync(path).isDirectory() && (process.getuid === undefined || uid === process.getuid());
@@ -101,7 +103,7 @@ function ownFolder(path: string): string {
   throw new NoPostgres(`${path} is another user's, or others can write there: remove it, or set TMPDIR`);
 }
 
-/** Cleaners of temporary folders remove old files one by one. */
+/** Whether the copy has all files: cleaners of temporary folders remove old files one by one. */
 function isComplete(source: string, copy: string): boolean {
   const sizes = (folder: string) =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -112,10 +114,10 @@ function isComplete(source: string, copy: string): boolean {
   return sizes(source).join() === sizes(copy).join();
 }
 
-/** What is for compiling programs against PostgreSQL stays behind. */
+/** Static libraries, for compiling programs against PostgreSQL, are not copied. */
 const isNeeded = (name: string) => !name.endsWith('.a');
 
-/** Copies beside the target and renames, so that of runs at the same time each finds all of it or nothing. */
+/** Copies beside the target and renames, so that concurrent runs find either the whole copy or nothing. */
 function copyBinaries(source: string, target: string): void {
   const folder = mkdtempSync(`${target}-`);
   const copy = join(folder, 'native');
@@ -126,7 +128,7 @@ function copyBinaries(source: string, target: string): void {
     openToAll(copy);
     renameSync(copy, target);
   } catch (error) {
-    // Another run was first: its copy is as good.
+    // Another run came first: its copy will do.
     if (!existsSync(target))
       throw new NoPostgres(`PostgreSQL cannot be copied to ${target}: ${messageOf(error)}`);
   } finally {
@@ -134,7 +136,7 @@ function copyBinaries(source: string, target: string): void {
   }
 }
 
-/** The links that the package's install script would have made, where npm was set to run none. */
+/** Creates the links that the package's install script would have made, if npm ran no scripts. */
 function addLinks(copy: string): void {
   const list = join(copy, 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -145,7 +147,7 @@ function addLinks(copy: string): void {
   }
 }
 
-/** Where the umask is strict, no other user may read what was installed. */
+/** With a strict umask, other users could not read the copy. */
 function openToAll(copy: string): void {
   chmodSync(copy, 0o755);
   for (const entry of readdirSync(copy, { recursive: true, withFileTypes: true })) {

@@ -1,4 +1,4 @@
-/** A PostgreSQL of one's own, for tests and measurements: its folder, its start, its end. */
+/** A separate PostgreSQL for tests and measurements: its folder, start and stop. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -13,49 +13,49 @@ import {
 
 export { NoPostgres } from './postgresql-binaries.ts';
 
-/** A start that makes no progress for so long has failed. */
+/** A start without progress for this many milliseconds has failed. */
 const patience = 10_000;
 
-/** Settings of a cluster of which nothing has to survive a power failure. */
+/** Settings of a cluster whose data need not survive a power failure. */
 export const throwaway: readonly string[] = [
   'fsync=off',
   'full_page_writes=off',
   'wal_level=minimal',
   'max_wal_senders=0',
   'max_connections=300',
-  // Of hundreds of small databases that live for seconds nothing has to be tidied or written early.
+  // Hundreds of small databases live for seconds: nothing has to be vacuumed, or written early.
   'autovacuum=off',
   'checkpoint_timeout=1h',
   'bgwriter_lru_maxpages=0',
-  // Reads of files that are in the system's cache: handing them to another process costs more.
+  // Reads hit the system's cache: handing them to another process costs more.
   'io_method=sync',
   'max_parallel_workers_per_gather=0',
   'jit=off',
 ];
 
 export interface Cluster {
-  /** Of the database `postgres`, as its superuser. */
+  /** The address of the database `postgres`, as its superuser. */
   readonly url: string;
-  /** Its data. */
+  /** The data folder. */
   readonly folder: string;
-  /** Resolves when it accepts connections. @throws NoPostgres with the reason in one line */
+  /** Resolves once it accepts connections. @throws NoPostgres with the reason in one line */
   start(): Promise<void>;
   /**
-   * Resolves when its process has ended; does nothing when it does not run.
-   * @param signal SIGINT ends connections and closes the files in order, SIGQUIT is as a crash
+   * Resolves once its process has ended; does nothing if it is not running.
+   * @param signal SIGINT ends connections and closes the files in order; SIGQUIT acts like a crash
    */
   stop(signal?: 'SIGINT' | 'SIGQUIT'): Promise<void>;
   remove(): void;
 }
 
 export interface ClusterOptions {
-  /** Kept, and used again where it holds a cluster; a new one among the temporary files when not given. */
+  /** Kept, and reused if it already holds a cluster; by default a new folder among the temporary files. */
   readonly folder?: string;
-  /** Of the server, over its defaults: `name=value`. */
+  /** Settings of the server that override its defaults: `name=value`. */
   readonly settings: readonly string[];
 }
 
-/** A cluster that does not run yet. @throws NoPostgres with the reason in one line */
+/** A cluster that is not running yet. @throws NoPostgres with the reason in one line */
 export async function createCluster({ folder: given, settings }: ClusterOptions): Promise<Cluster> {
   const binaries = installBinaries();
   const owner = unprivilegedOwner();
@@ -71,7 +71,7 @@ export async function createCluster({ folder: given, settings }: ClusterOptions)
   const flags = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...settings];
   const args = ['-D', folder, '-p', String(port), ...flags.flatMap(setting => ['-c', setting])];
   let server: ChildProcess | undefined;
-  // No process waits any more: what is left of the run goes with it.
+  // Nothing can be awaited at exit: the server is killed together with this process.
   process.on('exit', () => server?.kill('SIGQUIT'));
 
   async function stop(signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
@@ -109,7 +109,7 @@ async function initialise(binaries: string, folder: string, owner: Owner | undef
     if (owner !== undefined)
       for (const path of [secrets, password, folder]) chownSync(path, owner.uid, owner.gid);
     const user = ['--username=postgres', `--pwfile=${password}`, '--auth=password'];
-    // Not the machine's: names and messages are the same everywhere.
+    // Independent of the machine, so that names and messages are the same everywhere.
     const rest = ['--no-sync', '--encoding=UTF8', '--locale=C'];
     // The password is no secret, and each of a thousand connections derives a key from it.
     const cheap = ['--set=scram_iterations=1'];
@@ -120,8 +120,8 @@ async function initialise(binaries: string, folder: string, owner: Owner | undef
 }
 
 /**
- * Runs one of PostgreSQL's programs until it has ended well or, with a pattern, has said so.
- * @throws NoPostgres when it fails, or says nothing for too long
+ * Runs one of PostgreSQL's programs until it ends with success or, if given, its output matches the pattern.
+ * @throws NoPostgres if it fails, or prints nothing for too long
  */
 function run(path: string, args: readonly string[], owner?: Owner, pattern?: RegExp): Promise<ChildProcess> {
   const { promise, resolve, reject } = Promise.withResolvers<ChildProcess>();
@@ -149,7 +149,7 @@ function run(path: string, args: readonly string[], owner?: Owner, pattern?: Reg
     settle();
     resolve(child);
   };
-  // Also afterwards: a pipe that no process reads stops the one that writes to it.
+  // Continues afterwards too: a process that writes to a pipe blocks if the pipe is not read.
   const listen = (chunk: Buffer) => {
     if (isSettled) return;
     wait();
@@ -166,7 +166,7 @@ function run(path: string, args: readonly string[], owner?: Owner, pattern?: Reg
   return promise;
 }
 
-/** The line that says why; else the last one. */
+/** The line that gives the reason; else the last one. */
 function reasonIn(output: string, status: number | null): string {
   const lines = output.split('\n').filter(line => line.trim() !== '');
   const reason = lines.find(line => /FATAL|PANIC|error:|cannot|could not/i.test(line)) ?? lines.at(-1);

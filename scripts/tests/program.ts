@@ -1,12 +1,12 @@
 /**
- * The program in one file and compiled, for tests, which start it some hundred times: compiling its six hundred files costs
- * more than all else that a start does. Its threads, and who starts it by `scripts/catalog.mjs`, read the files.
+ * Compiles the program into one file for tests, which start it some hundred times: compiling its six hundred files
+ * takes longer than the rest of a start. Its threads, and starts by `scripts/catalog.mjs`, use the source files.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BunPlugin } from 'bun';
 
-/** What a file knows of its place stays what it is: threads are started, and pages read, from beside it. */
+/** Files keep their original location: threads are started, and pages read, relative to it. */
 const placed: BunPlugin = {
   name: 'place of each file',
   setup(build) {
@@ -26,7 +26,7 @@ export async function buildProgram(folder: string): Promise<string> {
   const { outputs } = await Bun.build({
     entrypoints: [main],
     target: 'bun',
-    // What bytecode can be made of.
+    // Bytecode requires this format.
     format: 'cjs',
     bytecode: true,
     outdir: join(folder, 'program'),

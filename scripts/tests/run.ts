@@ -1,7 +1,8 @@
 /**
- * `npm test`, `npm run test:long` and `npm run test:faults`: one PostgreSQL for the whole run, then Bun's test runner
- * over one file more at once than there are cores, since some of them wait, in random order. Where PostgreSQL does not
- * start its scenarios are skipped and the run says why; with CI=true, or a server that was named, that is a failure.
+ * `npm test`, `npm run test:long` and `npm run test:faults`: starts one PostgreSQL for the whole run, then Bun's test
+ * runner. It runs files in random order, one more at once than there are cores, since some of them wait. If PostgreSQL
+ * does not start, its scenarios are skipped and the run says why; with CI=true, or a server given by TEST_DATABASE_URL,
+ * that is a failure.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
@@ -14,36 +15,39 @@ import { type Cluster, createCluster, NoPostgres, throwaway } from './postgresql
 import { buildProgram } from './program.ts';
 
 const [kind, ...rest] = process.argv.slice(2);
-/** Folders that have a run of their own: what is long by nature, and what takes something away from the service. */
+/** Folders with separate runs: tests that take long by nature, and tests that take something away from the service. */
 const apart = { long: ['test/long/', 'test/campaigns/'], faults: ['test/faults/'] };
 const isWatched = rest.includes('--watch');
-/** Faults measure how long others wait: one file at a time has the machine to itself. */
+/** Faults measure how long requests wait: one file at a time has the machine to itself. */
 const isParallel = kind !== 'faults' && !isWatched;
-/** Names what the processes of this run share, which it removes: they would do so after each file. */
+/**
+ * Names what the processes of this run share. The run removes it at the end; the processes would remove it after each
+ * file.
+ */
 const run = isParallel ? crypto.randomUUID().slice(0, 8) : undefined;
-/** Linux's folder in memory, and what a run leaves there until its end, at most. */
+/** Linux's folder in memory, and the most that a run leaves there until its end, in bytes. */
 const memory = '/dev/shm';
 const roomNeeded = 4 * 2 ** 30;
 const isInMemory = kind === 'usual' && process.env.TMPDIR === undefined && hasRoom();
-/** For all that the tests write; the run removes it. */
+/** The folder for everything that the tests write; the run removes it. */
 const scratch = mkdtempSync(join(isInMemory ? memory : tmpdir(), 'catalog-tests-'));
-// PostgreSQL may run as another user, and has to reach its files in it.
+// PostgreSQL may run as another user, who must reach its files in the folder.
 chmodSync(scratch, 0o711);
 
 /**
- * For processes that run for seconds: the optimizing compiler costs more than it brings, a seventh of the run; to give
- * memory back that is wanted again at once, a twelfth.
+ * For processes that run for seconds. The optimizing compiler costs more than it saves, a seventh of the run; returning
+ * memory that is soon needed again costs a twelfth.
  */
 const shortLived = kind === 'usual' ? { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '-1' } : {};
 
 /**
- * A connection that lives for seconds runs a statement too seldom for several plans of it to pay; and no usual test stops
- * the server, so no COMMIT has to wait for the log to be written.
+ * A connection that lives for seconds runs a statement too seldom to gain from custom plans. No usual test stops the
+ * server, so COMMIT need not wait for the log to be written.
  */
 const hasty = [...throwaway, 'plan_cache_mode=force_generic_plan', 'synchronous_commit=off'];
 
 const isWhole = !rest.some(argument => !argument.startsWith('-') && argument.includes('test/'));
-/** Beside the start of PostgreSQL, which leaves a core free. */
+/** Built while PostgreSQL starts, which leaves a core free. */
 const built = isWhole && isParallel ? buildProgram(scratch) : undefined;
 
 const given = process.env.TEST_DATABASE_URL;
@@ -65,14 +69,14 @@ try {
   console.error(`test: ${reason}`);
 }
 
-/** What calls for PostgreSQL, if anything does: a server that was named is meant. */
+/** The setting that requires PostgreSQL, if any: a given server must be used. */
 const required = given
   ? 'TEST_DATABASE_URL'
   : ['true', '1'].includes(process.env.CI ?? '')
     ? 'CI'
     : undefined;
 const status = reason !== undefined && required !== undefined ? 1 : await runTests();
-// As in a crash: what it would write before it ends is thrown away.
+// Like a crash: the data that a clean stop would write is about to be deleted.
 await cluster?.stop('SIGQUIT');
 cluster?.remove();
 if (given && run !== undefined && reason === undefined) await dropDatabases(given);
@@ -86,8 +90,8 @@ if (reason !== undefined)
 process.exit(status);
 
 /**
- * Usually the tests write to memory where it has room, unless TMPDIR names another place: hundreds of databases that live
- * for seconds are gigabytes for a disk. What is long by nature, or takes something away, has to do with a disk.
+ * Whether usual tests can write to memory, which they do unless TMPDIR names another place: hundreds of databases that
+ * live for seconds are gigabytes for a disk. Long tests and faults must use a disk.
  */
 function hasRoom(): boolean {
   if (!existsSync(memory)) return false;
@@ -95,7 +99,10 @@ function hasRoom(): boolean {
   return bavail * bsize >= roomNeeded;
 }
 
-/** Otherwise each scenario would fail, for the same reason. @throws NoPostgres when no one can sign in there */
+/**
+ * Checks a given server first; otherwise each scenario would fail, for the same reason. @throws NoPostgres if signing
+ * in fails
+ */
 async function checkServer(url: string): Promise<void> {
   let server = 'TEST_DATABASE_URL';
   try {
@@ -108,7 +115,7 @@ async function checkServer(url: string): Promise<void> {
   }
 }
 
-/** The databases that the processes of this run have kept for each other, on a server that is not thrown away. */
+/** Drops the databases that the processes of this run shared, on a given server, which outlives the run. */
 async function dropDatabases(url: string): Promise<void> {
   const admin = new SQL(url, { max: 1 });
   const kept: { datname: string }[] = await admin`select datname from pg_database
@@ -126,7 +133,7 @@ async function runTests(): Promise<number> {
   const chosen = kind === 'long' || kind === 'faults' ? apart[kind].map(folder => `./${folder}`) : usual;
   const files = isWhole ? chosen : [];
   const program = built === undefined ? {} : { TEST_PROGRAM: await built };
-  // Hooks start services: on a busy machine that takes longer than the runner's five seconds.
+  // Hooks start services: on a busy machine, that takes longer than the runner's default of five seconds.
   const args = ['test', ...everyFile, '--timeout', '60000', ...files, ...rest];
   const own = cluster === undefined ? {} : { TEST_DATABASE_OWN: 'true' };
   const shared = run === undefined ? {} : { TEST_RUN: run };
