@@ -7,10 +7,7 @@ import { join } from 'node:path';
 import * as util from 'node:util';
 import { root } from './install.mjs';
 
-/**
- * Arguments that keep Bun from reading `.env` files and a bunfig.toml of the current folder, which may name code to
- * run.
- */
+/** Arguments that keep Bun from reading `.env` files and a bunfig.toml of the current folder, which may name code. */
 export const bunArguments = ['--no-env-file', `--config=${join(root, 'bunfig.toml')}`];
 
 /** Variables that could make the programs run other code: the current folder must not set them. */

@@ -20,10 +20,7 @@ const apart = { long: ['test/long/', 'test/campaigns/'], faults: ['test/faults/'
 const isWatched = rest.includes('--watch');
 /** Faults measure how long requests wait: one file at a time has the machine to itself. */
 const isParallel = kind !== 'faults' && !isWatched;
-/**
- * Names what the processes of this run share. The run removes it at the end; the processes would remove it after each
- * file.
- */
+/** Names what the processes of this run share. The run removes it at the end; they would remove it after each file. */
 const run = isParallel ? crypto.randomUUID().slice(0, 8) : undefined;
 /** Linux's folder in memory, and the most that a run leaves there until its end, in bytes. */
 const memory = '/dev/shm';
@@ -99,10 +96,7 @@ function hasRoom(): boolean {
   return bavail * bsize >= roomNeeded;
 }
 
-/**
- * Checks a given server first; otherwise each scenario would fail, for the same reason. @throws NoPostgres if signing
- * in fails
- */
+/** Checks a given server first; otherwise each scenario would fail with the same reason. @throws NoPostgres */
 async function checkServer(url: string): Promise<void> {
   let server = 'TEST_DATABASE_URL';
   try {

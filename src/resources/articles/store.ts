@@ -54,7 +54,7 @@ export function createArticleStore(database: Database, outbox: Outbox) {
       await addTags(session, row.id, fields.tags);
       return row;
     },
-    /** Writes new fields over an article that is locked. */
+    /** Writes new fields to a locked article. */
     async update(session: Transaction, before: StoredArticle, fields: ArticleFields, cause: Cause) {
       const row = await rows.update(session, before, toArticleColumns(fields), cause);
       if (row.tags !== before.tags) {

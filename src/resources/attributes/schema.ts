@@ -98,7 +98,7 @@ const fields = {
 
 const writtenFields = z.object(fields);
 
-/** POST and PUT: omitted fields take the values of an undefined attribute; the label defaults to the key. */
+/** POST and PUT: omitted fields take the values of an attribute without definition; the label defaults to the key. */
 export const replaceDefinition = writtenFields
   .superRefine(({ type, choices }, context) => {
     const count = choices?.length ?? 0;

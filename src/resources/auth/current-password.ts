@@ -1,6 +1,4 @@
-/**
- * Proof, by the current password, that a request comes from the user and not just from a holder of the access token.
- */
+/** Proof, by the current password, that a request comes from the user, not just from a holder of the access token. */
 import type { HandlerContext } from '../../http/endpoint.ts';
 import { buildErrorDetail, HttpError } from '../../http/errors.ts';
 import type { StoredUser } from '../users/store.ts';

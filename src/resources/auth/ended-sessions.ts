@@ -3,7 +3,7 @@
  *
  * A user has a generation, which advances when all sessions end. Access tokens carry the generation they were made in.
  * The transaction that ends the sessions records the user and the new generation for as long as access tokens live. The
- * process that commits it knows at once; the others read these few rows again every half minute.
+ * process that commits it knows at once; the others read these few rows again once their copy is half a minute old.
  */
 import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
@@ -11,7 +11,7 @@ import { prepareQuery } from '../../storage/prepared.ts';
 import { prepareRemoval } from '../../storage/table-rows.ts';
 import { accessLifetime } from './lifetimes.ts';
 
-/** Milliseconds between polls for sessions that other processes ended. */
+/** The age, in milliseconds, at which a process polls again for the sessions that others ended. */
 const knownForMs = 30_000;
 /** Milliseconds until the next poll after one that failed. */
 const againAfterMs = 5000;
@@ -73,9 +73,7 @@ export function createEndedSessions(database: Pick<Database, 'build' | 'dialect'
       const known = ended.get(userId);
       return known !== undefined && generation < known.generation;
     },
-    /**
-     * Resolves once the sessions that other processes ended are known; undefined if they already are. Never rejects.
-     */
+    /** Resolves once sessions that other processes ended are known; undefined if they already are. Never rejects. */
     known(now: number): Promise<void> | undefined {
       // Also due if the clock was set back.
       if (now >= due.from && now < due.until) return undefined;

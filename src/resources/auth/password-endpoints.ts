@@ -75,7 +75,7 @@ export function createPasswordEndpoints(dependencies: Dependencies, options: Pas
   ): Promise<void> {
     await sessions.removeAllOf(session, user.id, now);
     await mailTokens.withdraw(session, user.id, purpose);
-    // The old password may have been used at the addresses of former sign-ins; only this one belongs to the owner.
+    // The old password may be known at the addresses of earlier sign-ins; the owner is at the current one.
     await knownAddresses.forget(session, user.id);
     await knownAddresses.keep(session, user.id, toEmailKey(user.email), address, now);
   }

@@ -128,8 +128,7 @@ function createPresentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
 
   function buildLinks(context: RequestContext, row: R, href: string): Links {
     const { caller } = context;
-    // HAL links appear only for callers who can follow them; plain JSON names the author to all, as the specification
-    // says.
+    // HAL links appear only for callers who can follow them; plain JSON names the author to all, as specified.
     const links = buildRelatedLinks(context, row, account => may(caller, admins, 'users:read', account));
     if (isPermitted('edit', caller, row)) links.edit = { href, method: 'PATCH' };
     if (isPermitted('remove', caller, row)) links.delete = { href, method: 'DELETE' };
@@ -172,7 +171,7 @@ function createPresentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
 }
 
 /**
- * @returns a function that resolves the caller to the author of something new; throws HttpError 401 if there is no user
+ * @returns a function that resolves the caller to the author of a new text; throws HttpError 401 if there is no user
  */
 function createAuthorResolver(database: Pick<Database, 'build' | 'dialect'>) {
   const find = createAuthorReader(database);

@@ -142,11 +142,9 @@ export function createAuthoredStore<Row extends Arguments & Written>(
 
     removeSome,
     /**
-     * Deletes all rows with this value, in order of id. Their parent is locked and about to be deleted, so no rows are
-     * added.
+     * Deletes all rows with this value, in order of id. Their parent is locked and about to be deleted: none are added.
      */
-    // The ids are read once: otherwise PostgreSQL would step over all deleted rows whenever it searches for the next
-    // ones.
+    // The ids are read once: otherwise PostgreSQL would step over all deleted rows on each search for the next ones.
     async removeAll(
       session: Transaction,
       { column, value }: { readonly column: keyof Row & string; readonly value: number },

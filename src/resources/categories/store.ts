@@ -1,6 +1,4 @@
-/**
- * The queries of categories. A transaction that changes the tree locks it exclusively: see storage/categories/tree.ts.
- */
+/** The queries of categories. Transactions that change the tree lock it exclusively: see storage/categories/tree.ts. */
 import type { Cause, Outbox } from '../../events/outbox.ts';
 import type { Queue } from '../../events/queue.ts';
 import { separator } from '../../storage/categories/names.ts';

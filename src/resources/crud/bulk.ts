@@ -1,6 +1,4 @@
-/**
- * Bulk PATCHes, which change all rows or none. Errors name the row that does not fit, and point into the request body.
- */
+/** Bulk PATCHes, which change all rows or none. Errors name the row that does not fit, and point into the body. */
 import { z } from 'zod';
 import type { Access } from '../../http/access.ts';
 import { createEndpoint, type Endpoint, type HandlerContext, type Output } from '../../http/endpoint.ts';

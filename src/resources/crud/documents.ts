@@ -1,7 +1,4 @@
-/**
- * Rows that hold their representation as JSON text, with columns for the members that queries need; each change records
- * an event.
- */
+/** Rows that hold their representation as JSON text, with columns for what queries need; each change has its event. */
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import type { Collection } from '../../storage/changes/change.ts';
 import { parseStored } from '../../storage/damage.ts';

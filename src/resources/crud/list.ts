@@ -36,9 +36,7 @@ export interface ListSpec<Params extends z.ZodObject | undefined, Query extends 
   readonly relation?: string;
   readonly list: (request: ListRequest) => Promise<Listed<Row>>;
   readonly sortColumns: Readonly<Record<string, string>>;
-  /**
-   * The conditions and the order of rows. @throws HttpError for a request that is invalid or forbidden for this caller
-   */
+  /** The conditions and order of rows. @throws HttpError for a request that is invalid or forbidden for the caller */
   requested(
     context: HandlerContext<Output<Params>, Output<Query>, undefined>,
   ): Requested | Promise<Requested>;

@@ -50,7 +50,7 @@ export interface Resource<Params extends z.ZodObject, Row, Locked extends Row, F
   /** A complete replacement: every change results in its fields. */
   readonly replace: { readonly schema: z.ZodType<Fields>; readonly example?: unknown };
   readonly patch: { readonly schema: z.ZodObject; readonly example: unknown };
-  /** A cached response to a GET as plain JSON. */
+  /** Serves a GET as plain JSON from a cache. */
   readonly cached?: (params: Output<Params>) => Reply | Promise<Reply>;
   /** Reads what a change needs before its transaction, based on the body. */
   readonly prefetch?: (body: PatchBody<object>) => Promise<Prefetched>;

@@ -32,8 +32,7 @@ export function createImageFiles(database: Database, media: Media, store: ImageS
 
   return {
     /**
-     * Keeps the file of an image while `work` writes what uses it. If nothing uses it in the end, the file is removed
-     * again.
+     * Keeps the file of an image while `work` writes what uses it. If nothing uses it in the end, the file is removed.
      * @throws what `work` throws; HttpError 503, 507
      */
     async keepFor<T>(image: PreparedImage, work: () => Promise<T>): Promise<T> {

@@ -49,8 +49,7 @@ export function createImageStore({ build, dialect }: Pick<Database, 'build' | 'd
       const hashes = due.map(({ hash }) => hash).sort();
       if (hashes.length === 0) return [];
       const list = sql.join(hashes);
-      // Locked, so that no product can start to use one. A separate statement then finds the unused ones, as it sees
-      // all uses.
+      // Locked, so that no product can start to use one. A separate statement finds unused ones: it sees all uses.
       const locked = sql`select hash from media where hash in (${list}) order by hash ${dialect.forUpdate}`;
       await session.all(locked.compile(build));
       const unused = sql<{ hash: string }>`select hash from media where hash in (${list})

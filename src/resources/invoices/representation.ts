@@ -24,10 +24,7 @@ export async function readCustomers(
 /** Existing customers by id. */
 export type Customers = Pick<ReadonlyMap<number, unknown>, 'has'>;
 
-/**
- * When the representation last changed; undefined if unknown, as it also changes when the customer's account is
- * deleted.
- */
+/** When the representation last changed; undefined if unknown: deleting the customer's account changes it too. */
 export function findChangeTime(row: StoredInvoice, customers: Customers, caller: Caller): number | undefined {
   return maySeeCustomer(caller, row.customer_id) && !customers.has(row.customer_id)
     ? undefined

@@ -60,8 +60,7 @@ export function createKeyEndpoints(
           throw createFieldError('expiresAt', 'future', 'must be in the future');
         }
         return write(async session => {
-          // A key outlives the right to create it: its creator must remain an administrator until the transaction
-          // commits.
+          // A key outlives the right to create it: its creator must remain an administrator until the commit.
           const maker = caller.kind === 'user' ? await users.keep(session, caller.userId) : undefined;
           if (maker?.role !== 'admin') throw createOutdatedTokenError();
           const { row, key } = await store.insert(session, body, maker.id, cause());

@@ -32,7 +32,7 @@ const fields = {
     .max(scopes.length),
 };
 
-/** The key's own limit, in requests per window, in place of the setting RATE_LIMIT. */
+/** The key's own limit; the range is that of the setting RATE_LIMIT. */
 const rateLimit = z
   .int()
   .min(1)

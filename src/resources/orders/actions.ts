@@ -142,8 +142,7 @@ export function createOrderActions(
           context,
         );
         requirePayment(caller, current.order.customer_id, payers);
-        // Before calling the provider, which may be unavailable, and before preconditions, which held for the first
-        // request.
+        // Before the provider, which may be unavailable, and the preconditions, which held for the first request.
         const stored = await readStoredReply(context);
         if (stored !== undefined) return stored;
         if (isOpen(current.order.status)) compare(current);

@@ -62,10 +62,7 @@ export function createPaymentStore({ build }: Pick<Database, 'build'>, queue: Qu
     findByReference: (session: Session, reference: string) =>
       session.first(select.where('provider', '=', 'stripe').where('reference', '=', reference).compile()),
     save,
-    /**
-     * Queues the cancellation of an open payment for after the commit; one unknown to the provider is cancelled at
-     * once.
-     */
+    /** Queues the cancellation of an open payment for after the commit; one unknown to the provider ends at once. */
     cancel: (session: Session, payment: StoredPayment, cause: Cause) =>
       payment.reference === null
         ? save(session, { ...payment, status: 'cancelled' }, cause.at)

@@ -29,9 +29,7 @@ function mayChange(caller: Caller, customerId: number): boolean {
   return may(caller, admins, 'orders:write', customerId);
 }
 
-/**
- * Who may pay an order: anyone who may change it, or only staff, if payments are recorded by hand and so configured.
- */
+/** Who may pay an order: anyone who may change it, or only staff, if payments are recorded by hand and so set. */
 export type Payers = 'customers' | 'staff';
 
 /** @param customerId the customer of the order */

@@ -21,7 +21,7 @@ import type { OrderStore, StoredOrder } from './store.ts';
 /** In bytes; Stripe's own events are far smaller. */
 const bodyLimit = 262_144;
 
-/** The members of Stripe's event that every event must have. */
+/** The members of Stripe's event that matter here. */
 const stripeEvent = z
   .object({ id: prose(255), type: prose(255) })
   .meta({ id: 'StripeEvent', example: { id: 'evt_3PqXyz', type: 'payment_intent.created' } });

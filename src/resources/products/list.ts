@@ -95,8 +95,7 @@ export function createProductLists(
 }
 
 /**
- * A condition that a column has one of these values, in any order, so that cursors stay valid when values are
- * reordered.
+ * A condition that a column has one of these values; sorted, so that cursors stay valid if the values are reordered.
  * @param columns the options of a comparison with a single value, and with several
  */
 function buildAnyOfCondition(

@@ -21,7 +21,7 @@ export function refuseImpossible(before: Product | undefined, { stock, images }:
   refuseBelowReserved(before?.stock ?? null, stock);
 }
 
-/** @throws HttpError 400 for a change of the product's own stock while it has variants */
+/** @throws HttpError 400 for own stock of a product with variants, unless it already had this stock before */
 export function refuseOwnStock(
   before: Pick<Product, 'variantCount' | 'stock'> | undefined,
   stock: StockFields | null,
@@ -74,8 +74,7 @@ export function refuseLongTexts(field: string, characters: number): void {
 }
 
 /**
- * The same check before any product is read: a UTF-16 code unit takes at most 3 bytes in UTF-8. @param bytes their
- * total
+ * The same check before any product is read: a UTF-16 code unit has at most 3 bytes in UTF-8. @param bytes their total
  */
 export const refuseManyBytes = (field: string, bytes: number): void =>
   refuseLongTexts(field, Math.floor(bytes / mostBytesOfCharacter));

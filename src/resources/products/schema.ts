@@ -91,9 +91,7 @@ const { stock: _stock, ...uncounted } = others;
 export const productExample = example;
 const writable = { ...uncounted, images: [{ url: 'https://images.example/lamp.jpg', alt: 'The lamp, lit' }] };
 export const productBodyExample = { ...writable, stock: { tracked: true, onHand: 40, backorder: false } };
-/**
- * Examples for a product that may have variants, sent after the example above: its sku and `externalId` must be unused.
- */
+/** An example for a product that may have variants; its sku and `externalId` differ from those of the example above. */
 export const productReplacementExample = { ...writable, sku: 'LAMP-0002', externalId: 'erp-48152' };
 
 export const product = z

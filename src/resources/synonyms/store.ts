@@ -17,7 +17,7 @@ export interface Synonyms {
   readonly size: number;
   /** The alternatives to this sequence of words. */
   get(words: readonly string[]): Others;
-  /** The alternatives to words of which these are inflected forms. */
+  /** The alternatives to words that have these as inflected forms. */
   getByForms(words: readonly string[]): Others;
 }
 
@@ -33,9 +33,7 @@ export const synonymCollection: Collection = { name: 'synonyms' };
 
 export const toSynonym = (row: StoredDocument): Synonym => parseStored<Synonym>(toDocumentJson(row));
 
-/**
- * Maps each member of a group, as written and by its stems, to the other members of all its groups. Works in slices.
- */
+/** Maps each member of a group, as written and by its stems, to the other members of its groups. Works in slices. */
 async function indexByWords(
   groups: readonly StoredDocument[],
   stems: Pick<Stems, 'keysOf'>,

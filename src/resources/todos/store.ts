@@ -1,6 +1,4 @@
-/**
- * The queries of todos. Finding or listing them requires the id of their user, so that no user sees those of another.
- */
+/** The queries of todos. Finding or listing them requires the id of their user, who sees only those. */
 import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { computeChangeMoment, toIsoDate } from '../../storage/moments.ts';

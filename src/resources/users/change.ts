@@ -50,9 +50,7 @@ export async function lockAdministrators(
   return administrators;
 }
 
-/**
- * @returns a function that sets the fields of a user to the result of `fieldsOf`, which is called with the current user
- */
+/** @returns a function that sets the fields of a user to the result of `fieldsOf`, called with the current user */
 export function createUserChange(database: Pick<Database, 'read'>, stores: ChangeStores) {
   const { users, sessions, addresses, proof } = stores;
   const hasNewEmail = (email: string, fields: schema.ChangedFields) =>

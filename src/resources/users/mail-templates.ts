@@ -104,9 +104,7 @@ export function createMailTemplates(
   };
 }
 
-/**
- * The name for the greeting, if the address is verified: users choose their names, and may claim a stranger's address.
- */
+/** The name for the greeting, if the address is verified: users choose names, and may claim a stranger's address. */
 const findName = ({ name, verified_at }: UserRow) => (verified_at === null ? undefined : name);
 
 function linkTo(page: string, token: string): string {

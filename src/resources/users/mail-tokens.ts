@@ -1,7 +1,4 @@
-/**
- * The queries of mailed tokens. A token is 256 random bits, used once and stored as a hash; so many bits need no slow
- * hash.
- */
+/** The queries of mailed tokens. A token is 256 random bits, used once and stored as a hash, which need not be slow. */
 
 import { sql } from 'kysely';
 import { createRandomSecret, hashSecret } from '../../secrets/random.ts';

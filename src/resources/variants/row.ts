@@ -1,7 +1,4 @@
-/**
- * A variant as a row: one text holds all of it (stored.ts); the other columns are for filters, sorts and unique
- * indexes.
- */
+/** A variant as a row: one text holds it (stored.ts); the other columns are for filters, sorts and unique indexes. */
 import type { ColumnType } from '../../storage/bulk.ts';
 import type { Collection } from '../../storage/changes/change.ts';
 import { toComparedCode } from '../../storage/search/text/words.ts';

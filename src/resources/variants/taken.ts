@@ -27,8 +27,7 @@ const none: ReadonlySet<number> = new Set();
 
 export function createTakenVariants({ build }: Pick<Database, 'build'>, { sameCombination }: Statements) {
   /**
-   * Refuses a combination that another variant has. The locked product keeps other transactions from changing its
-   * variants.
+   * Refuses a combination that another variant has. The locked product keeps others from changing its variants.
    * @param changing ids of variants that the same update changes, whose combinations are checked separately
    * @throws HttpError 409
    */

@@ -44,7 +44,7 @@ interface Cached {
 }
 
 /**
- * The key of a city's name: the same for spellings that differ in case, accents, spaces, hyphens, dots or apostrophes.
+ * The key of a city's name: the same for spellings that differ in case, accents, spaces, hyphens, dots, apostrophes.
  */
 function toCityKey(city: string): string {
   return city

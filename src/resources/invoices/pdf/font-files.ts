@@ -101,8 +101,7 @@ function createSingleFont(bytes: Uint8Array): Font {
 
 /**
  * Maps each character to the number of its file.
- * @param text JSON: `{"[4]": "U+1f1e6,U+2f00-2f0f", …, "latin": …}`; keys without a number have the letters of Noto
- *   Sans
+ * @param text JSON: `{"[4]": "U+1f1e6,U+2f00-2f0f", …, "latin": …}`; keys without a number cover what Noto Sans has
  */
 function parseFileNumbers(text: string): ReadonlyMap<number, number> {
   const numbers = new Map<number, number>();

@@ -110,8 +110,7 @@ export function createFonts() {
     async prepare(text: string): Promise<void> {
       const left = findMissing('regular', keepVisible(toLine(text)));
       if (left.length === 0) return;
-      // Loads languages until one has all characters, regardless of earlier texts: the choice depends on this text
-      // alone.
+      // Stops at a language with all characters, whatever was loaded before: the choice depends on this text alone.
       for (const language of eastAsian) {
         await divided[language].load(toCodePoints(left.join('')));
         if (left.every(character => findFile(language, character) !== undefined)) return;

@@ -191,8 +191,7 @@ function countWithin(
 
 /**
  * The end of the longest line from `start` that fits, with at least one character. Set together, characters are
- * slightly narrower or wider than alone. The search begins at `near`, which is close to the end, so that few lines are
- * measured.
+ * slightly narrower or wider than alone. The search begins at `near`, close to the end, so that few lines are measured.
  */
 function findEnd(
   characters: readonly string[],

@@ -80,10 +80,7 @@ export function createExistingProductsReader(
     return toEntry(row, row.variant_count === 0 ? [] : await variants.all(session, row.id));
   }
 
-  /**
-   * Owners of skus: products that have a sku which records give to variants, and variants that have one given to
-   * products.
-   */
+  /** Products whose skus the records give to variants, and variants whose skus they give to products. */
   async function readSkuOwners(session: Session, records: readonly PreparedRecord[]) {
     const owners = new Map<string, { productId: number; isVariant: boolean }>();
     const skus = new Set<string>();

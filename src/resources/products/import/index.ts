@@ -219,7 +219,7 @@ const {
   variant_count: _variants,
   ...plainColumns
 } = writtenColumns;
-// Boundary: as writtenNames.
+// Boundary: as for writtenNames.
 const plainNames = Object.keys(plainColumns) as readonly (keyof typeof plainColumns)[];
 
 function prepareUpdate({ build }: Database) {

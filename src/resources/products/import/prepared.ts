@@ -34,7 +34,7 @@ export interface ImportRecord extends PlainFields {
   readonly stock?: StockPart | null | undefined;
   /** Whether attributes under other keys stay. */
   readonly attributesByKey?: boolean;
-  /** For attributes whose type changes the value of their cells: the values without the type. */
+  /** For attributes whose type changes how their cells are read: the values as read without the type. */
   readonly attributesAsTheyLook?: Readonly<Record<string, unknown>>;
   readonly variants?: readonly VariantRecord[];
 }
@@ -50,7 +50,7 @@ export interface PreparedRecord {
   readonly attributes: AttributeValues;
   readonly options: readonly Option[];
   /**
-   * For attributes whose type changes the value of their cells: the values without the type, as JSON text, or empty.
+   * For attributes whose type changes how their cells are read: the values without the type, as JSON text, or empty.
    */
   readonly attributesAsTheyLook: string;
   /** The fields that the record itself has, for updates of an existing product: see `isGiven`. */

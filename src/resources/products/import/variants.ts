@@ -54,7 +54,7 @@ export function mergeSlots(
 }
 
 /**
- * The slot of each record; undefined for a new one. A record without a matching sku cannot take another record's slot.
+ * The slot of each record; undefined for a new one. A record that matches by combination takes no slot matched by sku.
  */
 function findPlaces(slots: readonly Slot[], records: readonly VariantRecord[]): (number | undefined)[] {
   const bySku = new Map<string, number>();

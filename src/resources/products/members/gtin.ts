@@ -4,8 +4,7 @@ import { z } from 'zod';
 const form = /^(?:\d{8}|\d{12,14})$/;
 
 /**
- * Whether the check digit is right: weighted 3 and 1 alternately from the right, all digits add up to a multiple of
- * ten.
+ * Whether the check digit is right: weighted 3 and 1 alternately from the right, the digits sum to a multiple of 10.
  */
 function hasCheckDigit(digits: string): boolean {
   let sum = 0;

@@ -51,7 +51,7 @@ export const image = z
 export type Image = z.output<typeof image>;
 
 function isLink(url: string): boolean {
-  // URL removes or refuses white space and control characters itself, so they must be checked before.
+  // URL would strip or refuse white space and control characters, which are not part of an address: check first.
   return /^https?:\/\/\S+$/i.test(url) && !/\p{Cc}/u.test(url) && URL.canParse(url);
 }
 

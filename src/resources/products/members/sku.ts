@@ -1,4 +1,4 @@
 /** Stock-keeping units: the shop's own codes for products and variants. */
 
-/** In characters; long enough for all skus that shops are known to export. */
+/** In characters: the length of the longest skus that shops export. */
 export const longestSku = 255;

@@ -98,9 +98,7 @@ export interface KeptStock {
   /** Pieces that orders have reserved. */
   readonly reserved: number;
   readonly owed: number;
-  /**
-   * The pieces on hand when `owed` was set: a different number is a new count, made after the owed pieces were shipped.
-   */
+  /** The pieces on hand when `owed` was set: a different number is a new count, made after owed pieces were shipped. */
   readonly onHand: number;
 }
 

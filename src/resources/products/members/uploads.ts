@@ -1,6 +1,4 @@
-/**
- * Uploaded images: records which products show them, on every change of a product's images, and reads which ones exist.
- */
+/** Uploaded images: records which products show them, on every change of a product's images; reads which ones exist. */
 import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../../storage/database.ts';
 import { splitIntoParts } from '../../../turns/slices.ts';

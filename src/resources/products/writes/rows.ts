@@ -32,9 +32,7 @@ export interface Written extends Sent {
   readonly columns: Readonly<Record<string, unknown>>;
 }
 
-/**
- * @returns a function that builds the row of a change at `now`, epoch milliseconds, and returns the former columns too
- */
+/** @returns a function that builds the row of a change at `now`, epoch milliseconds, and returns its former columns */
 export function createRowBuilder(summarize: ReturnType<typeof createVariantSummarizer>) {
   return async (
     session: Session,

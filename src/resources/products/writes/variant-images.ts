@@ -1,4 +1,4 @@
-/** Removes images that a product loses from its variants; every write of the product's images uses it. */
+/** Removes images that a product loses from its variants too. */
 import { sql } from 'kysely';
 import type { Cause, Outbox } from '../../../events/outbox.ts';
 import type { Database, Transaction } from '../../../storage/database.ts';

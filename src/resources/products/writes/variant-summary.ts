@@ -16,9 +16,7 @@ interface Ends {
   readonly available: number;
 }
 
-/**
- * @returns a function that returns the fields of a product, and what the service maintains of it, with the new summary
- */
+/** @returns a function that returns the fields of a product, and what the service maintains, with the new summary */
 export function createVariantSummarizer({ build }: Pick<Database, 'build'>) {
   const ends = prepareQuery<{ id: number }, Ends>(build, ({ id }) => {
     const own = sql`from product_variants where product_id = ${id}`;
@@ -31,8 +29,7 @@ export function createVariantSummarizer({ build }: Pick<Database, 'build'>) {
 
   /**
    * @param count the number of variants, if it has changed
-   * @param ownPrice the product's own price, for variants without one; required if `fields.price` is never the shown
-   *   price
+   * @param ownPrice the price of variants without one; required if `fields.price` is never the shown price
    */
   return async (
     session: Session,
