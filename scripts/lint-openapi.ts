@@ -1,6 +1,4 @@
-/**
- * `npm run lint:openapi`: checks openapi.json against the rules of .spectral.yaml and redocly.yaml; warnings fail too.
- */
+/** `npm run lint:openapi`: checks openapi.json by the rules of .spectral.yaml and redocly.yaml; warnings fail too. */
 import { join } from 'node:path';
 import { formatProblems, getTotals, lint, loadConfig } from '@redocly/openapi-core';
 

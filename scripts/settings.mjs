@@ -13,9 +13,7 @@ export const bunArguments = ['--no-env-file', `--config=${join(root, 'bunfig.tom
 /** Variables that could make the programs run other code: the current folder must not set them. */
 const ofTheRuntime = /^(BUN_|LD_|DYLD_|GCONV_PATH$|NODE_OPTIONS$|NODE_PATH$|CATALOG_PARENT_PIPE$)/;
 
-/**
- * The environment, with the variables of `.env` in the folder as defaults. Ends the process if the file cannot be read.
- */
+/** The environment, with `.env` in the folder as defaults. Ends the process if the file cannot be read. */
 export function environmentIn(folder) {
   const text = readIn(folder);
   if (text === undefined) return { ...process.env };

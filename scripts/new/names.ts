@@ -67,9 +67,7 @@ function singularOf(plural: string): string {
   return singular;
 }
 
-/**
- * The possible singulars: several if the ending is ambiguous, as in houses and statuses, curves, shelves and knives.
- */
+/** The possible singulars: several if the ending is ambiguous, as in houses, statuses, curves, shelves and knives. */
 function singularsOf(plural: string): string[] {
   const [short, shorter] = [plural.slice(0, -1), plural.slice(0, -2)];
   const stem = plural.slice(0, -3);

@@ -79,9 +79,7 @@ function interfacePlaces(text: string): Place[] {
   ];
 }
 
-/**
- * The name of the migration and its file. A new table only expands the schema: replicas that lack it continue to serve.
- */
+/** The name of the migration and its file. A new table only expands the schema: replicas without it still serve. */
 function migrationOf(root: string, plural: string): string {
   const numbers = readdirSync(join(root, migrations)).map(file => Number(/^\d{4}(?=-)/.exec(file)?.[0] ?? 0));
   return `${String(Math.max(...numbers) + 1).padStart(4, '0')}-expand-${plural}`;

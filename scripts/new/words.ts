@@ -1,6 +1,4 @@
-/**
- * Words that cannot name a resource: those reserved by languages, and those already used in code or in the interface.
- */
+/** Words that cannot name a resource: reserved words of languages, and names used in code or in the interface. */
 import { Database } from 'bun:sqlite';
 import { runInNewContext } from 'node:vm';
 import { capitalize, type Form, type Forms, renameText } from './forms.ts';

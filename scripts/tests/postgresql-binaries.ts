@@ -52,9 +52,7 @@ export function unprivilegedOwner(): Owner | undefined {
   throw new NoPostgres('PostgreSQL does not run as root, and there is no user "postgres" or "nobody"');
 }
 
-/**
- * A temporary folder that every user can enter, and in which no user can replace another's files. @throws NoPostgres
- */
+/** A temporary folder that every user can enter, and where none can replace another's files. @throws NoPostgres */
 export function sharedFolder(): string {
   const candidates = [tmpdir(), '/tmp', '/var/tmp'].filter(existsSync).map(path => realpathSync(path));
   const isRoot = process.getuid?.() === 0;

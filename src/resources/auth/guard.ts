@@ -67,10 +67,7 @@ export function createGuards(
     }
   }
 
-  /**
-   * @param chargesOf the charges of an attempt, the narrowest first
-   * @param keeps whether successful attempts count too
-   */
+  /** @param chargesOf the charges of an attempt, the narrowest first */
   function guard(
     chargesOf: (subject: string, address: string) => Promise<Charge[]> | Charge[],
     keeps = false,

@@ -170,9 +170,7 @@ function createPresentation<R extends Written, Fields>(kind: Kind<R, Fields>) {
   };
 }
 
-/**
- * @returns a function that resolves the caller to the author of a new text; throws HttpError 401 if there is no user
- */
+/** @returns a function that resolves the caller to an author of a new text; throws HttpError 401 without a user */
 function createAuthorResolver(database: Pick<Database, 'build' | 'dialect'>) {
   const find = createAuthorReader(database);
   return async (session: Session, caller: Caller): Promise<Author> => {

@@ -49,9 +49,7 @@ export function createOrderTimeouts(
   const isOverdue = (order: StoredOrder | undefined): order is StoredOrder =>
     order !== undefined && isOpen(order.status) && computeDueTime(order) <= clock.now();
 
-  /**
-   * @throws Error if the payment has succeeded or is in progress: the provider's report then decides about the order
-   */
+  /** @throws Error if the payment has succeeded or is in progress: the provider's report then decides */
   async function endPayment({ id }: StoredOrder): Promise<void> {
     const payment = await payments.find(database.read, id);
     if (provider === undefined || payment?.status !== 'pending' || payment.reference === null) return;

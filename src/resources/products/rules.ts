@@ -73,9 +73,7 @@ export function refuseLongTexts(field: string, characters: number): void {
   throw createFieldError(field, 'maxText', `${rule}: send fewer`);
 }
 
-/**
- * The same check before any product is read: a UTF-16 code unit has at most 3 bytes in UTF-8. @param bytes their total
- */
+/** The same check before reading any: a UTF-16 code unit has at most 3 bytes in UTF-8. @param bytes their total */
 export const refuseManyBytes = (field: string, bytes: number): void =>
   refuseLongTexts(field, Math.floor(bytes / mostBytesOfCharacter));
 

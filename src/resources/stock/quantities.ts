@@ -40,9 +40,7 @@ export interface Obstacle {
   readonly message: string;
 }
 
-/**
- * @returns the stock after adding or removing pieces, of which owed ones are settled first; or why that is impossible
- */
+/** @returns the stock with pieces added or removed; added ones settle owed ones first; or why that is impossible */
 export function adjust(stock: Counted, delta: number): Counted | Obstacle {
   const { onHand, reserved, backorder, owed = 0 } = stock;
   const sent = Math.max(0, Math.min(owed, delta));

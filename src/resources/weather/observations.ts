@@ -43,9 +43,7 @@ interface Cached {
   readonly since: number;
 }
 
-/**
- * The key of a city's name: the same for spellings that differ in case, accents, spaces, hyphens, dots, apostrophes.
- */
+/** The key of a city's name; ignores case, accents, and the kind of spaces, hyphens, dots and apostrophes. */
 function toCityKey(city: string): string {
   return city
     .normalize('NFKD')

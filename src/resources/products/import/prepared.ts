@@ -1,6 +1,4 @@
-/**
- * Records of an import, prepared as far as possible without the database: validated, as rows, with their words split.
- */
+/** Records of an import, prepared as far as possible without the database: validated, as rows, with split words. */
 import type { z } from 'zod';
 import type { ErrorDetail } from '../../../http/errors.ts';
 import { createParser, type Parse } from '../../../http/request/parser.ts';
@@ -49,9 +47,7 @@ export interface PreparedRecord {
   readonly categories: readonly string[];
   readonly attributes: AttributeValues;
   readonly options: readonly Option[];
-  /**
-   * For attributes whose type changes how their cells are read: the values without the type, as JSON text, or empty.
-   */
+  /** For attributes whose type changes how cells are read: the values without the type, as JSON text, or empty. */
   readonly attributesAsTheyLook: string;
   /** The fields that the record itself has, for updates of an existing product: see `isGiven`. */
   readonly given: number;

@@ -53,9 +53,7 @@ export function mergeSlots(
   return slots;
 }
 
-/**
- * The slot of each record; undefined for a new one. A record that matches by combination takes no slot matched by sku.
- */
+/** The slot of each record; undefined for a new one. A match by combination takes no slot that is matched by sku. */
 function findPlaces(slots: readonly Slot[], records: readonly VariantRecord[]): (number | undefined)[] {
   const bySku = new Map<string, number>();
   const byCombination = new Map<string, number>();

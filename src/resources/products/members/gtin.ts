@@ -3,9 +3,7 @@ import { z } from 'zod';
 
 const form = /^(?:\d{8}|\d{12,14})$/;
 
-/**
- * Whether the check digit is right: weighted 3 and 1 alternately from the right, the digits sum to a multiple of 10.
- */
+/** Whether the check digit is right: weighted 3 and 1 alternately from the right, digits sum to a multiple of 10. */
 function hasCheckDigit(digits: string): boolean {
   let sum = 0;
   for (let index = 0; index < digits.length; index++) {
