@@ -1,23 +1,23 @@
 /**
- * Reads single rows that are requested in one turn of the event loop with one statement, where each statement is a
- * round trip: it costs server and driver more than the row.
+ * Batches lookups: rows that are requested one by one in a turn of the event loop are read by one statement, where
+ * each statement is a round trip that costs server and driver more than the row.
  */
 import type { CompiledQuery } from 'kysely';
 import type { Database, Lookup, Session } from './database.ts';
 
-/** Keys per statement; a shorter list is filled up, so that there are few statements to prepare. */
+/** Possible numbers of keys in a statement. A shorter list of keys is padded, so that few statements are prepared. */
 const sizes = [1, 4, 20, 64, 101] as const;
-/** So many ids one statement takes: those of the largest page, and one more. */
+/** The most keys that one statement takes: the ids of the largest page, and one more. */
 export const mostAtOnce = 101;
 
-/** One of several that waits for what it wants. */
+/** A caller that waits for its share of a batch. */
 export interface Waiting<Wanted, Given> {
   readonly wanted: Wanted;
   resolve(given: Given): void;
   reject(error: unknown): void;
 }
 
-/** Does what all want in one go: a failure is that of all of them. */
+/** Serves all waiting callers with one call of `work`; if that fails, all of them fail. */
 export async function settleAll<Wanted, Given>(
   all: readonly Waiting<Wanted, Given>[],
   work: (wanted: readonly Wanted[]) => Promise<(wanted: Wanted) => Given>,
@@ -31,7 +31,8 @@ export async function settleAll<Wanted, Given>(
 }
 
 /**
- * @param query the statement that reads the rows of so many keys, which are its only parameters; @returns that of some
+ * @param query builds the statement that reads the rows of `size` keys, which are its only parameters
+ * @returns a function from keys to the statement that reads their rows
  */
 export function prepareByKeys<Row, Key extends string | number = number>(
   query: (size: number) => CompiledQuery<Row>,
@@ -45,14 +46,14 @@ export function prepareByKeys<Row, Key extends string | number = number>(
   };
 }
 
-/** @returns what reads the row of a key, as it is at some time after the call; undefined when there is none */
+/** @returns a function that reads the row with a key, as it is after the call; undefined when there is none */
 export function createReaderByKey<Key extends string | number, Row>(
   { all: readRows }: Pick<Session, 'all'>,
   { statement, keyOf }: Lookup<Key, Row>,
 ): (key: Key) => Promise<Row | undefined> {
   let waiting: Waiting<Key, Row | undefined>[] = [];
 
-  /** In the order of their keys, so that locks make no deadlock. */
+  /** Reads rows in the order of their keys, so that locking them causes no deadlock. */
   async function readAll(keys: readonly Key[]) {
     const all = [...new Set(keys)].sort((a, b) => (a < b ? -1 : 1));
     const parts: Promise<Row[]>[] = [];
@@ -73,7 +74,7 @@ export function createReaderByKey<Key extends string | number, Row>(
   };
 }
 
-/** The same of committed rows: the embedded database reads each at once. */
+/** The same for committed rows; the embedded database reads each row immediately. */
 export function createRowReader<Key extends string | number, Row>(
   { dialect, read }: Pick<Database, 'dialect' | 'read'>,
   lookup: Lookup<Key, Row>,

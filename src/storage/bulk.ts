@@ -1,14 +1,14 @@
-/** Statements that take many rows at once: a statement for each row costs the database several times as much. */
+/** Statements that write many rows at once: a statement per row costs the database several times as much. */
 import { type CompiledQuery, type QueryExecutorProvider, type RawBuilder, sql } from 'kysely';
 
 export interface Bulk {
   /** The one table that is written: rows of different tables may be written in any order. */
   readonly table: string;
-  /** For a plain INSERT: the values of a row, so that PostgreSQL can take very many by COPY. */
+  /** For a plain INSERT: the columns of a row, so that PostgreSQL can write very many rows by COPY. */
   readonly columns?: readonly string[];
-  /** The order that rows are put in before they are written at the end of a transaction; without it they stay in their own. */
+  /** Sorts rows that are written at the end of a transaction; without it they keep their order. */
   readonly compare?: CompareRows;
-  /** The statements that write these rows, in their order. Each row has the same parameters. */
+  /** The statements that write these rows, in the order of the rows. All rows have the same columns. */
   statements(rows: Rows): Generator<CompiledQuery<unknown>>;
 }
 
@@ -18,36 +18,33 @@ type CompareRows = (one: readonly unknown[], other: readonly unknown[]) => numbe
 export type ColumnType = 'text' | 'integer' | 'double precision';
 export type ColumnTypes = Readonly<Record<string, ColumnType>>;
 
-/** What is needed of a database here. */
+/** The parts of a Database that are needed here. */
 interface Compiler {
   readonly build: QueryExecutorProvider;
   readonly dialect: { readonly name: string };
 }
 
-/** What is particular to statements that write rows. */
 interface BulkOptions {
-  /** How many rows a statement of SQLite takes: largest first, the last is 1. Chosen by the number of parameters. */
+  /** Numbers of rows that a statement takes on SQLite: largest first, the last is 1. They limit its parameters. */
   readonly sizes?: readonly number[];
-  /**
-   * By how many of their columns, the first ones, rows are put in order: neighbours in the index are written one after another.
-   */
+  /** Rows are sorted by this many leading columns, so that neighbours in the index are written one after another. */
   readonly sortedBy?: number;
 }
 
-/** At 10 parameters a row far below what SQLite allows. */
+/** With 10 parameters a row, far below the number that SQLite allows. */
 const usualSizes = [500, 128, 32, 8, 4, 2, 1];
-/** Rows that one statement of PostgreSQL takes at most. */
+/** The most rows that one statement takes on PostgreSQL. */
 const mostRows = 1000;
-/** Characters that one statement takes at most, unless one row has more: it holds up the event loop to its end. */
+/** The most characters in one statement, unless one row has more: a statement blocks the event loop until it ends. */
 const mostText = 200_000;
 
 /**
- * Statements of SQLite have a place for each value, and so one text for each number of rows. Where a statement is a
- * message, parsed and planned by a server that looks at all indexes of the table, one takes any number of rows: an array
- * of each column.
+ * On SQLite a statement has a placeholder for each value, and therefore one text for each number of rows. On
+ * PostgreSQL, where the server parses and plans each statement with all indexes of the table, one text takes any number
+ * of rows: an array for each column.
  * @param table the one table that is written
- * @param columns what the rows have, in their order
- * @param statementOf gives the statement for rows, which stand in it as those of a query
+ * @param columns the columns of the rows, in their order
+ * @param statementOf builds the statement around `rows`, a query that returns the rows
  */
 export function createBulk(
   { build, dialect }: Compiler,
@@ -104,7 +101,7 @@ function createComparison(columns: number): CompareRows {
 
 type Rows = readonly (readonly unknown[])[];
 
-/** How many rows from `start` on, `most` at most, one statement takes; one at least. */
+/** How many rows from `start` on fit into one statement: at least one, at most `most`. */
 function countFitting(rows: Rows, start: number, most: number): number {
   const end = Math.min(rows.length, start + most);
   let text = 0;
@@ -115,19 +112,19 @@ function countFitting(rows: Rows, start: number, most: number): number {
   return end - start;
 }
 
-/** As one text: as nodes of a query, the thousands of places of a long statement take longer than the statement. */
+/** As raw text: building thousands of placeholders as query nodes takes longer than running the statement. */
 function buildPlaceRows(columns: number, rows: number): RawBuilder<unknown> {
   const row = `(${new Array(columns).fill('?').join(', ')})`;
   return sql.raw(`values ${new Array(rows).fill(row).join(', ')}`);
 }
 
-/** As texts, which are cast: the driver is not to make arrays of them. */
+/** Arrays as texts that the server casts, so that the driver does not convert them. */
 function buildArrayRows(types: readonly ColumnType[]): RawBuilder<unknown> {
   const arrays = types.map(type => sql`cast(cast(${null} as text) as ${sql.raw(type)}[])`);
   return sql`select * from unnest(${sql.join(arrays)})`;
 }
 
-/** The values of a column as PostgreSQL reads an array. */
+/** The values of one column as the text of a PostgreSQL array. */
 function toArrayText(rows: Rows, index: number): string {
   let text = '{';
   for (const row of rows) {
@@ -141,7 +138,7 @@ function toArrayText(rows: Rows, index: number): string {
 
 export interface BulkInsert extends Bulk {
   readonly columns: readonly string[];
-  /** The same of rows whose ids have been taken before, which come first. */
+  /** The same INSERT for rows whose ids are already known; the id is the first column. */
   readonly identified: Bulk;
 }
 
@@ -170,26 +167,26 @@ export function createBulkInsert(
   };
 }
 
-/** What of a transaction is needed here. */
+/** The part of a Transaction that is needed here. */
 interface Writer {
   writeMany(statement: Bulk, rows: Rows): Promise<void>;
 }
 
-/** A row's columns by their names. */
+/** The values of a row by the names of its columns. */
 type Columns = Readonly<Record<string, unknown>>;
 
 interface ChangedRow {
   readonly id: number;
-  /** What its columns were, of those in the parts. */
+  /** The former values of at least the columns in `parts`. */
   readonly before: Columns;
   readonly after: Columns;
 }
 
 /**
- * UPDATEs that name the columns which a change changes: SQLite writes the entries of all indexes whose columns are named,
- * whatever their values, and PostgreSQL is given less to read.
- * @param parts columns that are written together where one of them has changed; all others always are
- * @returns what writes rows by their ids: those whose same columns change in one statement, where the database can
+ * UPDATEs that name only the columns that change: SQLite writes the entries of all indexes whose columns are named,
+ * even if their values stay the same, and PostgreSQL has less to read.
+ * @param parts groups of columns, each written only if one of its columns has changed; all other columns always are
+ * @returns a function that writes rows by their ids, on PostgreSQL with one statement for rows whose same parts change
  */
 export function createPartialUpdate(
   database: Compiler,
@@ -226,7 +223,7 @@ export function createPartialUpdate(
   };
 }
 
-/** An UPDATE of rows by their ids: each row of the statement has the values of these columns, and then its id. */
+/** An UPDATE of rows by their ids: each row has the values of these columns, followed by its id. */
 function createBulkUpdate(database: Compiler, table: string, columns: ColumnTypes): Bulk {
   const names = Object.keys(columns);
   const all: ColumnTypes = { ...columns, id: 'integer' };

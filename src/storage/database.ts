@@ -1,6 +1,6 @@
 /**
- * What the rest of the service knows of a database: queries are built with Kysely, compiled to text,
- * and run here. The two implementations are sqlite/index.ts and postgres/index.ts; nothing else knows which one runs.
+ * The interface of a database for the rest of the service: queries are built with Kysely, compiled to text, and run
+ * here. The two implementations are sqlite/index.ts and postgres/index.ts; nothing else knows which one runs.
  */
 import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
 import type { Bulk, BulkInsert } from './bulk.ts';
@@ -12,89 +12,87 @@ export const largestId = 2_147_483_647;
 
 export type Builder = Kysely<Tables>;
 
-/** Somewhere a query can be run. */
+/** Runs queries. */
 export interface Session {
-  /** All rows of a query that returns rows. */
   all<Row>(query: CompiledQuery<Row>): Promise<Row[]>;
   /** The first row, or undefined. */
   first<Row>(query: CompiledQuery<Row>): Promise<Row | undefined>;
-  /** Runs a statement that returns no rows; gives the number of rows it changed. */
+  /** Runs a statement that returns no rows. @returns the number of rows that it changed */
   run(query: CompiledQuery<unknown>): Promise<number>;
 }
 
-/** A number kept in the database to which many transactions add. */
+/** A number in the database that many transactions add to. */
 export interface Counter {
-  /** Distinguishes counters; those of one table begin alike, since they are written in the order of their keys. */
+  /** Identifies the counter. Counters are written in the order of their keys; keys of one table share a prefix. */
   readonly key: string;
-  /** The statement that adds to counters of its kind, and what it takes to add to this one. */
+  /** The statement that adds to counters of this kind; `row` makes its row for this counter. */
   readonly statement: Bulk;
   row(amount: number): readonly unknown[];
 }
 
-/** How rows are read by a key that each has alone. */
+/** How rows are read by a unique key. */
 export interface Lookup<Key extends string | number, Row> {
-  /** For so many keys, `mostAtOnce` of batched-lookups.ts at most; it locks rows in the order of their keys. */
+  /** Takes at most `mostAtOnce` keys (batched-lookups.ts). If it locks rows, it does so in the order of their keys. */
   statement(keys: readonly Key[]): CompiledQuery<Row>;
   keyOf(row: Row): Key;
 }
 
-/** What transactions leave to be done together before their commit: see Transaction.atEnd. */
+/** Work that transactions leave for their end, where it is done together: see Transaction.atEnd. */
 export interface Ending {
   run(session: Session, items: ReadonlySet<string>): Promise<void>;
 }
 
-/** What a write transaction can do besides. */
+/** The session of a write transaction. */
 export interface Transaction extends Session {
   /**
-   * Runs an INSERT of one row into a table with an `id` and gives that id. The query has no RETURNING: the
-   * database adds its own way to return it, since on SQLite a RETURNING costs half as much as the insert.
+   * Runs an INSERT of one row into a table with an `id`, and returns that id. The query must have no RETURNING: on
+   * SQLite, where a RETURNING costs half as much as the insert, the id is read in another way.
    */
   insert(query: CompiledQuery<unknown>): Promise<number>;
-  /** The same for many rows: their ids, in the order of the rows. */
+  /** The same for many rows. @returns their ids, in the order of the rows */
   insertMany(into: BulkInsert, rows: readonly (readonly unknown[])[]): Promise<number[]>;
-  /** The row with a key: on PostgreSQL read with those that transactions want which share this one. */
+  /** The row with a key; on PostgreSQL it is read together with the rows that other transactions of the group pick. */
   pick<Key extends string | number, Row>(lookup: Lookup<Key, Row>, key: Key): Promise<Row | undefined>;
-  /** Writes rows now, by COPY where they are very many and the database has it. */
+  /** Writes rows now, on PostgreSQL by COPY if they are very many. */
   writeMany(statement: Bulk, rows: readonly (readonly unknown[])[]): Promise<void>;
   /**
-   * Adds to a counter as the last thing before the commit, in the order of the counters' keys, so that no
-   * deadlock arises. On SQLite, transactions that are committed together add once together.
+   * Adds to a counter just before the commit, in the order of the counters' keys, so that no deadlock arises.
+   * Transactions that are committed together add their sum once.
    */
   increment(counter: Counter, amount: number): void;
   /**
-   * Writes rows whose effects the transaction does not read before its commit: transactions that are committed
-   * together write theirs together, table by table, as many as go into one statement. If that fails, they fail.
+   * Writes rows just before the commit, if the transaction does not read their effects. Transactions that are committed
+   * together write these rows together: table by table, and as many as fit in each statement. If that fails, all fail.
    */
   writeDeferred(statement: Bulk, rows: readonly (readonly unknown[])[]): void;
   /**
-   * Has `ending` run before the commit, after the rows of `writeDeferred` and before the counters of `increment`: once for all
-   * items that the transaction leaves for it; on SQLite once for all transactions that are committed together. If it
-   * fails, they fail.
+   * Runs `ending` before the commit, after the rows of `writeDeferred` and before the counters of `increment`: once for
+   * all items that the transactions that are committed together leave for it. If it fails, all of them fail.
    */
   atEnd(ending: Ending, item: string): void;
-  /** Does something in this process once the transaction is durable, and never when it is not. */
+  /** Runs `effect` in this process once the transaction is durable, and not at all if it is undone. */
   onCommit(effect: () => void): void;
 }
 
 export interface WriteOptions {
   /** Two writes with the same lock never run at once: the second fails with StorageError `locked`. */
   readonly lock?: string;
-  /** With `lock`: the second waits instead, as long as a statement may wait for a lock. */
+  /** With `lock`: the second write waits instead, for as long as a statement may wait for a lock. */
   readonly waitForLock?: boolean;
   /**
-   * What it locks or changes of what exists already: `product 5`. Given by work that relies on nothing else that another
-   * such transaction may change: on PostgreSQL it may run beside those that touch other things, in one transaction.
+   * The existing things that the work locks or changes, such as `product 5`. Given only if the work relies on nothing
+   * else that another such transaction may change: PostgreSQL may then run them together, as one transaction.
    */
   readonly touches?: readonly string[] | undefined;
-  /** On PostgreSQL it uses the connection reserved for counting requests, and waits for no other writer. */
+  /** Uses, on PostgreSQL, the connection that is reserved for counting requests, and waits for no other writer. */
   readonly reservedConnection?: boolean;
 }
 
 interface SnapshotOptions {
   /**
-   * The reads may take long: on SQLite they run in a thread beside the one that serves, one snapshot at a time. With `part`
-   * it is one short read of the many that load something into memory: these have a thread of their own, since each would
-   * wait for all long reads that came before it.
+   * For reads that may take long: on SQLite they run in the background, one snapshot at a time. `part` is for each of
+   * the many short reads that load something into memory: they have a second thread, since each would otherwise wait
+   * for all long reads before it.
    */
   readonly background?: boolean | 'part';
 }
@@ -103,33 +101,32 @@ export interface Database {
   readonly dialect: Dialect;
   /** Builds queries for this database's dialect; runs none. */
   readonly build: Builder;
-  /** Reads, each statement by itself. */
+  /** Reads outside of transactions: each statement sees its own state of the data. */
   readonly read: Session;
-  /** To be called when a request has come: what is read from then on is as new as all that was committed before it. */
+  /** Must be called when a request arrives: later reads then see everything that was committed before. */
   refresh(): void;
-  /** Runs several reads that see one state of the data. */
+  /** Runs several reads that see the same state of the data. */
   snapshot<T>(work: (session: Session) => Promise<T>, options?: SnapshotOptions): Promise<T>;
   /**
-   * Runs one transaction: it is durable when the promise resolves, and left no trace when it rejects.
-   * `work` must wait for nothing but its session: on SQLite it holds the only writer. It may be run again, from
-   * the beginning and with all that it has written undone: after a deadlock, or because another one has failed.
+   * Runs one transaction: it is durable when the promise resolves, and undone when the promise rejects. `work` must
+   * only wait for its session, since on SQLite it holds the only writer. After a deadlock, or when another transaction
+   * of the group fails, everything that `work` wrote is undone and it is run again from the beginning.
    */
   write<T>(work: (session: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Runs statements one by one under a lock that only one process can hold: for migrations. */
   exclusively<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
-  /** What any process has committed since the last check: for caches. */
+  /** What any process has committed since the last check; for caches. */
   readonly changes: Changes;
   /**
-   * A number that is another whenever anything at all has been committed, by anyone; undefined where that
-   * is unknown without a query.
+   * A number that changes whenever any process commits anything; undefined where only a query could show that.
    */
   state(): number | undefined;
   /**
    * Rejects with StorageError `unavailable` when the database does not respond, `read-only` when it takes no writes,
-   * `moved` when its file is no longer in its place.
+   * `moved` when its file was removed or replaced.
    */
   ping(): Promise<void>;
-  /** Bytes on disk and waiting in the write-ahead log, where this process can see them. */
+  /** Bytes of the database file and of its write-ahead log; undefined where this process cannot see them. */
   size(): { readonly bytes: number; readonly walBytes: number } | undefined;
   close(): Promise<void>;
 }
@@ -142,55 +139,54 @@ export interface Reference {
   readonly target: string;
 }
 
-/** A column that the database itself deletes or empties with the row that it refers to. */
+/** A column whose rows the database itself deletes, or sets to null, with the row that they refer to. */
 interface Dependent {
   readonly child: string;
   readonly column: string;
   readonly action: 'CASCADE' | 'SET NULL';
 }
 
-/** What a check of a database queries in the words of its dialect. */
+/** The parts of checks and repairs that depend on the dialect. */
 export interface DialectChecks {
-  /** What a session does first whose statements may take long. */
+  /** Run first in a session whose statements may take long. */
   readonly allowLongStatements: readonly RawBuilder<unknown>[];
   /**
-   * Reads everything. @param quick leaves out what takes longest: whether indexes have all rows
-   * @returns a line for each part that is damaged, a few at most
+   * Reads all data. @param quick leaves out what takes longest: whether the indexes have all rows
+   * @returns a line for each damaged part, up to a limit
    */
   damage(session: Session, build: Builder, quick: boolean): Promise<string[]>;
   /** All references that the schema declares. */
   readonly references: RawBuilder<Reference>;
-  /** What a repair does first: others may not write meanwhile. */
+  /** Run first in a repair, so that nothing else writes during it. */
   readonly beforeRepair: readonly RawBuilder<unknown>[];
-  /** Builds all indexes again; none where that is the business of the server's own tools. */
+  /** Rebuilds all indexes; empty where the server has its own tools for that. */
   readonly rebuildIndexes: readonly RawBuilder<unknown>[];
 }
 
-/** A long series of transactions that adds very many rows, made as cheap as the database allows. */
+/** A long series of transactions that add very many rows, as cheaply as the database allows. */
 export interface BulkLoad {
   readonly database: Database;
-  /** How long a transaction may take now, since others may wait for it. */
+  /** How long a transaction may take at present: other processes may be waiting for it. */
   transactionMs(): number;
-  /** One of the transactions. Other processes that wait to write get their turn between them. */
+  /** Runs one of the transactions. Between them, other processes that wait to write get their turn. */
   write<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
-  /** To be called after a transaction: how many rows are new since the beginning, and how many there were then. */
+  /** Must be called after each transaction. @param rows added since the load began @param existing rows before that */
   added(rows: number, existing: number): Promise<void>;
-  /** Closes the database, and builds the indexes that were not kept meanwhile. */
+  /** Closes the database, and builds the indexes that were dropped during the load. */
   close(): Promise<BulkLoadEnd>;
 }
 
 export interface BulkLoadEnd {
-  /** How many indexes were built, and how long it took. */
+  /** How many indexes were built; `milliseconds` says how long that took. */
   readonly indexes: number;
   readonly milliseconds: number;
-  /** Why the database is not yet as it was before the load; the next process that opens it repairs that. */
+  /** Why the indexes or journal mode could not be restored; the next process that opens the database does that. */
   readonly problem?: unknown;
 }
 
-/** The places where the two databases need different words. */
+/** The SQL that differs between the two databases. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgresql';
-  /** Column types by meaning. */
   readonly types: {
     readonly id: RawBuilder<unknown>;
     readonly text: RawBuilder<unknown>;
@@ -198,55 +194,55 @@ export interface Dialect {
     readonly real: RawBuilder<unknown>;
     readonly moment: RawBuilder<unknown>;
   };
-  /** Gives a row where there is a table of this name. */
+  /** Returns a row if there is a table of this name. */
   readonly table: (name: string) => RawBuilder<unknown>;
-  /** In which encoding texts are stored; undefined where it is always one that has all characters. */
+  /** The encoding of stored texts; undefined where it always has all characters. */
   readonly encoding?: RawBuilder<{ encoding: string }>;
-  /** Which of a counter's rows this connection adds to, so that concurrent writers do not wait for one row. */
+  /** Chooses which row of a counter this connection adds to, so that concurrent writers do not wait for one row. */
   readonly slot: RawBuilder<number>;
-  /** What a migration does so that new events are found by storage/changes/. */
+  /** Run by a migration, so that storage/changes/ finds new events. */
   readonly changes: { readonly prepare: readonly RawBuilder<unknown>[] };
-  /** For tables that are read by cursor as they grow; undefined where rows are committed in the order of their ids. */
+  /** For tables read by cursor while they grow; undefined where rows are committed in the order of their ids. */
   readonly followed?: {
-    /** What a migration does to a table. */
+    /** Run by a migration for such a table. */
     prepare(table: string): readonly RawBuilder<unknown>[];
-    /** Of such a table: the last id up to which no row will be added any more. Rows are to be read after this. */
+    /** The id up to which no more rows will be added to the table. The rows must be read after this. */
     last(table: string): RawBuilder<{ id: number }>;
   };
-  /** All that refers to the rows of a table and goes with them; undefined where that holds up no event loop. */
+  /** The references that change with the rows of a table; undefined where that does not block the event loop. */
   readonly dependents?: (parent: string) => RawBuilder<Dependent>;
-  /** The last ids that have been given, so that none is given twice; undefined where nothing is copied from. */
+  /** The last id given in each table, so that a copy gives none again; undefined where data is never copied from. */
   readonly lastIds?: RawBuilder<{ table: string; last: number }>;
-  /** Has the ids of a table go on after this one; undefined where nothing is copied to. */
+  /** Makes the ids of a table continue after `last`; undefined where data is never copied to. */
   readonly continueIds?: (table: string, last: number) => RawBuilder<unknown>;
   /**
-   * Takes a lock until the transaction ends, together with others that take it `shared`, or alone; undefined where
-   * only one transaction writes at a time.
+   * Takes a lock until the transaction ends: `shared` with other transactions, or `exclusive`. Undefined where only one
+   * transaction writes at a time.
    */
   readonly lock: ((name: string, mode: 'shared' | 'exclusive') => RawBuilder<unknown>) | undefined;
-  /** A text as JSON, as JSON.stringify writes it. */
+  /** A text as a JSON string, as JSON.stringify writes it. */
   readonly json: (text: RawBuilder<unknown>) => RawBuilder<unknown>;
-  /** The numbers of a group as one text, with commas between them; in an order where one is given. */
+  /** The numbers of a group as one text, separated by commas, sorted by `order` if it is given. */
   readonly joined: (number: RawBuilder<unknown>, order?: RawBuilder<unknown>) => RawBuilder<unknown>;
-  /** Where a text first has another in it, from 1; 0 where it has not. */
+  /** The position of `part` in a text, from 1; 0 if it is not there. */
   readonly position: (text: RawBuilder<unknown>, part: RawBuilder<unknown>) => RawBuilder<unknown>;
   /** Ends a SELECT whose rows the transaction is about to change. */
   readonly forUpdate: RawBuilder<unknown>;
   /**
-   * Whether a row that a statement locks was changed after the statement began, so that what it reads of other tables
-   * is older than the row; undefined where nothing is.
+   * Whether a row that a statement locks was changed after the statement began, so that what the statement reads from
+   * other tables is older than the row; undefined where that cannot happen.
    */
   readonly isStaleRead: ((table: string) => RawBuilder<boolean>) | undefined;
   /** Ends a SELECT whose rows must not be deleted before the transaction ends. */
   readonly forKeyShare: RawBuilder<unknown>;
-  /** As forUpdate, for a queue: rows that another transaction is about to change are passed over. */
+  /** As forUpdate, for a queue: skips rows that another transaction has locked. */
   readonly skipLocked: RawBuilder<unknown>;
   readonly checks: DialectChecks;
 }
 
 /**
- * `read-only`: the server is there, but is a standby or set to take no writes. `moved`: the file was removed or
- * replaced while it was open. `damaged`: what is stored cannot be read as what was written.
+ * `read-only`: the server is a standby, or is set to take no writes. `moved`: the file was removed or replaced while it
+ * was open. `damaged`: stored data was corrupted and cannot be read.
  */
 export type StorageErrorKind =
   | 'unique'
@@ -262,7 +258,7 @@ export class StorageError extends Error {
   readonly kind: StorageErrorKind;
   /** For `unique`: the column whose value is taken. */
   readonly column: string | undefined;
-  /** For `unavailable`: the database is there, but another has held a lock for longer than is waited. */
+  /** For `unavailable`: the database responds, but another process or transaction held a lock for too long. */
   readonly isLocked: boolean;
 
   constructor(

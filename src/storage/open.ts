@@ -1,4 +1,4 @@
-/** The database that the settings name. */
+/** Opens the database that the settings name. */
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
@@ -13,8 +13,8 @@ import { restoreIndexes } from './sqlite/deferred-indexes.ts';
 import { openSqlite, type SqliteOptions } from './sqlite/index.ts';
 
 /**
- * PostgreSQL at DATABASE_URL, else the embedded one in DATA_DIR, for which the options are; it is made when it is
- * not there.
+ * PostgreSQL at DATABASE_URL, or else the embedded database in DATA_DIR, which is created when it does not exist.
+ * @param options for the embedded database
  * @throws ConfigError when DATA_DIR cannot hold a database
  */
 export function openDatabase(config: Config, options: SqliteOptions = {}): Database {
@@ -34,7 +34,7 @@ const toPostgresOptions = (config: Config, url: string): PostgresOptions => ({
 });
 
 /**
- * Opens the database to add very many rows to these tables; it is made when it is not there.
+ * Opens the database to add very many rows to these tables; an embedded one is created when it does not exist.
  * @throws ConfigError when DATA_DIR cannot hold a database
  */
 export function openBulkLoad(config: Config, tables: readonly string[]): BulkLoad {
@@ -46,8 +46,8 @@ export function openBulkLoad(config: Config, tables: readonly string[]): BulkLoa
 }
 
 /**
- * Builds the indexes that a load which was killed has left unbuilt: before an embedded database is opened. Before
- * serving and migrating, and not in other commands: beside a running load they would build them too early.
+ * Builds the indexes that a killed load left unbuilt in an embedded database; to be called before that is opened. Only
+ * serving and migrating call this: other commands may run during a load, and would build the indexes too early.
  */
 export function finishBulkLoad(config: Config): void {
   if (config.DATABASE_URL !== undefined) return;
@@ -59,7 +59,7 @@ export function finishBulkLoad(config: Config): void {
   }
 }
 
-/** The same on PostgreSQL, which has to be open for it. */
+/** The same for PostgreSQL, where the database must be open. */
 export async function finishPostgresLoad(database: Database): Promise<void> {
   if (database.dialect.name === 'postgresql') await restorePostgresIndexes(database);
 }
@@ -68,9 +68,9 @@ export const getEmbeddedFile = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string 
   join(DATA_DIR, 'catalog.db');
 
 /**
- * Makes DATA_DIR when it is missing.
- * @returns the uppermost folder that was made; undefined when DATA_DIR was there
- * @throws ConfigError naming the path that is not a folder, or cannot be written by this process
+ * Creates DATA_DIR when it is missing.
+ * @returns the uppermost folder that was created; undefined when DATA_DIR existed
+ * @throws ConfigError naming the path that is not a folder, or that this process cannot write to
  */
 export function checkDataFolder({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string | undefined {
   const folder = resolve(DATA_DIR);
@@ -98,7 +98,7 @@ export function checkDataFolder({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string 
   return made;
 }
 
-/** What permissions do not show: folders such as /proc take no files, not even from root. */
+/** Creates a file, since permissions do not show everything: in folders such as /proc not even root can create one. */
 function checkCreation(folder: string): void {
   const file = join(folder, `.catalog-${crypto.randomUUID()}`);
   try {
@@ -132,10 +132,10 @@ function checkWritable(path: string, mode: number): void {
 const againMs = 500;
 
 /**
- * Resolves when the database responds.
- * @param patience milliseconds for which one that cannot be reached is tried again
+ * Resolves when the database responds and takes writes.
+ * @param patience milliseconds for which an unavailable or read-only database is tried again
  * @param onWait called once, before the first pause
- * @throws StorageError `unavailable`, naming the server, when it has not responded by then
+ * @throws StorageError `unavailable` or `read-only`, naming the server, when `patience` is over
  */
 export async function awaitDatabase(
   database: Database,

@@ -1,6 +1,6 @@
 /**
- * Queries that are built once and run many times. Building and compiling a query with Kysely costs more
- * than running it; a prepared query is compiled on first use and afterwards only gets its arguments.
+ * Queries that are built once and run many times. Building and compiling a query with Kysely costs more than running
+ * it: a prepared query is compiled on first use, and later only gets its arguments.
  */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { createBoundedMap } from '../bounded-map.ts';
@@ -14,7 +14,7 @@ class Placeholder {
 export type Arguments = Readonly<Record<string, unknown>>;
 export type Placeholders<A extends Arguments> = { readonly [Name in keyof A]: RawBuilder<A[Name]> };
 
-/** A query of Kysely's builder, or SQL, whose rows are of the type that `prepareQuery` is given. */
+/** A query of Kysely's builder, or SQL; `prepareQuery` gets the type of its rows. */
 type Query<Row> = { compile(): CompiledQuery<Row> } | RawBuilder<unknown>;
 
 /**
@@ -36,7 +36,7 @@ export function prepareQuery<A extends Arguments, Row>(
       const name = names[index];
       parameters[index] = name === undefined ? compiled.parameters[index] : values[name];
     }
-    // Written out rather than spread: this runs for every query.
+    // Written out, since spreading is slower and this runs for every query.
     return { sql: compiled.sql, parameters, query: compiled.query, queryId: compiled.queryId };
   };
 }
@@ -49,7 +49,7 @@ function toTemplate<Row>(compiled: CompiledQuery<Row>) {
   return { compiled, names };
 }
 
-/** Shapes of one query at most: there are as many as filters and their numbers can be combined. */
+/** The most shapes that are kept of one query: filters can be combined in very many ways. */
 export const keptShapes = 500;
 
 /** One prepared query per shape: for queries whose text depends on which filters are given. */

@@ -1,6 +1,6 @@
 /**
- * Rows of a table, read and written one at a time by their ids, each statement being compiled once; and very many of them,
- * deleted some at a time.
+ * Reads and writes rows of a table one at a time by their ids, with statements that are compiled once; and deletes very
+ * many rows in parts.
  */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { takeTurn } from '../turns/index.ts';
@@ -8,10 +8,10 @@ import type { Database, Session, Transaction } from './database.ts';
 import { type Arguments, type Placeholders, prepareByShape, prepareQuery } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
-/** Rows that one statement reads of all. */
+/** The most rows that one statement of `all` reads. */
 const rowsAtOnce = 20;
 
-/** @param columns all that are read and written, but for the id */
+/** @param columns all columns except the id */
 export function createTableRows<Row extends Arguments & { readonly id: number }>(
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,
   name: keyof Tables & string,
@@ -54,13 +54,13 @@ export function createTableRows<Row extends Arguments & { readonly id: number }>
 
   return {
     find: prepareById(sql``),
-    /** The same, keeping others from changing it until the transaction ends. */
+    /** As `find`, and locks the row against changes by others until the transaction ends. */
     lock: prepareById(dialect.forUpdate),
-    /** The same, keeping it from being changed or deleted until the transaction ends, while others may keep it too. */
+    /** As `find`, with a shared lock against deletion, and changes of its key, until the transaction ends. */
     keep: prepareById(dialect.forKeyShare),
     /** @returns its id @throws StorageError `unique` */
     insert: (session: Transaction, values: Omit<Row, 'id'>) => session.insert(insert(values)),
-    /** @returns the row. Values without a column are not written. @throws StorageError `unique` */
+    /** @returns the row. Ignores values that have no column. @throws StorageError `unique` */
     async insertReturning(session: Transaction, values: Arguments): Promise<Row> {
       const row = await session.first(insertReturning(values));
       if (row === undefined) throw new Error('INSERT … RETURNING gave no row');
@@ -75,7 +75,7 @@ export function createTableRows<Row extends Arguments & { readonly id: number }>
       await session.run(remove({ id }));
     },
     count: async (session: Session) => (await session.first(count({})))?.total ?? 0,
-    /** All of them, in order of id: in parts, which are of one state in a session that sees one. */
+    /** Reads all rows by id, in parts: only in a snapshot do all parts show the same state. */
     async all(session: Session): Promise<Row[]> {
       const rows: Row[] = [];
       for (;;) {
@@ -88,13 +88,13 @@ export function createTableRows<Row extends Arguments & { readonly id: number }>
   };
 }
 
-/** Rows that one statement deletes or empties where there may be very many: it holds up no event loop, and locks no others. */
+/** The most rows that one statement deletes or updates, so that it does not block the event loop or lock many rows. */
 const removedAtOnce = 250;
 
 /**
  * @param key the columns of the table's primary key
- * @param locking `forUpdate` of the dialect to delete all in the end, `skipLocked` to leave what others are changing
- * @returns the statement that deletes some of the rows with a condition: see `removeInParts`
+ * @param locking `forUpdate` to delete all rows in the end, `skipLocked` to skip rows that others are changing
+ * @returns the statement that deletes some of the rows that match the condition: see `removeInParts`
  */
 export function prepareRemoval<A extends Arguments>(
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,
@@ -102,7 +102,7 @@ export function prepareRemoval<A extends Arguments>(
   condition: (argument: Placeholders<A>) => RawBuilder<unknown>,
 ): (values: A) => CompiledQuery<unknown> {
   const [rows, columns] = [sql.table(table), sql.join(key.map(column => sql.ref(column)))];
-  // Locked by a part of its own, which PostgreSQL runs once: within the condition it might lock so many for each row.
+  // A materialized part, which PostgreSQL runs once: a subselect might run, and lock other rows, for each row.
   return prepareQuery(
     build,
     argument => sql`with removed as materialized (
@@ -120,8 +120,8 @@ interface Removal {
 
 /**
  * @param removeSome runs a statement of `prepareRemoval`, in a transaction of its own or all in one
- * @param isStopping looked at between two of them
- * @returns how many rows there were
+ * @param isStopping checked after each statement
+ * @returns how many rows were removed
  */
 export async function removeInParts(
   removeSome: () => Promise<number>,
@@ -137,15 +137,14 @@ export async function removeInParts(
 }
 
 /**
- * What goes with a row that is deleted, or forgets it, without events: some rows at a time, where the database would
- * otherwise do all of that within one statement on the event loop.
- * @returns a function that does this for the row of an id, which is locked and deleted after it
+ * Deletes the rows that refer to a row, or sets their references to null, without events: in parts, where the database
+ * would otherwise do all of that in one statement that blocks the event loop.
+ * @returns a function that does this for the row with an id; the caller locks that row before and deletes it afterwards
  */
 export function createDependentsRemover(
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,
   table: string,
 ): (session: Session, id: number) => Promise<void> {
-  // As the schema has them.
   const dependents = dialect.dependents?.(table).compile(build);
 
   return async (session, id) => {

@@ -1,6 +1,6 @@
 /**
- * The columns of every table, as the queries see them on both databases.
- * Moments are epoch milliseconds; lists and objects are JSON text; ids are 32-bit integers.
+ * The columns of every table, as queries see them on both databases.
+ * Times are epoch milliseconds; lists and objects are JSON text; ids are 32-bit integers.
  */
 import type { Generated, Selectable } from 'kysely';
 import type { AttributesTable, ProductAttributesTable } from './attributes/tables.ts';
@@ -29,14 +29,14 @@ import type {
   VariantsTable,
 } from './tables/products.ts';
 
-/** Advanced by every transaction that changes a collection; the sum over slots names one state of it. */
+/** Every transaction that changes a collection advances its version, the sum over its slots. */
 interface CollectionVersionsTable {
   collection: string;
   slot: number;
   version: number;
 }
 
-/** `author_id` and `author_name` are as they were when it was written; `user_id` is null once that account is gone. */
+/** `author_id` and `author_name` are those of when it was written; `user_id` is null once the account is deleted. */
 interface ArticlesTable {
   id: Generated<number>;
   title: string;
@@ -49,13 +49,13 @@ interface ArticlesTable {
   updated_at: number;
 }
 
-/** The tags of articles once more, to look articles up by. */
+/** A copy of the tags of articles, to look articles up by tag. */
 interface ArticleTagsTable {
   article_id: number;
   tag: string;
 }
 
-/** Its author as an article's. */
+/** The author is stored as that of an article. */
 interface PostsTable {
   id: Generated<number>;
   title: string;
@@ -81,10 +81,10 @@ interface UsersTable {
   id: Generated<number>;
   name: string;
   email: string;
-  /** The e-mail address in lower case: what makes an address unique. */
+  /** The e-mail address in lower case, which must be unique. */
   email_key: string;
   password_hash: string | null;
-  /** The address that is requested and has yet to be confirmed. */
+  /** The new address that the user has yet to confirm. */
   pending_email: string | null;
   role: string;
   tags: string;
@@ -92,11 +92,11 @@ interface UsersTable {
   verified_at: number | null;
   created_at: number;
   updated_at: number;
-  /** Advances when all sessions end. */
+  /** Incremented when all sessions of the user are ended. */
   session_generation: Generated<number>;
 }
 
-/** From where a user has signed in: a hash of the e-mail address and the client's address. */
+/** The addresses that users have signed in from, each as a hash of the e-mail address and the client's address. */
 interface KnownAddressesTable {
   hash: string;
   user_id: number;
@@ -110,7 +110,7 @@ interface ApiKeysTable {
   prefix: string;
   key_hash: string;
   scopes: string;
-  /** Requests per window; null: as RATE_LIMIT says. */
+  /** Requests per window; null for the value of RATE_LIMIT. */
   rate_limit: number | null;
   created_by: number | null;
   created_at: number;
@@ -122,12 +122,12 @@ interface IdempotencyKeysTable {
   caller: string;
   key: string;
   request_hash: string;
-  /** The stored response, sealed: responses may hold secrets that are shown once. */
+  /** The stored response, encrypted: responses may hold secrets that are shown only once. */
   answer: string;
   created_at: number;
 }
 
-/** Requests counted per subject and window, where several replicas share a quota; mails per subject and second. */
+/** Counts requests per subject and window, where replicas share a quota, and mails per subject and second. */
 interface QuotasTable {
   subject: string;
   window_start: number;
@@ -147,20 +147,20 @@ interface EventsTable {
   old_document: string | null;
   new_document: string | null;
   created_at: number;
-  /** What it has added to the version of its collection: see storage/changes/; 0 where nothing is cached. */
+  /** The amount that it added to the version of its collection: see storage/changes/; 0 where nothing is cached. */
   mark: Generated<number>;
 }
 
-/** What is to be done after a commit: see events/queue.ts. */
+/** Work that must be done after a commit: see events/queue.ts. */
 interface DeliveriesTable {
   id: Generated<number>;
   queue: string;
   key: string;
   payload: string;
   attempts: number;
-  /** Not before this; while some process is at work on it, when that is taken for dead. */
+  /** The earliest time for the next attempt; during an attempt, the time when its process is presumed dead. */
   due_at: number;
-  /** Set when it has been given up. */
+  /** Set when the delivery was given up. */
   failed_at: number | null;
   created_at: number;
 }
@@ -177,7 +177,7 @@ interface NotificationsTable {
   created_at: number;
 }
 
-/** Numbers that are given out without gaps. */
+/** Numbers that are assigned without gaps. */
 interface CountersTable {
   name: string;
   value: number;
@@ -193,7 +193,7 @@ interface TodosTable {
   updated_at: number;
 }
 
-/** Words that a search takes for each other: the representation as that of products. */
+/** Words that a search treats as equal. The representation is stored as that of products. */
 interface SearchSynonymsTable {
   id: Generated<number>;
   created_at: number;
@@ -248,5 +248,5 @@ export interface Tables {
   migrations: MigrationsTable;
 }
 
-/** A row as it is read. */
+/** A row as queries return it. */
 export type Row<Name extends keyof Tables> = Readonly<Selectable<Tables[Name]>>;

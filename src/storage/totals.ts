@@ -1,4 +1,4 @@
-/** Bookkeeping at the end of transactions that change products: how many there are of each status and category. */
+/** Keeps the number of products of each status and category, at the end of the transactions that change products. */
 import { type CompiledQuery, sql } from 'kysely';
 import { createBulk } from './bulk.ts';
 import { buildIdsInFurtherCategories, isElsewhere } from './categories/listed.ts';
@@ -8,17 +8,17 @@ import { categoryColumn, findCategoryCondition, getPaths, prepareByPaths } from 
 import type { CategoryPlan, Condition, Total } from './list/request.ts';
 import { type Arguments, prepareByShape } from './prepared.ts';
 
-/** What a product counts under. */
+/** The columns that a product is counted by. */
 interface Counted {
   readonly status: string;
   readonly category_id: number | null;
 }
 
-/** What totals are kept by. */
+/** The columns whose filters the totals can serve. */
 const counted = ['status', 'category_id', categoryColumn];
 
 export function createProductTotals({ build, dialect }: Pick<Database, 'build' | 'dialect'>) {
-  // Without a condition, SQLite would take the end of it for one of a join.
+  // Without `where true`, SQLite would parse ON CONFLICT as the condition of a join.
   const statement = createBulk(
     { build, dialect },
     'product_totals',
@@ -36,7 +36,7 @@ export function createProductTotals({ build, dialect }: Pick<Database, 'build' |
       from product_totals where true ${sql.join(conditions, sql` `)}`;
   });
 
-  /** The total of a part of the tree: those in their main category, and those that are listed there besides. */
+  /** Counts products in a part of the tree: by their main category, and those listed there by a further one. */
   const totalWithin = prepareByPaths(build, (ids, shape, argument) => {
     const status = shape.includes('status') ? sql`and status = ${argument.status}` : sql``;
     const others = shape.includes('further')
@@ -54,13 +54,13 @@ export function createProductTotals({ build, dialect }: Pick<Database, 'build' |
   }
 
   return {
-    /** Counts a product that has changed; none before it is made and after it is deleted. */
+    /** Counts a change of a product. @param before undefined when it is created @param after undefined when deleted */
     change(session: Transaction, before: Counted | undefined, after: Counted | undefined): void {
       if (before !== undefined) add(session, before, -1);
       if (after !== undefined) add(session, after, 1);
     },
 
-    /** The total for filters on status and category alone; undefined for any other filter. */
+    /** The query of the total, for filters on status and category only; undefined for any other filter. */
     total(conditions: readonly Condition[], categoryPlan?: CategoryPlan): CompiledQuery<Total> | undefined {
       if (conditions.some(({ column }) => !counted.includes(column))) return undefined;
       const tree = findCategoryCondition(conditions);
@@ -76,7 +76,6 @@ export function createProductTotals({ build, dialect }: Pick<Database, 'build' |
       return { ...total(shape, {}), parameters: conditions.map(({ value }) => value) };
     },
 
-    /** How many products there are. */
     async count(session: Session): Promise<number> {
       return (await session.first(total('', {})))?.total ?? 0;
     },

@@ -1,6 +1,6 @@
 /**
- * What both databases do with transactions: those that wait form groups, and what each leaves for its end is put
- * together until it is written (increment, writeDeferred and atEnd of Transaction in database.ts).
+ * The handling of transactions that both databases share: waiting transactions form groups, and the work that each
+ * leaves for its end is collected (increment, writeDeferred and atEnd of Transaction in database.ts).
  */
 import { sortItemsInSlices } from '../turns/slices.ts';
 import type { Bulk } from './bulk.ts';
@@ -9,17 +9,17 @@ import type { Counter, Ending, Session, Transaction } from './database.ts';
 /** A transaction that waits to be run. */
 export interface Job {
   readonly work: (session: Transaction) => Promise<unknown>;
-  /** What it locks or changes of what exists: see WriteOptions. */
+  /** The existing things that it locks or changes: see WriteOptions. */
   readonly touches: readonly string[];
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Those that come while a group runs form the next group.
- * @param size of a group at most
- * @param run settles the jobs of a group, and gives those that it has left for the next one; where it throws, those that it has
- * not settled have failed
+ * Jobs that arrive while a group runs form the next group.
+ * @param size the most jobs in a group
+ * @param run settles the jobs of a group, and returns those that it leaves for the next one; if it throws, all
+ * unsettled jobs are rejected
  */
 export function createGroupQueue(size: number, run: (group: readonly Job[]) => Promise<readonly Job[]>) {
   const waiting: Job[] = [];
@@ -55,10 +55,10 @@ interface Increment {
   readonly amount: number;
 }
 
-/** What has been left for endings: each item once, however many rows leave it. */
+/** The items that were left for each ending, without duplicates. */
 type Items = Map<Ending, Set<string>>;
 
-/** Rows for the end. */
+/** Rows that are written at the end of a transaction. */
 export interface Deferred {
   readonly statement: Bulk;
   readonly rows: Rows;
@@ -66,7 +66,7 @@ export interface Deferred {
 
 type Rows = readonly (readonly unknown[])[];
 
-/** What a piece of work leaves for the end of the transaction, and for after it. */
+/** The work that a job leaves for the end of the transaction; `effects` run after the commit. */
 export interface Leftovers {
   readonly deferred: Deferred[];
   readonly items: Items;
@@ -81,7 +81,7 @@ export const createLeftovers = (): Leftovers => ({
   effects: [],
 });
 
-/** Ends a job that is durable. What one of its effects throws is reported by it, and by no other of its group. */
+/** Settles a job that is durable. If one of its effects throws, only this job of the group is rejected. */
 export function resolveJob({ resolve, reject }: Job, value: unknown, { effects }: Leftovers): void {
   try {
     for (const effect of effects) effect();
@@ -92,8 +92,8 @@ export function resolveJob({ resolve, reject }: Job, value: unknown, { effects }
 }
 
 /**
- * Rows that are to be written, table by table: those of one statement that follow each other in a table go together, in the
- * order that the statement has for them, else in their own.
+ * Groups rows by table. Within a table, consecutive rows of the same statement are joined, and sorted if the statement
+ * has an order.
  */
 export async function arrangeDeferredRows(deferred: readonly Deferred[]): Promise<readonly Deferred[]> {
   const together: Deferred[] = [];
@@ -121,19 +121,19 @@ export function leaveItem(items: Items, ending: Ending, item: string): void {
   else left.add(item);
 }
 
-/** Runs each ending once, with the items that several pieces of work have left for it. */
+/** Runs each ending once, with the items that all jobs left for it. */
 export async function runEndings(session: Session, all: readonly Items[]): Promise<void> {
   const parts = all.flatMap(items => [...items]);
   for (const [ending, left] of Map.groupBy(parts, ([ending]) => ending)) {
     const [most, ...others] = left.map(([, items]) => items).sort((one, other) => other.size - one.size);
     if (most === undefined) continue;
-    // The largest may be very many: it is not copied.
+    // The largest set is not copied: it may be very large.
     for (const items of others) for (const item of items) most.add(item);
     await ending.run(session, most);
   }
 }
 
-/** What adds to each counter once, in the order of their keys. */
+/** The rows that add to each counter once, in the order of the counters' keys. */
 export function arrangeIncrements(increments: readonly Increment[]): Promise<readonly Deferred[]> {
   const sums = new Map<string, { counter: Counter; amount: number }>();
   for (const { counter, amount } of increments) {

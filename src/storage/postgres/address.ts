@@ -1,5 +1,5 @@
 /**
- * DATABASE_URL of PostgreSQL: one server, or several of which one takes writes, as libpq writes them:
+ * Parses DATABASE_URL for PostgreSQL: one server, or several of which one takes writes, in libpq's format:
  * `postgres://user:password@a.internal:5432,b.internal/catalog?target_session_attrs=read-write`.
  */
 import { SQL } from 'bun';
@@ -7,15 +7,15 @@ import { SQL } from 'bun';
 const defaultPort = 5432;
 const pattern = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)(\/[^?#]*)?(?:\?([^#]*))?$/;
 const host = /^(?:\[[\da-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/i;
-/** What libpq calls the sessions that a client can use; the service writes, so standbys are never among them. */
+/** The values of libpq's parameter, without those for standbys, since the service writes. */
 const attributes = ['any', 'read-write', 'primary'];
-/** As the driver reads them. */
+/** The modes that the driver knows. */
 const sslMode = /^(|disable|allow|prefer|required?|verify[-_](ca|full))$/i;
 const encoding = 'written as %25, @ as %40, / as %2F, ? as %3F, # as %23';
 
 export type Address = ReturnType<typeof parseAddress>;
 
-/** @throws Error with the broken rule, fit for "DATABASE_URL: …", and nothing that may be of the password */
+/** @throws Error that says what is wrong, to follow "DATABASE_URL: …", and never contains a part of the password */
 export function parseAddress(text: string) {
   const { credentials, list, path, search } = splitAddress(text);
   for (const [name, part] of [
@@ -43,7 +43,7 @@ export function parseAddress(text: string) {
   return {
     /** `host:port` of each server, in the order given. */
     servers,
-    /** Whether a server that takes no writes is passed over: with several servers unless the address says `any`. */
+    /** Whether servers that take no writes are skipped: with several servers, unless the address says `any`. */
     requiresPrimary: attribute === null ? servers.length > 1 : attribute !== 'any',
     /** Names the servers and the database, without the password: for messages. */
     description: `PostgreSQL at ${servers.join(', ')} (database ${database})`,
@@ -52,13 +52,13 @@ export function parseAddress(text: string) {
   };
 }
 
-/** The database that the driver takes where the address names none: that of the user's name, or what its own settings say. */
+/** The driver's database if the address names none: named like the user, or as the driver's environment says. */
 const findUsualDatabase = (url: string): string => String(new SQL(url, { max: 1 }).options.database);
 
 function splitAddress(text: string) {
   const parts = pattern.exec(text);
   const [, credentials, list = '', path = '/', search = ''] = parts ?? [];
-  // A sign of the password that ends this part of the address leaves an @ in what follows.
+  // An unencoded character of the password, such as /, ends this part of the address early: the @ is then in the rest.
   const isCut = parts === null ? text.includes('@') : `${list}${path}${search}`.includes('@');
   if (/^postgres(ql)?:\/\//.test(text) && isCut) throw new Error(`needs % in user and password ${encoding}`);
   if (parts === null) {

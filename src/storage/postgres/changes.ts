@@ -1,23 +1,23 @@
 /**
- * Which events of a PostgreSQL database are new since the last check. Events become visible in no order. But a snapshot
- * says which transactions it does not see: those that are still running, and those that begin after it. Exactly the
- * events of these are new at the next check. Two seeks in the index of events by transaction find them, however long a
- * transaction goes on.
+ * Finds the events of a PostgreSQL database that are new since the last check. Events become visible in no particular
+ * order, but a snapshot names the transactions that it does not see: those that are running, and those that begin
+ * later. The new events at the next check are exactly those of these transactions. Two seeks in the index of events by
+ * transaction find them, however long a transaction takes.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { type ChangeRow, mostEvents, type Paged } from '../changes/index.ts';
 import type { Builder } from '../database.ts';
 import { type Arguments, prepareQuery } from '../prepared.ts';
 
-/** A snapshot that sees everything: `xmin:xmax:`, followed by those between that were running. */
+/** A snapshot that sees everything. The format is `xmin:xmax:`, followed by the running transactions between them. */
 const everything = '18446744073709551615:18446744073709551615:';
 /**
- * The snapshot of a statement, and since when the server runs: after a failover that has lost commits, or on a copy that
- * was restored, the same transactions may be others.
+ * The snapshot of a statement, with the start time of the server: after a failover that lost commits, or on a restored
+ * copy, the same ids may belong to other transactions.
  */
 const position = sql`pg_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text`;
 
-/** @returns the statement that gives a row where the snapshot is still that of a position: all it sees is the same */
+/** @returns the statement that returns a row if the snapshot is still that of a position: then nothing has changed */
 export function buildUnchangedSince(build: Builder) {
   const statement = prepareQuery<{ since: string }, unknown>(
     build,
@@ -26,14 +26,14 @@ export function buildUnchangedSince(build: Builder) {
   return (since: string) => statement({ since });
 }
 
-/** New rows name their transaction; those that are there already are not new to any reader. */
+/** New rows store their transaction; existing rows are not new to any reader. */
 export const eventsByTransaction: readonly RawBuilder<unknown>[] = [
   sql`alter table events add column xid xid8`,
   sql`alter table events alter column xid set default pg_current_xact_id()`,
   sql`create index events_by_transaction on events (xid, id) where xid is not null`,
 ];
 
-/** Events whose ids are read by one statement. What is beyond them is missing: its marks are. */
+/** The most events whose ids one statement reads. If there are more, their marks are missing from the sum. */
 const idsAtOnce = 16_384;
 
 interface Since {
@@ -48,9 +48,9 @@ const state = sql`select 'position' as kind, ${position} as name, 0::float8 as n
     from collection_versions group by collection`;
 
 /**
- * The events since a position, `limit` at most of later transactions and of those that were running. Sorted, so that only
- * an index will do, whatever the planner takes the parameters for. Transactions that have not begun are none of this server:
- * their events were brought along when a copy was restored.
+ * The events since a position: at most `limit` of later transactions, and as many of those that were running. They are
+ * sorted, so that the planner uses the index whatever it assumes about the parameters. Transactions at or after xmax
+ * are not of this server: their events came with a restored copy.
  */
 const buildEventsAfter = (
   columns: RawBuilder<unknown>,
@@ -63,7 +63,7 @@ const buildEventsAfter = (
       where xid = any(cast(cast(${running} as text) as xid8[])) and mark > 0
     order by xid, id limit ${sql.lit(limit)}) as running`;
 
-/** @returns the statement that reads only which rows have changed since a position, `idsAtOnce` events at most */
+/** @returns the statement that reads the ids of the rows changed since a position, from at most `idsAtOnce` events */
 export function buildIdsSince(build: Builder): Paged {
   const statement = prepareQuery<Since & Arguments, ChangeRow>(
     build,
@@ -74,7 +74,7 @@ export function buildIdsSince(build: Builder): Paged {
   return { query: since => statement(parseSince(since)), atOnce: idsAtOnce };
 }
 
-/** @returns the statement that reads what there is since a position: that of the last check */
+/** @returns the statement that reads the events since a position, that of the last check */
 export function buildEventsSince(build: Builder): Paged {
   const columns = sql`'event', resource, mark::float8, id, resource_id, old_document, new_document`;
   const statement = prepareQuery<Since & Arguments, ChangeRow>(
@@ -84,7 +84,7 @@ export function buildEventsSince(build: Builder): Paged {
   return { query: since => statement(parseSince(since)), atOnce: mostEvents };
 }
 
-/** Since when, and which transactions that began before. */
+/** The first transaction that a position does not see, and those before it that were running. */
 function parseSince(since = everything): Since & Arguments {
   const [snapshot = ''] = since.split(' ');
   const [, from = '', running = ''] = snapshot.split(':');

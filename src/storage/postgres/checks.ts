@@ -1,9 +1,9 @@
-/** Checks of a PostgreSQL database: see ../database.ts. Its indexes have a tool of the server's own, pg_amcheck. */
+/** Checks of a PostgreSQL database: see ../database.ts. The server has its own tool for indexes, pg_amcheck. */
 import { sql } from 'kysely';
 import { getErrorMessage } from '../../error-text.ts';
 import type { Builder, DialectChecks, Reference, Session } from '../database.ts';
 
-/** Every value of a table, those that are stored apart too: a page that cannot be read is an error (XX001). */
+/** Reads every value of a table, including those stored out of line: an unreadable page is an error (XX001). */
 async function findUnreadable(session: Session, build: Builder, table: string): Promise<string[]> {
   await session.run(sql`savepoint reading`.compile(build));
   try {
@@ -16,7 +16,7 @@ async function findUnreadable(session: Session, build: Builder, table: string): 
   }
 }
 
-/** Those whose rows other rows are counted, indexed or tagged by. */
+/** The tables that counts, indexes and tags are derived from. */
 const derivedFrom = 'products, reviews, articles, posts, orders, order_items, users, invoices, counters';
 
 export const postgresChecks: DialectChecks = {

@@ -1,19 +1,19 @@
 /**
- * One connection to PostgreSQL. It is never opened again by itself: a transaction could otherwise go on, statement by
- * statement, on a connection that knows nothing of it. Statements that are sent without waiting are pipelined.
+ * One connection to PostgreSQL. It never reconnects: otherwise the later statements of a transaction could run on a new
+ * connection, outside of it. Statements that are sent without waiting are pipelined.
  */
 import { SQL } from 'bun';
 import { takeTurn } from '../../turns/index.ts';
 import { StorageError } from '../database.ts';
 import { isCancelledHere, isRetryable, mustCloseConnection } from './errors.ts';
 
-/** Milliseconds after its limit for which a statement may take to be cancelled by the server. */
+/** Milliseconds that the server has to cancel a statement after its limit. */
 const cancelMarginMs = 2000;
-/** Milliseconds after which a transaction is kept alive: well below what the server allows. */
+/** Milliseconds of silence after which a transaction is kept alive by a statement: well below the server's limit. */
 const silenceMs = 300;
-/** After so many statements, which take memory in the server, a connection is replaced. */
+/** A connection is replaced after this many prepared statements, since they take memory in the server. */
 const mostPrepared = 1000;
-/** How often, between two statements of its own: work that never ends holds its locks for half a minute, not for ever. */
+/** How often a transaction is kept alive between two statements: endless work loses its locks within half a minute. */
 const mostSilences = 60;
 /** Seconds that a new connection may take. */
 const connectionTimeout = 5;
@@ -26,32 +26,32 @@ export interface ConnectionOptions {
   readonly statementLimit: number;
   /** Whether statements are prepared and kept by the server. */
   readonly prepare: boolean;
-  /** Settings of the session, sent with the start; a pooler may refuse them. */
+  /** Settings of the session, sent at startup; a pooler may refuse them. */
   readonly parameters: Readonly<Record<string, string | number>>;
 }
 
-/** Rows, with the command that gave them and how many it concerned. */
+/** Rows, with the command that returned them and the number of rows that it affected. */
 export type Result = unknown[] & { readonly count?: number; readonly command?: string };
 
 export interface Connection {
   readonly server: string;
-  /** Statements that have been sent and not been responded to. */
+  /** The number of statements that the server has yet to respond to. */
   pending(): number;
-  /** False once the connection has been lost or closed, or is not to be used for anything new. */
+  /** False once the connection is lost or closed, or must not be used for new work. */
   isUsable(): boolean;
   /** `performance.now()` of the last response. */
   idleSince(): number;
   run(text: string, parameters?: readonly unknown[]): Promise<Result>;
   /** Runs COPY … FROM STDIN. */
   copy(text: string, data: Iterable<string>): Promise<void>;
-  /** Cancels the first statement that is over its limit; closes the connection when that has not helped. */
+  /** Cancels the first statement if it is over its limit; closes the connection if that does not help. */
   checkLimits(now: number): void;
   /**
-   * Sends something within a transaction whose work takes a while between two statements: the server ends those whose client
-   * is silent, as one that stands still is.
+   * Sends a statement in a transaction that works for long between two statements: the server ends transactions whose
+   * client is silent, as a stalled one is.
    */
   keepAlive(now: number): void;
-  /** Fails what is pending. */
+  /** Rejects pending statements. */
   close(): void;
 }
 
@@ -74,7 +74,7 @@ async function writeAll(
 export async function connect(options: ConnectionOptions): Promise<Connection> {
   const { url, server, statementLimit, prepare, parameters } = options;
   let open = true;
-  /** What the server has said as it closed the connection, between two statements. */
+  /** The error with which the server closed the connection between two statements. */
   let farewell: unknown;
   const client = new SQL(url, {
     max: 1,
@@ -92,14 +92,14 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     throw error;
   });
   const statements = new Set<Statement>();
-  /** Of statements that server and driver keep prepared as long as the connection lives. */
+  /** The statements that server and driver keep prepared for the life of the connection. */
   const texts = new Set<string>();
   let closed = false;
   let late = false;
   let cancelled: Statement | undefined;
-  /** How often the transaction has been kept alive since its last statement. */
+  /** How often the transaction was kept alive since its last statement. */
   let silences = 0;
-  /** Since when the first of the pending statements has been running, or nothing has. */
+  /** The time since which the first pending statement has been running, or the connection has been idle. */
   let since = performance.now();
 
   function close(): void {
@@ -125,7 +125,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
 
   async function runToEnd<T>(begin: () => { statement: Statement; result: Promise<T> }): Promise<T> {
     if (!open) {
-      // However long this process has stood still: its transaction was ended for that, and may run again.
+      // The server ended the transaction because this process stalled, for however long: it may be run again.
       if (isRetryable(farewell)) throw farewell;
       throw new StorageError('unavailable', 'The connection to PostgreSQL has been lost.');
     }
@@ -136,7 +136,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
       return await result;
     } catch (error) {
       if (mustCloseConnection(error)) close();
-      // What the server has not begun to respond to is cancelled by the driver, with an error of its own.
+      // Until the server begins to respond, the driver cancels a statement itself, with its own kind of error.
       if (!late && !isCancelledHere(error)) throw error;
       throw new StorageError('unavailable', `PostgreSQL has not responded for ${statementLimit / 1000} s.`);
     } finally {
@@ -148,7 +148,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   return {
     server,
     pending: () => statements.size,
-    // The cancellation of a statement may arrive late, and must not hit the next one.
+    // A cancellation may arrive late, and must not cancel the next statement.
     isUsable: () => open && cancelled === undefined && texts.size < mostPrepared,
     idleSince: () => since,
     run,
@@ -166,7 +166,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
       }
     },
     keepAlive(now) {
-      // If the transaction has failed already, this fails as well; whatever runs the transaction ends it.
+      // This also fails if the transaction has already failed; the code that runs the transaction ends it.
       if (!open || statements.size > 0 || now - since <= silenceMs || silences >= mostSilences) return;
       const kept = silences + 1;
       void run('select 1').catch(() => undefined);

@@ -1,16 +1,16 @@
 /**
- * Opens connections: finds the server that takes writes among those of the address, also after a failover, and
- * limits what a session may do, through a pooler too.
+ * Opens connections: finds the server that takes writes among those of the address, also after a failover, and sets the
+ * limits of each session, even through a pooler.
  */
 import { StorageError } from '../database.ts';
 import type { Address } from './address.ts';
 import { type Connection, type ConnectionOptions, connect } from './connection.ts';
 import { translate } from './errors.ts';
 
-/** What stands between the service and PostgreSQL, as PgBouncer names its modes. */
+/** The pooler between the service and PostgreSQL, by PgBouncer's names of its modes. */
 export type Pooler = 'none' | 'session' | 'transaction';
 
-/** Limits of a session, in milliseconds; the names are PostgreSQL's. */
+/** Limits of a session, in milliseconds, by their names in PostgreSQL. */
 export interface SessionLimits {
   readonly statement_timeout: number;
   readonly lock_timeout: number;
@@ -19,12 +19,12 @@ export interface SessionLimits {
 
 export type Connector = ReturnType<typeof createConnector>;
 
-/** So that the server notices a machine that has gone without a word, and gives up its locks: in seconds, and probes. */
+/** Seconds, and a number of probes, after which the server drops the session of a vanished client and its locks. */
 const keepalive = { tcp_keepalives_idle: 5, tcp_keepalives_interval: 2, tcp_keepalives_count: 3 };
 
 /**
- * @param application what the server calls the sessions
- * @param given the setting; undefined to find out
+ * @param application the name of the sessions on the server
+ * @param given the pooler of the settings; undefined to detect it
  */
 export function createConnector(address: Address, application: string, given: Pooler | undefined) {
   const { servers, requiresPrimary, description } = address;
@@ -44,7 +44,7 @@ export function createConnector(address: Address, application: string, given: Po
     };
   }
 
-  /** @throws StorageError `unavailable` also for a pooler that has just been found: connect again */
+  /** @throws StorageError `unavailable`, or `read-only` when the server takes no writes */
   async function connectTo(server: string, limits: SessionLimits): Promise<Connection> {
     let connection: Connection;
     try {
@@ -56,7 +56,7 @@ export function createConnector(address: Address, application: string, given: Po
       }
       throw nameServer(translate(error, description), description);
     }
-    // The pool, which limits the statements of its connections, does not have this one yet.
+    // The pool limits the statements of its connections, but does not have this one yet.
     const patience = limits.statement_timeout;
     const timer = patience === 0 ? undefined : setTimeout(connection.close, patience);
     try {
@@ -67,7 +67,7 @@ export function createConnector(address: Address, application: string, given: Po
         throw new StorageError('read-only', `PostgreSQL at ${server} takes no writes: it is a standby.`);
       }
       if (given === undefined && pooler === 'none' && limit !== limits.statement_timeout) {
-        // Something in between has swallowed the parameters.
+        // A pooler has ignored the parameters.
         pooler = 'transaction';
         connection.close();
         return connectTo(server, limits);
@@ -81,7 +81,7 @@ export function createConnector(address: Address, application: string, given: Po
     }
   }
 
-  /** Tries all servers at once; the first that will do wins, the connections to others are closed. */
+  /** Tries all servers at once, keeps the first usable connection, and closes the others. */
   async function search(limits: SessionLimits): Promise<Connection> {
     const attempts = servers.map(server => connectTo(server, limits));
     const found = await Promise.any(attempts).catch((error: AggregateError) => {
@@ -103,15 +103,15 @@ export function createConnector(address: Address, application: string, given: Po
       if (servers.length === 1) return connectTo(current, limits);
       return connectTo(current, limits).catch(() => search(limits));
     },
-    /** What begins a transaction sets there, when the session cannot keep it: SQL that follows BEGIN, or nothing. */
+    /** SQL that follows BEGIN and sets the limits in the transaction, where the session cannot keep them; else empty. */
     localSettings: (limits: SessionLimits) =>
       pooler === 'transaction' ? `; ${buildSettings('set local', limits)}` : '',
-    /** The server that the last connection led to. */
+    /** The server of the last connection. */
     server: () => current,
   };
 }
 
-/** Milliseconds, whatever unit PostgreSQL shows. The view pg_settings would make all its rows: eight times the cost. */
+/** `limit` is in milliseconds, whatever unit PostgreSQL shows. The view pg_settings would be eight times as slow. */
 const checkText = `select not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off' as writable,
   (extract(epoch from current_setting('statement_timeout')::interval) * 1000)::int as limit`;
 
@@ -126,12 +126,12 @@ function buildSettings(command: 'set' | 'set local', limits: SessionLimits): str
     .join('; ');
 }
 
-/** PgBouncer's "unsupported startup parameter", unless it is set to ignore them. */
+/** Detects PgBouncer's "unsupported startup parameter"; PgBouncer can also be set to ignore such parameters. */
 function isRefusedParameter(error: unknown): boolean {
   return error instanceof Error && /unsupported startup parameter/i.test(error.message);
 }
 
-/** A connection that was refused for what the settings say of it, such as TLS, has no other place to name the server. */
+/** Adds the server to errors that do not name it, such as a refusal because of a TLS setting. */
 function nameServer(error: unknown, description: string): unknown {
   if (!(error instanceof Error) || error instanceof StorageError || error.message.startsWith(description))
     return error;

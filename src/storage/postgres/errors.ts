@@ -1,4 +1,4 @@
-/** What PostgreSQL's errors mean to the rest of the service, by SQLSTATE (PostgreSQL, appendix A). */
+/** Translates PostgreSQL's errors for the rest of the service, by SQLSTATE (PostgreSQL, appendix A). */
 import { SQL } from 'bun';
 import { StorageError } from '../database.ts';
 
@@ -19,8 +19,8 @@ function readState(error: unknown): string | undefined {
 }
 
 /**
- * Whether the transaction has failed because of others, or because this process stood still for too long within it,
- * and may succeed when it is run again: nothing of it has been done.
+ * Whether the transaction failed because of others, or because this process stalled in it for too long. It has changed
+ * nothing, and may succeed when it is run again.
  */
 export function isRetryable(error: unknown): boolean {
   const state = readState(error);
@@ -32,24 +32,24 @@ export function isRetryable(error: unknown): boolean {
 /** Whether another transaction has held a lock for longer than the statement may wait. */
 export const isLockTimeout = (error: unknown): boolean => readState(error) === states.lockTimeout;
 
-/** Whether the connection is of no use any more, or leads to a server that takes no writes. */
+/** Whether the connection can no longer be used, or leads to a server that takes no writes. */
 export function mustCloseConnection(error: unknown): boolean {
   if (!(error instanceof SQL.PostgresError)) return false;
   const state = readState(error) ?? '';
   return (
     error.code.startsWith('ERR_POSTGRES_CONNECTION') ||
-    // 57014 is a statement that was cancelled: its connection is as good as before.
+    // 57014: the statement was cancelled, but the connection can still be used.
     (/^(08|57)/.test(state) && state !== '57014') ||
     state === states.idleInTransaction ||
     state === states.readOnlyTransaction
   );
 }
 
-/** Whether the driver has given a statement up itself, which the server had not begun to respond to. */
+/** Whether the driver itself cancelled a statement that the server had not begun to respond to. */
 export const isCancelledHere = (error: unknown): boolean =>
   error instanceof SQL.PostgresError && error.code === 'ERR_POSTGRES_QUERY_CANCELLED';
 
-/** Whether the database cannot be reached, is stopping, or has no connection, lock or time left. */
+/** Whether the database cannot be reached, is stopping, or has run out of connections, locks or time. */
 function isUnavailable(error: InstanceType<typeof SQL.PostgresError>, state: string): boolean {
   return (
     error.code.startsWith('ERR_POSTGRES_CONNECTION') ||
@@ -59,7 +59,7 @@ function isUnavailable(error: InstanceType<typeof SQL.PostgresError>, state: str
   );
 }
 
-/** @param server names it in messages about connections */
+/** @param server the name of the server in messages */
 export function translate(error: unknown, server: string): unknown {
   if (!(error instanceof SQL.PostgresError)) return error;
   const state = readState(error) ?? '';
@@ -72,10 +72,10 @@ export function translate(error: unknown, server: string): unknown {
   }
   if (state === states.diskFull) return createError('full', 'The disk of the database is full.');
   if (state === states.readOnlyTransaction) return createError('read-only', `${server}: ${error.message}`);
-  // Data_corrupted, index_corrupted.
+  // XX001 is data_corrupted, XX002 is index_corrupted.
   if (/^XX00[12]$/.test(state)) return createError('damaged', `${server}: ${error.message}`);
   if (isUnavailable(error, state)) return createError('unavailable', `${server}: ${error.message}`);
-  // The sign-in is refused, or there is no such database: the settings are wrong, not the statement.
+  // The login was refused, or the database does not exist: the settings are wrong, not the statement.
   if (/^(28|3D)/.test(state)) return new Error(`${server}: ${error.message}`, { cause: error });
   return error;
 }

@@ -1,21 +1,21 @@
 /**
- * Tables that are read by cursor as they grow. On PostgreSQL a row's id is given before its transaction commits: a
- * reader that has come past an id may never see a lower one that is committed later. So anyone who inserts takes note
- * first, and readers stop before the ids that those who have not committed yet may have been given.
+ * Tables that are read by cursor while they grow. PostgreSQL assigns a row's id before its transaction commits: a
+ * reader that has passed an id might miss a lower one that is committed later. Therefore a transaction leaves a note
+ * before it inserts, and readers stop before the ids that open transactions may have been given.
  *
- * The note is a shared advisory lock, named by the last id given before it was taken: it goes with the transaction,
- * however that ends. A reader reads the last id given, then the locks, and then the rows, in this order:
- * ids given after the first read are larger than that one; ids given before belong to a transaction whose lock is
- * there, or that has ended, so that its rows are there too. Only transactions that write to the table count: neither
- * other long ones nor those of other databases hold anything back. (Locks are those of the primary: a standby, which
- * does not show them, must not be read in this way.)
+ * The note is a shared advisory lock, named by the last id assigned before it was taken: it is released when the
+ * transaction ends in any way. A reader reads the last id assigned, then the locks, and then the rows, in this order.
+ * Ids assigned after the first read are larger than that id. Ids assigned before it belong to a transaction whose lock
+ * is visible, or that has ended, so that its rows are visible too. Only open transactions that write to the table hold
+ * readers back: other long transactions and those of other databases do not. (A standby does not show the locks, which
+ * are those of the primary, and must not be read in this way.)
  */
 import { type RawBuilder, sql } from 'kysely';
 
-/** Names these locks among all advisory locks of the database; any constant will do. */
+/** Distinguishes these locks from other advisory locks of the database; any constant will do. */
 const lockClass = 730_541;
 
-/** @param table one whose ids are given by its identity column */
+/** @param table one with an identity column `id` */
 export function buildFollowedTable(table: string): RawBuilder<unknown>[] {
   return [
     sql.raw(`create function begin_${table}() returns trigger language plpgsql as $$
@@ -44,6 +44,6 @@ export function buildFollowedTable(table: string): RawBuilder<unknown>[] {
   ];
 }
 
-/** The last id up to which no row will be added any more. The rows have to be read in a snapshot taken after this. */
+/** The id up to which no more rows will be added. The rows must be read in a snapshot that is taken after this. */
 export const buildLastSettled = (table: string): RawBuilder<{ id: number }> =>
   sql<{ id: number }>`select ${sql.raw(`settled_${table}()`)} as id`;

@@ -1,8 +1,8 @@
 /**
- * Transactions that share one (docs/decisions/0024): those that wait while a group runs are the next group. Their
- * statements are sent as they come, so that a group costs as many round trips as one of them, and what they leave for
- * the end is written together. A transaction that fails after it has written, or that has to wait for another's
- * lock, takes the group with it; then each runs apart, in a transaction of its own.
+ * Groups of transactions that run as one (docs/decisions/0024). Those that wait while a group runs form the next group.
+ * Their statements are sent as they come, so that a group costs as many round trips as one transaction, and the work
+ * that they leave for the end is written together. If one of them fails after it has written, or has to wait for a lock
+ * for too long, the whole group is undone; then each runs apart, in a separate transaction.
  */
 import type { CompiledQuery } from 'kysely';
 import { takeTurn } from '../../turns/index.ts';
@@ -14,13 +14,13 @@ import { isLockTimeout } from './errors.ts';
 import { createStatementGatherer } from './together.ts';
 import { addReturningId, createTransaction, writeLeftovers } from './transaction.ts';
 
-/** So that the statements of one group do not keep the next one waiting for long. */
+/** Limited so that one group does not keep the next one waiting for long. */
 const groupSize = 128;
 
 export interface GroupOptions {
-  /** Runs one transaction for a group. @throws before anything has been committed, or `CommitUnknown` */
+  /** Runs one transaction for a group. @throws `CommitUnknown`; any other error means that nothing was committed */
   runTogether(work: (session: CopySession) => Promise<void>): Promise<void>;
-  /** Runs a transaction of its own, waiting for locks and beginning again as any other. */
+  /** Runs one job in a separate transaction, which waits for locks and is run again like any other. */
   runApart<T>(work: (session: Transaction) => Promise<T>): Promise<T>;
   /** Milliseconds that `runApart` waits for a lock. */
   readonly lockTimeout: number;
@@ -30,23 +30,23 @@ export interface GroupOptions {
 export class CommitUnknown extends Error {}
 
 export function createTransactionGroups({ runTogether, runApart, lockTimeout }: GroupOptions) {
-  /** What those that run apart touch, with the end of the last of them: how it failed, if it did. */
+  /** For each thing that jobs touch which run apart: the end of the last such job, with its error if it failed. */
   const apart = new Map<string, Promise<unknown>>();
 
   async function run(jobs: readonly Job[]): Promise<readonly Job[]> {
-    // Behind one that waits for a lock perhaps, it would make others wait too.
+    // A job that runs apart may be waiting for a lock; jobs that touch the same would make their group wait too.
     const taken = Object.groupBy(jobs, ({ touches }) =>
       touches.some(name => apart.has(name)) ? 'apart' : 'group',
     );
     for (const job of taken.apart ?? []) leaveApart(job);
     const group = taken.group ?? [];
-    // One order for all processes, so that groups of two do not deadlock.
+    // All processes use the same order, so that their groups do not deadlock.
     group.sort((a, b) => compare(a.touches[0] ?? '', b.touches[0] ?? ''));
     if (group.length > 0) for (const job of await runGroup(group)) leaveApart(job);
     return [];
   }
 
-  /** Gives those that have to run apart; all others are settled. */
+  /** Settles the jobs, except those that it returns, which must run apart. */
   async function runGroup(group: readonly Job[]): Promise<readonly Job[]> {
     let outcomes: readonly Outcome[] = [];
     try {
@@ -64,7 +64,7 @@ export function createTransactionGroups({ runTogether, runApart, lockTimeout }: 
     return outcomes.flatMap(outcome => (outcome.kind === 'apart' ? [outcome.job] : []));
   }
 
-  /** One after another for what they touch, so that a row that stays locked costs one connection. */
+  /** Jobs that touch the same run one after another, so that a row that stays locked occupies one connection. */
   function leaveApart(job: Job): void {
     const before = job.touches.flatMap(name => apart.get(name) ?? []);
     const ended = endApart(job, before).finally(() => {
@@ -80,7 +80,7 @@ export function createTransactionGroups({ runTogether, runApart, lockTimeout }: 
     const start = performance.now();
     const timeout = (await Promise.all(before)).find(isLockTimeout);
     try {
-      // It has waited for the same lock as long as it may.
+      // The job has waited for the same lock for as long as it may.
       if (timeout !== undefined && performance.now() - start >= lockTimeout) throw timeout;
       resolve(await runApart(work));
       return undefined;
@@ -98,7 +98,7 @@ type Outcome =
   | { readonly kind: 'failed'; settle(): void }
   | { readonly kind: 'apart'; readonly job: Job };
 
-/** Those that touch the same run one after another, all others at once. @throws when the transaction is lost */
+/** Runs jobs that touch the same one after another, all others concurrently. @throws when the transaction has failed */
 async function runInterleaved(inner: CopySession, group: readonly Job[]): Promise<readonly Outcome[]> {
   const shared = createSharedSession(inner);
   const last = new Map<string, Promise<unknown>>();
@@ -127,16 +127,15 @@ async function runInterleaved(inner: CopySession, group: readonly Job[]): Promis
 }
 
 /**
- * A session that many use. A statement that fails ends the transaction for all of them. What several want to read at
- * the same time is read once: the row that confirms their caller, categories, attributes. So is a lock that they
- * share.
+ * A session that many jobs use. A statement that fails ends the transaction for all of them. What several jobs read at
+ * the same time is read once, such as the row of their caller, categories or attributes; a shared lock is taken once.
  */
 function createSharedSession(inner: CopySession) {
   const shareRun = createOnce<unknown>();
   function readTogether<Row>(query: CompiledQuery<Row>): Promise<Row[]> {
     if (!query.sql.startsWith('select') || query.sql.endsWith('for update')) return inner.all(query);
     const key = `${query.sql} ${JSON.stringify(query.parameters)}`;
-    // Boundary: what the same statement reads is of the same type.
+    // Boundary: the same statement returns rows of the same type.
     return shareRun(key, () => inner.all(query)) as Promise<Row[]>;
   }
   const together = createStatementGatherer(inner);
@@ -153,7 +152,7 @@ function createSharedSession(inner: CopySession) {
       throw error;
     }
   }
-  // What all of them have waited for is there for all at once.
+  // Jobs that wait for the same result would otherwise all continue in one turn of the event loop.
   async function passOn<T>(result: Promise<T>): Promise<T> {
     const value = await result;
     const due = takeTurn();
@@ -165,12 +164,12 @@ function createSharedSession(inner: CopySession) {
 
   return {
     fail,
-    /** @throws what has ended the transaction before */
+    /** @throws the error that ended the transaction, if one did */
     end(): void {
       if (failure !== undefined) throw failure.error;
       fail(new Error('A session was used after its transaction had ended.'));
     },
-    /** The session of one of them. */
+    /** The session of one job. */
     own(left: Leftovers) {
       let [written, hasConflicted] = [false, false];
       const sendAndNote = <T>(query: CompiledQuery<unknown>, statement: () => Promise<T>): Promise<T> => {
@@ -200,7 +199,7 @@ function createSharedSession(inner: CopySession) {
           written = true;
           return runGuarded(() => passOn(together.write({ statement, rows })));
         },
-        // What breaks a rule of uniqueness would end the transaction: it learns of it when it runs apart.
+        // An error would end the transaction of the group: the job gets its `unique` error when it runs apart.
         async insert(query) {
           const row = await sendStatement(() =>
             inner.first(addReturningId(query, ' on conflict do nothing')),

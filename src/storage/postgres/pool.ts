@@ -1,23 +1,23 @@
 /**
- * The connections of a process, in groups that never wait for each other: single reads share a few and are pipelined
- * on them; transactions that write, and snapshots, have one each to themselves; one is kept for groups of transactions
- * (groups.ts), one for counting requests. So
- * a row that is locked, or a replica that stands still, holds up writers only.
+ * The connections of a process, in parts that never wait for each other. Single reads share a few connections and are
+ * pipelined on them. Each writing transaction and each snapshot has a connection to itself. One connection is reserved
+ * for groups of transactions (groups.ts), and one for counting requests. So a locked row, or a stalled replica, delays
+ * only writers.
  */
 import { StorageError } from '../database.ts';
 import type { Connection, Result } from './connection.ts';
 import type { Connector, SessionLimits } from './connector.ts';
 
 const checkEveryMs = 250;
-/** Connections unused for so long are closed: what lies between may have forgotten them. */
+/** Connections are closed after this long without use: a firewall or proxy may have dropped them. */
 const idleLimitMs = 60_000;
-/** Shares of all connections for single reads and for snapshots; writers have the rest. */
+/** The shares of connections for single reads and for snapshots; most of the others are for writers. */
 const readShare = 0.3;
 const snapshotShare = 0.2;
 export const leastConnections = 4;
 
 export interface PoolOptions {
-  /** Connections at most, `leastConnections` at least. */
+  /** The most connections; at least `leastConnections`. */
   readonly size: number;
   readonly connector: Connector;
   readonly limits: Readonly<Record<'reads' | Purpose, SessionLimits>>;
@@ -48,7 +48,7 @@ export function openPool({ size, connector, limits, patience }: PoolOptions) {
     return connection;
   }
 
-  /** After a failover, what still leads to the former primary. */
+  /** Closes connections that still lead to the former primary after a failover. */
   function closeStrays(): void {
     for (const connection of all) if (connection.server !== connector.server()) connection.close();
   }
@@ -77,13 +77,13 @@ export function openPool({ size, connector, limits, patience }: PoolOptions) {
   };
 
   return {
-    /** Whether there are connections enough for groups of transactions to have one. */
+    /** Whether there are enough connections to reserve one for groups of transactions. */
     hasGroups: together > 0,
-    /** One statement by itself. */
+    /** Runs one statement outside of a transaction. */
     query: reads.query,
     /**
-     * Reserves a connection that nothing else uses meanwhile.
-     * @throws StorageError `unavailable` when none has become free in time
+     * Reserves a connection for the duration of `work`.
+     * @throws StorageError `unavailable` when none becomes free in time
      */
     async use<T>(purpose: Purpose, work: (connection: Connection) => Promise<T>): Promise<T> {
       const connection = await groups[purpose].take();
@@ -95,7 +95,7 @@ export function openPool({ size, connector, limits, patience }: PoolOptions) {
         groups[purpose].giveBack(connection);
       }
     },
-    /** Waits for what is pending, `seconds` at most. */
+    /** Waits for pending work, at most for `seconds`. */
     async close(seconds: number): Promise<void> {
       closed = true;
       clearInterval(timer);
@@ -107,7 +107,7 @@ export function openPool({ size, connector, limits, patience }: PoolOptions) {
   };
 }
 
-/** Connections that any number of statements share: the one with the least pending takes the next. */
+/** Connections that any number of statements share: each statement goes to the least busy one. */
 function createSharedGroup(limit: number, open: () => Promise<Connection>) {
   let connections: Connection[] = [];
   let opening: Promise<Connection> | undefined;
@@ -143,25 +143,25 @@ function createSharedGroup(limit: number, open: () => Promise<Connection>) {
     query(text: string, parameters: readonly unknown[]): Promise<Result> {
       const connection = findLeastBusy();
       if (connection === undefined) return runOnceOpen(text, parameters);
-      // In the background: this statement need not wait for it.
+      // This statement does not wait for the new connection.
       if (connection.pending() > 0 && connections.length < limit) openAnother().catch(() => undefined);
       return connection.run(text, parameters);
     },
   };
 }
 
-/** One that waits, until it has a connection, an error, or no patience left. */
+/** A caller that waits until it gets a connection or an error, or its patience ends. */
 interface Waiting {
-  /** @returns false when it waits no longer: the connection is not taken */
+  /** @returns false when the caller no longer waits, and does not take the connection */
   give(connection: Connection): boolean;
   fail(error: unknown): void;
 }
 
-/** Connections that one user at a time has; the one used last is used next. */
+/** Connections that are lent to one user at a time; the most recently used one is lent first. */
 function createExclusiveGroup(limit: number, patience: number, open: () => Promise<Connection>) {
   const free: Connection[] = [];
   const queue = new Set<Waiting>();
-  /** Open, lent or being opened. */
+  /** The number of connections that are free, lent or being opened. */
   let count = 0;
 
   function takeFree(): Connection | undefined {
@@ -183,19 +183,19 @@ function createExclusiveGroup(limit: number, patience: number, open: () => Promi
     }
   }
 
-  /** Takes out of the queue who has waited longest. */
+  /** Removes the caller that has waited longest from the queue. */
   function takeNext(): Waiting | undefined {
     const [next] = queue;
     if (next !== undefined) queue.delete(next);
     return next;
   }
 
-  /** A place has become free that has no connection: it is opened for anyone who waits longest. */
+  /** Opens a connection in a free place for the caller that has waited longest. */
   function serveNext(): void {
     const next = takeNext();
     if (next === undefined) return;
     openOne().then(connection => {
-      // Opening may take longer than its patience: then the connection is that of anyone who waits, or free.
+      // Opening may outlast the caller's patience: then another waiting caller gets the connection, or it becomes free.
       if (!next.give(connection)) giveBack(connection);
     }, next.fail);
   }
@@ -232,7 +232,7 @@ function createExclusiveGroup(limit: number, patience: number, open: () => Promi
       serveNext();
       return;
     }
-    // Those in the queue wait still.
+    // Callers in the queue are still waiting.
     if (takeNext()?.give(connection) !== true) free.push(connection);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Statements that several transactions of a group share: rows that they look up, insert or update at about the same time
- * are looked up, inserted or updated by one statement.
+ * Statements that several transactions of a group share: rows that they look up, insert or update at about the same
+ * time go into one statement.
  */
 import { sendInSlices } from '../../turns/slices.ts';
 import { createReaderByKey, settleAll, type Waiting } from '../batched-lookups.ts';
@@ -33,16 +33,16 @@ export function createStatementGatherer(inner: CopySession) {
     if (sent === 0 && inserts.size + writes.size > 0) setImmediate(flush);
   };
 
-  /** Sent when nothing else is, so that those that still read what they change come along. */
+  /** Sends writes only when no statement is pending, so that transactions that still read can add theirs. */
   function flush(): void {
-    // What has been read meanwhile may lead to more.
+    // The statements that are pending may lead to more writes.
     if (sent > 0) return;
     for (const [into, all] of takeAll(inserts))
       void trackSent(settleAll(all, wanted => insertAll(into, wanted)));
     for (const [, all] of takeAll(writes)) void trackSent(settleAll(all, writeAll));
   }
 
-  /** The ids are taken before: RETURNING would not say which rows those are that another one is in the way of. */
+  /** Takes the ids first: RETURNING would not show which of the rows were skipped because of a conflict. */
   async function insertAll(into: BulkInsert, wanted: readonly Rows[]) {
     const rows = wanted.flat();
     const ids = await takeIds(inner, into.table, rows.length);
@@ -71,15 +71,15 @@ export function createStatementGatherer(inner: CopySession) {
 
   return {
     whileSent: trackSent,
-    /** A row, read with those that are requested in the same turn of the event loop. */
+    /** Reads a row together with those that are requested in the same turn of the event loop. */
     pick<K extends Key, Row>(lookup: Lookup<K, Row>, key: K): Promise<Row | undefined> {
-      // Boundary: a lookup is only ever given keys of its own, and gives rows of its own.
+      // Boundary: a lookup only gets keys of its own type, and returns rows of its own type.
       const untyped = lookup as unknown as Lookup<Key, unknown>;
       const read = readers.get(untyped) ?? createReaderByKey(inner, untyped);
       readers.set(untyped, read);
       return read(key) as Promise<Row | undefined>;
     },
-    /** New rows: the ids of those that no other row is in the way of. */
+    /** Inserts rows, and returns the ids of those that conflict with no other row. */
     insert(into: BulkInsert, rows: Rows): Promise<number[]> {
       const ids = waitFor(inserts, into, rows);
       flushSoon();

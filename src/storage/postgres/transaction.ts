@@ -1,4 +1,4 @@
-/** One transaction on a connection of its own, and what the work of one, or of several that share it, is given. */
+/** Runs one transaction on a reserved connection, and creates the sessions for its work. */
 import type { CompiledQuery } from 'kysely';
 import type { Session, Transaction } from '../database.ts';
 import {
@@ -12,12 +12,12 @@ import { type CopySession, copyNew, mayBeCopied, sendRows, writeRows } from './b
 import type { Connection, Result } from './connection.ts';
 import { translate } from './errors.ts';
 
-/** Says, when a transaction fails, whether it may have been committed. */
+/** Shows whether a transaction that failed may have been committed. */
 export interface Progress {
   isCommitting: boolean;
 }
 
-/** BEGIN is sent together with the first statement. A connection whose transaction cannot be ended in order is closed. */
+/** Sends BEGIN together with the first statement. Closes the connection if ROLLBACK fails. */
 export async function runTransaction<T>(
   connection: Connection,
   begin: string,
@@ -25,14 +25,14 @@ export async function runTransaction<T>(
   progress: Progress,
 ): Promise<T> {
   const begun = connection.run(begin);
-  // Looked at below; until then a failure must not count as unhandled.
+  // Awaited below; until then a failure must not count as unhandled.
   begun.catch(() => undefined);
   try {
     const result = await work(connection);
     await begun;
     progress.isCommitting = true;
     const { command } = await connection.run('commit');
-    // PostgreSQL responds to the COMMIT of a transaction that has failed so.
+    // PostgreSQL responds with ROLLBACK to the COMMIT of a failed transaction.
     if (command === 'ROLLBACK')
       throw new Error('A statement of the transaction failed, and its error was not handled.');
     return result;
@@ -42,11 +42,11 @@ export async function runTransaction<T>(
   }
 }
 
-/** Writes what is left for the end, of all together. */
+/** Does the work that all transactions of a group have left for the end. */
 export async function writeLeftovers(session: CopySession, all: readonly Leftovers[]): Promise<void> {
   const deferred = all.flatMap(left => left.deferred);
   const { done } = await sendRows(session, await arrangeDeferredRows(deferred));
-  // What follows is sent behind the rows without waiting for them.
+  // The endings are sent after the rows, without waiting for them.
   const endings = runEndings(
     session,
     all.map(left => left.items),
@@ -56,7 +56,7 @@ export async function writeLeftovers(session: CopySession, all: readonly Leftove
   await writeRows(session, await arrangeIncrements(increments));
 }
 
-/** The session of one piece of work. @param left is given what it leaves */
+/** The session of one job. @param left collects the work that the job leaves for the end */
 export function createTransaction(inner: CopySession, left: Leftovers): Transaction {
   return {
     ...inner,
@@ -69,7 +69,7 @@ export function createTransaction(inner: CopySession, left: Leftovers): Transact
       if (mayBeCopied([{ statement: into, rows }])) return copyNew(inner, into, rows);
       const added: { id: number }[] = [];
       for (const query of into.statements(rows)) added.push(...(await inner.all(addReturningId(query))));
-      // Ids are given in the order of the rows; RETURNING need not keep it.
+      // Ids are assigned in the order of the rows, but RETURNING may return them in another order.
       return added.map(({ id }) => id).sort((a, b) => a - b);
     },
     pick: (lookup, key) => inner.first(lookup.statement([key])),
@@ -81,7 +81,7 @@ export function createTransaction(inner: CopySession, left: Leftovers): Transact
   };
 }
 
-/** Runs the work of one transaction, and what it has left for its end. */
+/** Runs the work of one transaction, including what it leaves for its end. */
 export async function complete<T>(
   inner: CopySession,
   work: (session: Transaction) => Promise<T>,
@@ -94,14 +94,14 @@ export async function complete<T>(
 
 /** @param clause of the INSERT, before RETURNING */
 export function addReturningId(query: CompiledQuery<unknown>, clause = ''): CompiledQuery<{ id: number }> {
-  // Boundary: the statement is extended as text, and so gives rows of the type named here.
+  // Boundary: the statement is extended as text; its rows are of the type named here.
   return { ...query, sql: `${query.sql}${clause} returning id` } as CompiledQuery<{ id: number }>;
 }
 
 export function createSession(connection: Pick<Connection, 'run'>, server: string): Session {
   const runQuery = async <Row>(query: CompiledQuery<Row>): Promise<Row[] & Pick<Result, 'count'>> => {
     try {
-      // Boundary to the driver: it types no rows; Kysely has derived Row from the query and the tables.
+      // Boundary to the driver, which types no rows: Kysely has derived Row from the query and the tables.
       return (await connection.run(query.sql, query.parameters)) as Row[] & Pick<Result, 'count'>;
     } catch (error) {
       throw translate(error, server);

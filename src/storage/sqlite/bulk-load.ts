@@ -1,6 +1,6 @@
 /**
- * Very many rows into an SQLite file: without the log and without its secondary indexes where no other process has the
- * file open, in turns with the others where one has (docs/decisions/0017, docs/decisions/0019).
+ * Loads very many rows into an SQLite file. If no other process has the file open, the load goes without the log and
+ * without secondary indexes; otherwise it takes turns with the others (docs/decisions/0017, docs/decisions/0019).
  */
 import type { BulkLoad, BulkLoadEnd } from '../database.ts';
 import { deferIndexes, restoreIndexes } from './deferred-indexes.ts';
@@ -8,27 +8,27 @@ import { openSqlite } from './index.ts';
 import { leaveLog } from './journal-mode.ts';
 
 /**
- * How long a transaction is: short, so that the writes of a running service get their turn; longer where none runs, since
- * each COMMIT costs something and leaves a piece of the search index.
+ * The length of a transaction: short, so that the writes of a running service get their turn; longer if none runs,
+ * since each COMMIT has a cost and leaves a piece of the search index.
  */
 const [sharedMs, aloneMs] = [80, 500];
-/** So long the file is left to others after each transaction: they try to write every few milliseconds. */
+/** The pause after each transaction, in which other processes can write: they try every few milliseconds. */
 const turnMs = 6;
-/** How often a process that starts meanwhile gets a turn, when no other had the file. */
+/** How often there is a pause while no other process has the file, for a process that starts during the load. */
 const turnEveryMs = 1000;
-/** In seconds: nothing waits for the load itself, and another load may hold the file for long on a slow machine. */
+/** In seconds: no client waits for the load, and another load may hold the file for long on a slow machine. */
 const patience = 600;
-/** New rows from which on building the indexes again costs less than keeping them, if also a tenth of all. */
+/** New rows from which on rebuilding the indexes costs less than updating them, if also a tenth of existing rows. */
 const manyAdded = 5000;
 
 /**
- * A running service needs its indexes: they are dropped only where no other process has the file open. A service that
- * starts during the load builds them itself, and the load goes on with them.
+ * A running service needs its indexes, so they are dropped only if no other process has the file open. A service that
+ * starts during the load builds them, and the load continues with them.
  * @param tables whose indexes are dropped
  */
 export function loadSqlite(file: string, tables: readonly string[]): BulkLoad {
-  // What a load that was killed has left unbuilt. Both before the database is opened: its own connections would
-  // count as others.
+  // Builds the indexes that a killed load left unbuilt. Both calls come before the database is opened, since its
+  // connections would count as those of others.
   restoreIndexes(file);
   const alone = leaveLog(file);
   const database = openSqlite(file, { alone, patience });
@@ -71,13 +71,13 @@ export function loadSqlite(file: string, tables: readonly string[]): BulkLoad {
 
 function buildIndexes(file: string, alone: boolean): BulkLoadEnd {
   const started = performance.now();
-  // What the load has left on the heap is given back before sorting takes its share.
+  // Frees what the load has left on the heap before sorting needs memory.
   Bun.gc(true);
   const indexes = restoreIndexes(file, alone);
   return { indexes, milliseconds: performance.now() - started };
 }
 
-/** Takes the log up again. Should that fail, the process that opens the file next does it. */
+/** Restores the log. If that fails, the next process that opens the file does it. @returns the error */
 function tryRestoreIndexes(file: string): unknown {
   try {
     restoreIndexes(file, true);

@@ -1,21 +1,21 @@
 /**
- * Whether anything has been committed to an SQLite database since the last check, by any process.
+ * Detects whether any process has committed to an SQLite database since the last check.
  *
- * `PRAGMA data_version` says so, and takes 3 microseconds with the transaction that it needs. It compares the header of
- * the wal-index (https://sqlite.org/walformat.html, "The WAL-Index Header"), and to read that directly takes a quarter of
+ * `PRAGMA data_version` shows that, but takes 3 microseconds with the transaction that it needs. It compares the header
+ * of the wal-index (https://sqlite.org/walformat.html, "The WAL-Index Header"); reading that directly takes a quarter of
  * a microsecond (docs/decisions/0016).
  */
 import { existsSync, readdirSync, readlinkSync, readSync, realpathSync } from 'node:fs';
 import type { Connected } from './connected.ts';
 
 export interface CommitState {
-  /** A number that is another than all before when something has been committed since. */
+  /** A number that differs from all former ones if anything was committed since the last call. */
   current(): number;
 }
 
 /**
- * @param connected for as long as it is open, the wal-index stays the one that is there now
- * @param changed called before a new number is given: what is read afterwards must be at least as new as that
+ * @param connected while it is open, the wal-index stays the same file
+ * @param changed called before a new number is returned, so that later reads see a state at least as new
  */
 export function createCommitState(connected: Connected, file: string, changed: () => void): CommitState {
   const descriptor = findWalIndex(connected, file);
@@ -25,12 +25,12 @@ export function createCommitState(connected: Connected, file: string, changed: (
 }
 
 /**
- * The descriptor by which SQLite itself has the wal-index open; undefined where the system does not say. One of
- * our own would be dangerous: closing it cancels all locks that this process holds on the file, SQLite's among
- * them (https://sqlite.org/howtocorrupt.html, "Posix advisory locks canceled").
+ * The descriptor with which SQLite itself has the wal-index open; undefined where /proc does not show it. A second
+ * descriptor would be dangerous: closing it cancels all locks that this process holds on the file, including SQLite's
+ * (https://sqlite.org/howtocorrupt.html, "Posix advisory locks canceled").
  */
 function findWalIndex(connected: Connected, file: string): number | undefined {
-  // The wal-index is open once something has been read.
+  // SQLite opens the wal-index with the first read.
   connected.execute('select 1 from sqlite_schema');
   // A database in memory has none.
   if (!existsSync(`${file}-shm`)) return undefined;
@@ -53,12 +53,12 @@ function readTarget(descriptor: string): string | undefined {
   try {
     return readlinkSync(`${descriptors}/${descriptor}`);
   } catch {
-    // Closed since the list was made, as the one that the list was read by.
+    // The descriptor was closed since then, as is the one that the list was read with.
     return undefined;
   }
 }
 
-/** Those 32-bit words of the header that a commit, or the log's beginning again, changes. */
+/** Indexes of the 32-bit words of the header that change with a commit, or with a restart of the log. */
 const changeCounter = 2;
 const lastFrame = 4;
 const salt = 8;
@@ -72,8 +72,8 @@ function createMappedState(descriptor: number, changed: () => void): CommitState
   let state = 0;
   let [counter, frame, salt0, salt1, sum0, sum1] = [0, 0, 0, 0, 0, 0];
 
-  // A commit writes these words last of all, one by one, after the header's second copy. Anyone who sees some of
-  // them sees a change, and SQLite's own reading waits until both copies agree; anyone who sees none is before it.
+  // A commit writes these words last, one by one, after the second copy of the header. A reader that sees some of them
+  // sees a change, and SQLite's own read then waits until both copies agree; a reader that sees none is before the commit.
   return {
     current() {
       readSync(descriptor, bytes, 0, bytes.length, 0);
@@ -98,13 +98,13 @@ function createMappedState(descriptor: number, changed: () => void): CommitState
   };
 }
 
-/** By SQLite's own means, which work everywhere. */
+/** Uses `PRAGMA data_version`, which works on every system. */
 export function createQueriedState({ connection }: Connected, changed: () => void): CommitState {
   const dataVersion = connection.query<{ data_version: number }, []>('PRAGMA data_version');
   let state = 0;
   return {
     current() {
-      // Inside a transaction a connection does not see what others have committed since it began.
+      // In a transaction, a connection does not see later commits of others: `changed` ends it.
       changed();
       state = dataVersion.get()?.data_version ?? state + 1;
       return state;

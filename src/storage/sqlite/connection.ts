@@ -1,6 +1,6 @@
 /**
- * Connections to SQLite: how they are set up, their prepared statements, and the errors they throw. With
- * index.ts, which says who may use which connection when, and the other files of this folder, this is all that is particular to SQLite.
+ * Connections to SQLite: how they are set up, their prepared statements, and the errors that they throw. index.ts
+ * decides what each connection is used for.
  */
 import {
   Database as Connection,
@@ -16,24 +16,24 @@ import { createCommitState } from './change-counter.ts';
 import type { Connected } from './connected.ts';
 import { useLog } from './journal-mode.ts';
 
-/** How much of the file a reader maps into memory at most; the kernel drops what is not used. */
+/** The most bytes of the file that a reader maps into memory; the kernel drops unused pages. */
 const mappedBytes = 1_073_741_824;
 
 /**
- * The page size of a new database. A create changes a page of each index and writes it whole, twice: small pages write less,
- * while rows of the usual 400 to 700 bytes still fill them.
+ * The page size of a new database. Each new row changes a page of every index, and each page is written whole, twice:
+ * small pages write less, while rows of the usual 400 to 700 bytes still fill them.
  */
 const pageBytes = 2048;
 
-/** For another import that began at the same moment. */
+/** The time to wait for another import that began at the same moment. */
 const waitAloneMs = 10_000;
 
-/** Prepared statements of a connection at most: those of the commonest requests are a few hundred. */
+/** The most prepared statements of a connection: the commonest requests need a few hundred. */
 const keptStatements = 1000;
 
 /**
- * @param alone keeps the journal that the database has: see journal-mode.ts
- * @param create makes the file where there is none
+ * @param alone keeps the journal mode of the database: see journal-mode.ts
+ * @param create creates the file if there is none
  */
 export function connect(file: string, alone = false, create = true): Connected {
   try {
@@ -49,10 +49,10 @@ function setUp(connection: Connection, file: string, alone: boolean): Connected 
   connection.run('PRAGMA foreign_keys = ON');
   connection.run('PRAGMA temp_store = MEMORY');
   connection.run('PRAGMA cache_size = -16000');
-  // Waiting for another process must not stop the event loop of a service: BEGIN is retried instead (see
-  // group-commit.ts). Without the log a reader waits for a writer as well, and no service runs.
+  // Waiting for another process must not block the event loop of a service: BEGIN is retried instead (see
+  // group-commit.ts). Without the log, readers wait for writers too, but then no service runs.
   connection.run(`PRAGMA busy_timeout = ${alone ? waitAloneMs : 0}`);
-  // A log that grew during a burst is cut back when it is next reused.
+  // A log that grew during a burst is truncated when it is next reused.
   connection.run('PRAGMA journal_size_limit = 67108864');
   connection.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0);
 
@@ -77,7 +77,7 @@ function setUp(connection: Connection, file: string, alone: boolean): Connected 
     },
     execute: text => void prepare(text).run(),
     close() {
-      // A connection with statements left would live on, and its log would not be copied.
+      // With open statements the connection would stay open, and its log would not be copied.
       statements.clear();
       connection.close(true);
     },
@@ -86,22 +86,22 @@ function setUp(connection: Connection, file: string, alone: boolean): Connected 
 
 export function connectReader(file: string, alone = false): Connected {
   const connected = connect(file, alone, false);
-  // Pages that the system has in memory are read in place. Readers only: writing goes through the log.
+  // Readers read pages that the system has in memory in place. The writer writes to the log.
   connected.connection.run(`PRAGMA mmap_size = ${mappedBytes}`);
   return connected;
 }
 
 /**
  * A reader whose reads share one transaction, and one read of the state, for a turn of the event loop: taking and
- * leaving SQLite's locks costs more than a read by key. `end` is called when this process has committed, and `refresh`
- * when a request has come: a transaction that was begun late in a turn would last until the next one's requests, and
- * hide from them what other processes have acknowledged in between.
+ * releasing SQLite's locks costs more than a read by key. `end` must be called when this process has committed, and
+ * `refresh` when a request arrives: a transaction that began late in a turn would otherwise last into the next turn, and
+ * hide from its requests what other processes have acknowledged in between.
  */
 export function createSharedReader(connected: Connected, file: string) {
   let open = false;
   let state: number | undefined;
   let endsSoon = false;
-  /** Whether the transaction, if any, was begun after the requests of this turn had come. */
+  /** Whether the transaction, if any, began after the requests of this turn had arrived. */
   let isFresh = false;
   const end = (): void => {
     state = undefined;
@@ -110,7 +110,7 @@ export function createSharedReader(connected: Connected, file: string) {
     try {
       connected.execute('COMMIT');
     } catch {
-      // A read has met damage, and failed by it; nothing was written that could be lost.
+      // A read has failed because of damage; there are no writes that could be lost.
       if (connected.connection.inTransaction) connected.execute('ROLLBACK');
     }
   };
@@ -128,7 +128,7 @@ export function createSharedReader(connected: Connected, file: string) {
     if (open) return;
     connected.execute('BEGIN');
     open = true;
-    // What is read may be newer: the next check asks again.
+    // The transaction may see a newer state: the next check reads the state again.
     state = undefined;
     endSoon();
   };
@@ -172,7 +172,7 @@ export function createSharedReader(connected: Connected, file: string) {
 }
 
 function createSession(prepare: (text: string) => Statement, file: string) {
-  // .all steps a statement to its end: a half-stepped one would keep the log from being checkpointed.
+  // .all steps a statement to its end: an unfinished one would prevent checkpoints of the log.
   const runQuery = <Row>(query: Pick<CompiledQuery<Row>, 'sql' | 'parameters'>): Row[] => {
     try {
       // Boundary to bun:sqlite, which types no rows: Kysely has derived Row from the query and the tables.
@@ -200,8 +200,8 @@ function toBindings(query: Pick<CompiledQuery<unknown>, 'parameters'>): SQLQuery
 }
 
 /**
- * Errors that callers can act on, as StorageError; any other as it is.
- * @param file of the database: what is full, damaged or cannot be written is named
+ * Returns errors that callers can act on as StorageError, and any other error unchanged.
+ * @param file the database file, which messages name
  */
 export function translate(error: unknown, file: string): unknown {
   if (!(error instanceof SQLiteError)) return error;
@@ -211,7 +211,7 @@ export function translate(error: unknown, file: string): unknown {
     const column = /: \w+\.(\w+)/.exec(error.message)?.[1] ?? 'id';
     return new StorageError('unique', error.message, { column, cause: error });
   }
-  // SQLITE_FULL is ENOSPC only: a used-up disk quota and a file that may not grow are failed writes to SQLite.
+  // SQLITE_FULL stands for ENOSPC only: to SQLite, an exceeded quota or file size limit is a failed write.
   if (/^SQLITE_(FULL|IOERR_WRITE|IOERR_SHMSIZE)$/.test(code)) {
     return new StorageError('full', `The disk of ${file} is full.`, { cause: error });
   }

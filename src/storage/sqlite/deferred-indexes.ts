@@ -1,30 +1,31 @@
 /**
- * Secondary indexes of an SQLite database, left out during a large import and built again after it.
+ * Drops the secondary indexes of an SQLite database for a large import, and builds them again afterwards.
  *
- * To insert a row is to change a page of each index, another one for each row: with 500,000 products a short transaction
- * writes some 10 KB a row, twice. Building an index from all rows writes it once, in order. Small indexes stay.
+ * Each inserted row changes a page of every index, and usually another page than the row before: with 500,000 products
+ * a short transaction writes some 10 KB a row, twice. Building an index from all rows writes it once, in order. Small
+ * indexes stay.
  *
- * Indexes only make reading fast, so nothing is wrong while they are missing. The transaction that drops an index notes
- * that in the database: after a crash the next start builds it. The search index is written all along, since from sorted
- * batches that costs no more than later; only its pieces are merged less often meanwhile, and all of them at the end.
+ * These indexes only make reads fast, so the data remains correct without them. The transaction that drops an index
+ * notes that in the database: after a crash the next start builds it. The search index is written during the import,
+ * since in sorted batches that costs no more than later, but its pieces are merged less often, and all at the end.
  */
 import { Database as Connection } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { hastyMerging, tidyMerging } from '../search/sqlite.ts';
 import { useLog } from './journal-mode.ts';
 
-/** How long another process's transaction is waited for. */
+/** How long a statement waits for the transaction of another process. */
 const busyTimeoutMs = 10_000;
-/** In KiB, for sorting: what fits a processor's cache is sorted faster than in one go, and put together at the end. */
+/** In KiB: sorting parts that fit a processor's cache, and merging them, is faster than sorting all rows at once. */
 const sortMemory = 1000;
-/** They sort one part while the next is being read. */
+/** Threads that sort one part while the next is being read. */
 const sortThreads = 2;
-/** One row in so many. */
+/** An index is small if it has fewer than one row in this many. */
 const smallShare = 10;
-/** In pages: copying the log after each index would write it while nothing else is done. */
+/** In pages: large, since building waits whenever the log is copied into the database. */
 const logPages = 100_000;
 
-/** Drops the tables' indexes that are not needed to keep them correct, noting how to build them. */
+/** Drops the secondary indexes of the tables, except unique and small ones, and notes how to build them. */
 export function deferIndexes(file: string, tables: readonly string[]): void {
   using connection = connect(file);
   connection
@@ -49,11 +50,11 @@ export function deferIndexes(file: string, tables: readonly string[]): void {
 }
 
 /**
- * Builds the indexes that were left out and tidies the search index, each in a transaction of its own; after
- * that the database keeps a write-ahead log.
+ * Builds the indexes that were dropped and tidies the search index, each in a separate transaction; after that the
+ * database has a write-ahead log.
  * @param file an SQLite database, which need not exist
- * @param alone who has the file alone needs no log for it: see journal-mode.ts
- * @returns how many indexes there were
+ * @param alone whether this process has the file to itself, and needs no log to build them: see journal-mode.ts
+ * @returns how many indexes were built
  */
 export function restoreIndexes(file: string, alone = false): number {
   if (!existsSync(file)) return 0;
@@ -76,8 +77,8 @@ function readSecondaryIndexes(connection: Connection, table: string): Index[] {
 }
 
 /**
- * Whether an index is of some rows only, and so far of fewer than a tenth: building it would read all of them, and
- * keeping it writes little.
+ * Whether an index is partial, and so far has fewer than a tenth of the rows: building it would read all rows, while
+ * keeping it costs few writes.
  */
 function isSmall(connection: Connection, table: string, name: string, statement: string): boolean {
   const [, condition] = statement.split(/\swhere\s/i);

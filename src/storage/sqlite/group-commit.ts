@@ -23,27 +23,27 @@ import type { LogFlusher } from './threads/flush.ts';
 import { createLeft, createTransaction, type Left, type Writer, writeMany } from './transaction.ts';
 
 const groupSize = 256;
-/** Bytes after which a group takes no further transaction: COMMIT writes on the event loop what SQLite has in memory. */
+/** Bytes after which a group takes no more transactions: COMMIT writes what SQLite has in memory on the event loop. */
 const mostOfGroup = 2_000_000;
 const busyRetryMs = 5;
 
 interface GroupCommitOptions {
   readonly connected: Connected;
-  /** As an import has it, which merges the search index at its end. */
+  /** Whether an import has the file to itself; it merges the search index at its end. */
   readonly alone: boolean;
-  /** How long it waits for other processes that write, in seconds. */
+  /** Seconds that it waits for other processes that write. */
   readonly patience: number;
   readonly checkpoint: Checkpoints;
   readonly identity: FileIdentity;
-  /** Undefined where COMMIT flushes what it has written itself. */
+  /** Undefined where COMMIT itself flushes what it writes. */
   readonly flusher: LogFlusher | undefined;
-  /** Called when readers can see a group; it may not be durable yet. */
+  /** Called when a group is visible to readers, before it is durable. */
   readonly committed: () => void;
 }
 
 /**
- * Runs transactions one after another on one connection. Those that come while one group commits and is flushed form
- * the next group and share one COMMIT; a failed one is undone alone.
+ * Runs transactions one after another on one connection. Those that arrive while a group is committed and flushed form
+ * the next group, and share one COMMIT. A transaction that fails is undone alone.
  */
 export function createGroupCommit(options: GroupCommitOptions) {
   const { connected, alone, patience, checkpoint, identity, flusher, committed } = options;
@@ -55,16 +55,16 @@ export function createGroupCommit(options: GroupCommitOptions) {
     patience,
   };
 
-  /** @returns those that are left for the next group */
+  /** @returns the jobs that are left for the next group */
   async function commitGroup(group: readonly Job[]): Promise<readonly Job[]> {
     await checkpoint.before();
     const results = await runGroup(writer, group);
     identity.check();
     await takeTurn();
-    // Without a log, SQLite writes to the file only when it has no readers.
+    // Without a log, SQLite can only write to the file while it has no readers.
     await runWhenFree(writer, 'COMMIT');
     committed();
-    // Those that have only read wait too: they may have read what an earlier group could not make durable.
+    // Jobs that only read wait too: they may have read what an earlier group failed to make durable.
     await flusher?.flush();
     for (const result of results) result.settle();
     checkpoint.after();
@@ -77,7 +77,7 @@ export function createGroupCommit(options: GroupCommitOptions) {
     } catch (error) {
       const failure = translate(error, connected.connection.filename);
       for (const job of group) job.reject(failure);
-      // Where this fails, the transaction is still open: the next group cannot begin one, and comes here again.
+      // If ROLLBACK fails, the transaction stays open; the next group then fails to begin, and tries ROLLBACK again.
       if (writer.connection.inTransaction) writer.execute('ROLLBACK');
       return [];
     }
@@ -86,15 +86,15 @@ export function createGroupCommit(options: GroupCommitOptions) {
   return createGroupQueue(groupSize, run);
 }
 
-/** What a job that has ended leaves for its group. */
+/** The result of a job that has ended, and the work that it leaves for the group. */
 interface Done {
   readonly settle: () => void;
   readonly left: Leftovers;
 }
 
 /**
- * Runs the jobs, or the first of them where these write very much, and then what they have left for the end: so the search
- * index writes all documents at once. They are to be settled once the group is durable.
+ * Runs the jobs, or only the first ones if these write very much, and then the work that they leave for the end, so that
+ * the search index writes all documents at once. The caller settles the jobs once the group is durable.
  */
 async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly Done[]> {
   await runWhenFree(writer, 'BEGIN IMMEDIATE');
@@ -119,8 +119,8 @@ async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly
 }
 
 /**
- * Without savepoints, which would copy each page that a job changes. Gives undefined when a job has failed that
- * had written something: only a savepoint could have undone it alone.
+ * Runs jobs without savepoints, which would copy each page that a job changes. Returns undefined if a job fails after it
+ * has written: only a savepoint could undo that job alone.
  */
 async function runWithoutSavepoints(writer: Writer, group: readonly Job[]): Promise<Done[] | undefined> {
   const results: Done[] = [];
@@ -140,7 +140,7 @@ async function runWithoutSavepoints(writer: Writer, group: readonly Job[]): Prom
   return results;
 }
 
-/** Each job in a savepoint of its own. */
+/** Runs each job in a savepoint. */
 async function runWithSavepoints(writer: Writer, group: readonly Job[]): Promise<Done[]> {
   const results: Done[] = [];
   let written = 0;
@@ -177,7 +177,7 @@ async function runJob(writer: Writer, job: Job, left: Left): Promise<Done> {
   }
 }
 
-/** Runs a statement that other processes may be in the way of, again and again until it succeeds. */
+/** Runs a statement again and again until no other process is in the way. @throws StorageError when patience ends */
 async function runWhenFree(writer: Writer, statement: 'BEGIN IMMEDIATE' | 'COMMIT'): Promise<void> {
   const start = performance.now();
   for (;;) {

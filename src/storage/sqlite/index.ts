@@ -1,7 +1,7 @@
 /**
- * SQLite through bun:sqlite. One connection writes, behind a queue that commits waiting transactions in
- * groups (one fsync for many, durability unchanged); others read, so that no read ever sees a transaction
- * that is still open. With its folder this is all that is particular to SQLite.
+ * SQLite through bun:sqlite. One connection writes, behind a queue that commits waiting transactions in groups (one
+ * fsync for many, durability unchanged). Other connections read, so that no read ever sees an open transaction. All
+ * code that is specific to SQLite is in this folder.
  */
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -58,30 +58,30 @@ const dialect: Dialect = {
 };
 
 export interface SqliteOptions {
-  /** `leaveLog` has said that no other process has the file: it goes without a log until another opens it. */
+  /** Set if `leaveLog` found no other process: the database then has no log until another process opens it. */
   readonly alone?: boolean;
   readonly onMoved?: InPlaceListener;
-  /** How the log is flushed, where not by the system's own means. */
+  /** Flushes the log; the default is the system's fdatasync. */
   readonly flush?: Flush;
-  /** How long a transaction waits for other processes that write, in seconds. */
+  /** Seconds that a transaction waits for other processes that write. */
   readonly patience?: number;
 }
 
 export interface SqliteDatabase extends Database {
-  /** Whether other processes have the file open, and may be waiting for their turn to write. */
+  /** Whether other processes may have the file open, and be waiting to write. */
   hasWriteContention(): boolean;
 }
 
-/** @param file path of the database file; it and its folder are created when missing */
+/** @param file the path of the database file; the file and its folder are created when missing */
 export function openSqlite(
   file: string,
   { alone = false, onMoved, flush, patience = 10 }: SqliteOptions = {},
 ): SqliteDatabase {
   mkdirSync(dirname(file), { recursive: true });
   const writer = connect(file, alone);
-  // Without a log, only SQLite knows what has to be on the disk before what.
+  // Without a log, only SQLite knows the order in which data must reach the disk.
   writer.execute(`PRAGMA synchronous = ${alone ? 'FULL' : 'NORMAL'}`);
-  // New rows come at the end of what is there: an import reads little of it twice.
+  // An import appends rows, and reads few pages twice.
   if (alone) writer.execute('PRAGMA cache_size = -8000');
   const checkpoint = createCheckpoints(writer, file);
   const reader = createSharedReader(connectReader(file, alone), file);
@@ -100,7 +100,7 @@ export function openSqlite(
     flusher,
     committed,
   });
-  /** Reads the file that the others have open, and no other that may have taken its place. */
+  /** Opens the same file that the other connections have open; throws if another file has taken its place. */
   const connectAnotherReader = (): Connected => {
     identity.check();
     return connectReader(file, alone);
@@ -125,14 +125,14 @@ export function openSqlite(
         if (lent.connection.inTransaction) lent.execute('ROLLBACK');
         if (pool.length < idleReaders) pool.push(lent);
         else lent.close();
-        // What it has seen may be newer than what was read in this turn.
+        // The snapshot may have seen a newer state than the shared reader in this turn.
         reader.end();
       }
     },
 
     async write<T>(work: (session: Transaction) => Promise<T>, options: WriteOptions = {}) {
       const { lock, waitForLock } = options;
-      // All transactions wait for each other.
+      // Transactions run one after another anyway.
       if (lock === undefined || waitForLock === true) return enqueue(work);
       if (locks.has(lock)) throw new StorageError('locked', `${lock} is held by a running transaction`);
       locks.add(lock);
@@ -143,7 +143,7 @@ export function openSqlite(
       }
     },
 
-    // The writer's own lock keeps other processes out for as long as the transaction runs.
+    // The lock of the writer keeps other processes out while the transaction runs.
     exclusively: work => enqueue(work),
 
     state: reader.state,
@@ -170,7 +170,7 @@ export function openSqlite(
     },
 
     async close() {
-      // Nothing is taken after this; where nothing can be written any more, nothing is to be waited for.
+      // Waits for the transactions in the queue; if the database can no longer be written, they have failed already.
       await enqueue(async () => undefined).catch(throwUnlessRefused);
       reader.close();
       for (const connected of pool) connected.close();
@@ -183,7 +183,7 @@ export function openSqlite(
   };
 }
 
-/** Those who wrote have their responses. */
+/** Ignores a StorageError: the transactions that it concerns have already been rejected. */
 function throwUnlessRefused(error: unknown): void {
   if (!(error instanceof StorageError)) throw error;
 }

@@ -1,23 +1,23 @@
 /**
- * The journal mode of SQLite. Every connection requests the write-ahead log, which lets others read while one writes. But
- * the log writes each page twice. A process that has the file to itself for long can change to the rollback journal, which
- * keeps only what pages held before: a new page is written to the file at once (docs/decisions/0019).
+ * The journal mode of SQLite. Connections usually request the write-ahead log, which lets others read while one writes,
+ * but writes each page twice. A process that has the file to itself for long can change to the rollback journal, which
+ * only keeps the former content of pages: a new page is written directly to the file (docs/decisions/0019).
  */
 import { Database as Connection, SQLiteError } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { StorageError } from '../database.ts';
 
-/** Often enough to meet the pauses of an import that has the file to itself: see cli/import/write.ts. */
+/** Often enough to hit the pauses of an import that has the file to itself: see bulk-load.ts. */
 const askEveryMs = 2;
 const limitMs = 10_000;
 
-/** What another mode than the one requested means: https://sqlite.org/wal.html, "Overview", disadvantage 2. */
+/** The reason why SQLite returns another mode: https://sqlite.org/wal.html, "Overview", disadvantage 2. */
 const noLog =
   'The database is on a file system without shared memory, such as a network share: DATA_DIR must be on a local disk.';
 
 /**
- * Makes the database keep a write-ahead log, if it does not; one in memory has none.
- * @throws StorageError `unavailable` when another process holds the file too long, or its file system cannot do it
+ * Switches the database to a write-ahead log; one in memory has none.
+ * @throws StorageError `unavailable` when another process holds the file too long, or the file system does not support it
  */
 export function useLog(connection: Connection): void {
   const started = performance.now();
@@ -36,7 +36,7 @@ export function useLog(connection: Connection): void {
 }
 
 /**
- * Makes the database go without the log, until any process needs one: SQLite allows it to a sole user only.
+ * Switches the database to the rollback journal, until any process needs the log: SQLite allows that to a sole user only.
  * @returns whether no other connection has the file open
  */
 export function leaveLog(file: string): boolean {
@@ -54,7 +54,7 @@ export function isLogInUse(connection: Connection): boolean {
   return readMode(connection, 'PRAGMA journal_mode') === 'wal';
 }
 
-/** @returns the mode that the database has now, undefined when another connection is in the way */
+/** @returns the mode that the database now has; undefined when another connection is in the way */
 function setJournal(connection: Connection, mode: 'WAL' | 'DELETE'): string | undefined {
   try {
     return readMode(connection, `PRAGMA journal_mode = ${mode}`);

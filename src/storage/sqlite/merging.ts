@@ -1,15 +1,15 @@
 /**
- * Puts pieces of the search index together. Each statement that writes documents adds a piece, and by itself FTS5 merges
- * pieces within the statement that adds one too many: of a large index for hundreds of milliseconds, in which no request is
- * served. Here each statement merges some pages, in the transaction that has added the pieces, and in slices.
+ * Merges pieces of the search index. Each statement that writes documents adds a piece. By default, FTS5 merges pieces
+ * in the statement that adds one too many, which in a large index blocks the event loop for hundreds of milliseconds.
+ * Here the transaction that adds pieces merges them afterwards, in slices of some pages.
  */
 import { CompiledQuery } from 'kysely';
 import type { Session } from '../database.ts';
 import { mergedPages, mergeSome, slicedSettings } from '../search/sqlite.ts';
 
-/** FTS5 merges pieces of about one size when there are so many of them: see `slicedSettings`. */
+/** FTS5 merges pieces of similar size when there are this many of them: see `slicedSettings`. */
 const fewPieces = 8;
-/** The pages of a piece by its characters; each page is merged several times until it is in the largest piece. */
+/** Estimates the pages of a piece; each page is merged several times until it is in the largest piece. */
 const pagesOfPiece = 0.5;
 const charactersOfPage = 2000;
 
@@ -22,7 +22,7 @@ export function createMerging(session: Session) {
   let pieces = 0;
   let pages = 0;
 
-  /** An import has its own, and leaves the usual ones. */
+  /** Writes the settings for merging in slices, if the database has others. */
   async function ensureSettings(): Promise<void> {
     // Boundary: the statement's text says what its rows are.
     const rows = (await session.all(readSettings)) as readonly { k: string; v: unknown }[];
@@ -32,19 +32,19 @@ export function createMerging(session: Session) {
   }
 
   return {
-    /** To be waited for before a statement that writes documents. */
+    /** Must be awaited before a statement that writes documents. */
     prepare(): Promise<void> | undefined {
       if (isPrepared) return undefined;
       isPrepared = true;
       return ensureSettings();
     },
-    /** Notes a statement that has written documents. */
+    /** Counts a statement that has written documents. */
     note({ parameters }: Pick<CompiledQuery<unknown>, 'parameters'>): void {
       pieces += 1;
       pages += pagesOfPiece;
       for (const value of parameters) if (typeof value === 'string') pages += value.length / charactersOfPage;
     },
-    /** Merges about as much as has been written since it was last called, when that is worth while. */
+    /** Merges about as many pages as were written since the last merge, once there are enough pieces. */
     async run(): Promise<void> {
       if (pieces < fewPieces) return;
       pieces = 0;

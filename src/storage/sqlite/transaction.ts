@@ -1,4 +1,4 @@
-/** What the work of a transaction is given, and what it leaves. */
+/** The session that a job gets, and what the job leaves for the end of its transaction. */
 import { takeTurn } from '../../turns/index.ts';
 import type { Bulk } from '../bulk.ts';
 import type { Transaction } from '../database.ts';
@@ -7,25 +7,25 @@ import { createLeftovers, type Leftovers, leaveItem } from '../transactions.ts';
 import type { Connected } from './connected.ts';
 import type { Merging } from './merging.ts';
 
-/** The only connection that writes, in slices. */
+/** The only connection that writes; its session works in slices. */
 export interface Writer extends Connected {
   /** Undefined in an import that has the file alone. */
   readonly merging: Merging | undefined;
-  /** How long it waits for other processes that write, in seconds. */
+  /** Seconds that it waits for other processes that write. */
   readonly patience: number;
 }
 
-/** What a job leaves while it works. */
+/** What a job has left so far. */
 export interface Left extends Leftovers {
-  /** Whether a statement of its own has changed, or may have changed, anything. */
+  /** Whether one of its statements may have changed anything. */
   hasWritten: boolean;
-  /** About how many bytes it has given to statements, and left for the end. */
+  /** The approximate number of bytes that it has written, and left for the end. */
   written: number;
 }
 
 export const createLeft = (): Left => ({ ...createLeftovers(), hasWritten: false, written: 0 });
 
-/** What a value takes that is not text, and a text besides its characters. */
+/** The size of a value that is not text, and the overhead of a text. */
 const valueBytes = 16;
 
 function countWritten(values: readonly unknown[]): number {
@@ -34,7 +34,7 @@ function countWritten(values: readonly unknown[]): number {
   return bytes;
 }
 
-/** Rows whose bytes are all counted; of more rows only some are, as a sample. */
+/** Up to this many rows, the bytes of all are counted; of more rows, those of a sample. */
 const countedRows = 200;
 
 function countRows(rows: readonly (readonly unknown[])[]): number {
@@ -44,7 +44,7 @@ function countRows(rows: readonly (readonly unknown[])[]): number {
   return bytes;
 }
 
-/** The writer's session for one job, refusing to work once the job has ended. */
+/** The writer's session for one job; it throws once the job has ended. */
 export function createTransaction(writer: Writer, left: Left, isOpen: () => boolean): Transaction {
   const { session } = writer;
   const check = () => {
@@ -71,7 +71,7 @@ export function createTransaction(writer: Writer, left: Left, isOpen: () => bool
       check();
       return session.first(lookup.statement([key]));
     },
-    // What fails has changed nothing: SQLite undoes a statement that it cannot complete.
+    // A statement that fails has changed nothing: SQLite undoes it.
     async run(query) {
       check();
       const changed = await session.run(query);
@@ -90,7 +90,7 @@ export function createTransaction(writer: Writer, left: Left, isOpen: () => bool
       for (const query of into.statements(rows)) {
         const due = takeTurn();
         if (due !== undefined) await due;
-        // One statement of the only writer gives ids one after another, and SQLite reports that of the last row.
+        // Within a statement of the only writer ids are consecutive, and SQLite reports the id of the last row.
         const last = writer.insert(query);
         noteWritten(query.parameters);
         const count = query.parameters.length / into.columns.length;
@@ -137,5 +137,5 @@ export async function writeMany(
   }
 }
 
-/** Whether a statement that gives rows changes none; an INSERT … RETURNING does. */
+/** Whether a statement only reads; an INSERT … RETURNING also returns rows. */
 const isRead = (text: string): boolean => text.startsWith('select');

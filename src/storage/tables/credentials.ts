@@ -1,4 +1,4 @@
-/** The columns of the tables of sessions, failed attempts and tokens of mails; the others are in tables.ts. */
+/** The tables of sessions, failed attempts and tokens sent by mail: see ../tables.ts. */
 
 export interface SessionsTable {
   id: string;
@@ -9,10 +9,10 @@ export interface SessionsTable {
   expires_at: number;
 }
 
-/** Whose sessions have all ended lately; also of users who were deleted. */
+/** Users whose sessions were all ended recently, including deleted users. */
 export interface EndedSessionsTable {
   user_id: number;
-  /** The first one that has not ended. */
+  /** The first generation of sessions that has not ended. */
   generation: number;
   ended_at: number;
 }
@@ -26,19 +26,19 @@ export interface UserTokensTable {
   expires_at: number;
 }
 
-/** Tokens of mails that stand for one address of one user: see resources/users/addresses.ts. */
+/** Tokens sent by mail, each for one address of one user: see resources/users/addresses.ts. */
 export interface AddressTokensTable {
   token_hash: string;
   user_id: number;
   purpose: 'confirmation' | 'restoration';
   email: string;
-  /** The user's version when it was made. */
+  /** The user's version when the token was created. */
   user_version: number;
   created_at: number;
   expires_at: number;
 }
 
-/** Attempts at a secret that have failed, each kept under a hash of what they count against: see http/quota/delays.ts. */
+/** Failed attempts to guess a secret, under a hash of what they count against: see http/quota/delays.ts. */
 export interface FailedAttemptsTable {
   hash: string;
   failures: number;

@@ -1,6 +1,6 @@
-/** The columns of the tables of images. */
+/** The tables of images: see ../tables.ts. */
 
-/** Images that are kept: src/media/ has their files. */
+/** Stored images: src/media/ manages their files. */
 export interface MediaTable {
   /** The SHA-256 of the content, in hexadecimal: the name of the file. */
   hash: string;
@@ -13,13 +13,13 @@ export interface MediaTable {
   created_at: number;
 }
 
-/** Which products show an image that is kept. */
+/** The products that show a stored image. */
 export interface MediaUsesTable {
   hash: string;
   product_id: number;
 }
 
-/** Images that a product has ceased to show: those that none shows any more are removed later. */
+/** Images that a product no longer shows: once no product shows an image, it is removed later. */
 export interface MediaUnusedTable {
   hash: string;
   since: number;

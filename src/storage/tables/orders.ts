@@ -24,19 +24,19 @@ export interface OrderItemsTable {
   name: string;
   sku: string | null;
   variant_id: number | null;
-  /** Those of the variant, as JSON text. */
+  /** The options of the variant, as JSON text. */
   options: string | null;
   quantity: number;
-  /** In whole minor units: rounded where `exact_price` is not null. */
+  /** In whole minor units; rounded if `exact_price` is not null. */
   unit_price: number;
-  /** What one cost, in major units, as a JSON number, where it is not a whole number of minor units. */
+  /** The unit price in major units, as a JSON number, if it is not a whole number of minor units. */
   exact_price: string | null;
   total: number;
-  /** Pieces that it holds in stock; 0 once the order is paid or cancelled. */
+  /** The quantity reserved in stock; 0 once the order is paid or cancelled. */
   reserved: Generated<number>;
 }
 
-/** What came and went by hand, with what there was afterwards. */
+/** Manual changes of stock, with the resulting stock. */
 export interface StockAdjustmentsTable {
   id: Generated<number>;
   product_id: number;
@@ -54,7 +54,7 @@ export interface PaymentsTable {
   id: Generated<number>;
   order_id: number;
   provider: string;
-  /** The provider's own name for the payment. */
+  /** The provider's identifier of the payment. */
   reference: string | null;
   status: string;
   created_at: number;
@@ -66,7 +66,7 @@ export interface InvoicesTable {
   number: number;
   order_id: number;
   customer_id: number;
-  /** What was invoiced, as JSON text. */
+  /** The content of the invoice, as JSON text. */
   document: string;
   sent_at: number | null;
   version: number;

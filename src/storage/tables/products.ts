@@ -6,9 +6,9 @@ export interface ProductsTable {
   name: string;
   price: number;
   status: string;
-  /** The main one: see storage/categories/. */
+  /** The main category: see storage/categories/. */
   category_id: number | null;
-  /** How many it is listed in besides: rows of product_categories. */
+  /** The number of further categories that it is listed in: rows of product_categories. */
   further_categories: Generated<number>;
   sku: string | null;
   created_at: number;
@@ -16,51 +16,51 @@ export interface ProductsTable {
   /** The representation as JSON text, without the opening `{"id":…,` (see docs/decisions/0002). */
   document: string;
   brand: string | null;
-  /** Without the zeros it begins with. */
+  /** Without leading zeros. */
   gtin: string | null;
   external_id: string | null;
-  /** 0 or 1: whether it can be bought now. */
+  /** 0 or 1: whether it can be bought. */
   available: number;
-  /** What a client has written as its price, where variants decide which price it has; null without variants. */
+  /** The price that a client wrote, for a product whose variants determine `price`; null without variants. */
   base_price: number | null;
   variant_count: Generated<number>;
-  /** Of its reviews: what the average in the document is made of. */
+  /** Of its reviews: the average in the document is computed from the sum and the count. */
   rating_sum: Generated<number>;
   rating_count: Generated<number>;
 }
 
-/** What is sold of a product, in one combination of its options each. */
+/** The variants of a product, each one combination of its options. */
 export interface VariantsTable {
   id: Generated<number>;
   product_id: number;
   sku: string | null;
-  /** Its sku as it is searched for: small letters and digits, nothing between them. */
+  /** The sku in the form in which searches look for it: only lower-case letters and digits. */
   code: string | null;
-  /** Without the zeros it begins with. */
+  /** Without leading zeros. */
   gtin: string | null;
-  /** A digest of its options: no two variants of a product have the same. */
+  /** A digest of its options, unique among the variants of a product. */
   combination: string;
-  /** Null where the product's own price holds. */
+  /** Null for the price of the product. */
   price: number | null;
-  /** 0 or 1: whether it is in stock, or needs none. */
+  /** 0 or 1: whether it is in stock, or its stock is not tracked. */
   available: number;
   position: number;
   created_at: number;
   updated_at: number;
-  /** As a product's. */
+  /** In the same form as a product's document. */
   document: string;
 }
 
-/** Each tag of each product once. */
+/** The tags of products, without duplicates. */
 export interface ProductTagsTable {
   tag: string;
   product_id: number;
 }
 
-/** How many products there are per status and category, kept by the transactions that change them. */
+/** The number of products per status and category, updated by the transactions that change products. */
 export interface ProductTotalsTable {
   status: string;
-  /** 0 for those that have none. */
+  /** 0 for products without a category. */
   category_id: number;
   slot: number;
   total: number;
@@ -77,14 +77,14 @@ export interface ReviewsTable {
   updated_at: number;
 }
 
-/** The categories that products are listed in besides their main one, in the order of `position`. */
+/** The further categories of products, beside their main one, in the order of `position`. */
 export interface ProductCategoriesTable {
   product_id: number;
   category_id: number;
   position: number;
 }
 
-/** The tree that products are listed in: see storage/categories/. */
+/** The tree of categories: see storage/categories/. */
 export interface CategoriesTable {
   id: Generated<number>;
   parent_id: number | null;
@@ -92,16 +92,16 @@ export interface CategoriesTable {
   slug: string;
   /** The names from the highest category to this one, joined by ` > `. */
   path: string;
-  /** 1 for those that are below no other. */
+  /** 1 for top-level categories. */
   depth: number;
   description: string | null;
   position: number;
   image_id: number | null;
-  /** Whose image it is; null with an id from before this was kept. */
+  /** The product that the image belongs to; null for an `image_id` that is older than this column. */
   image_product_id: number | null;
   image_url: string | null;
   created_at: number;
   updated_at: number;
-  /** When its path was last changed; 0 while it is the first. */
+  /** The time when the path last changed; 0 if it never has. */
   path_at: number;
 }

@@ -1,28 +1,27 @@
-/** Very many rows by COPY: the server parses no statement and plans nothing, and the driver binds no parameters. */
+/** Writes very many rows by COPY, for which the server plans nothing and the driver binds no parameters. */
 import { CompiledQuery } from 'kysely';
 import { sendInSlices } from '../../../turns/slices.ts';
 import type { Bulk, BulkInsert } from '../../bulk.ts';
 import type { Session } from '../../database.ts';
 import type { Deferred } from '../../transactions.ts';
 
-/** Where rows can be copied to, too. */
+/** A session that also supports COPY. */
 export interface CopySession extends Session {
-  /** @param data rows in COPY's text format, some at a time: the server reads the first while the next are made */
+  /** @param data rows in COPY's text format, in parts: the server reads one part while the next is being made */
   copy(table: string, columns: readonly string[], data: Iterable<string>): Promise<void>;
 }
 
-/** Rows from which on a COPY costs less than statements that have been prepared. */
+/** The number of rows from which on COPY costs less than prepared statements. */
 const manyRows = 200;
 
-/** Rows that have been sent. */
 interface Sent {
-  /** Fulfilled when they have been written. */
+  /** Fulfilled when the rows that were sent have been written. */
   readonly done: Promise<unknown>;
 }
 
 /**
- * No statement waits for the one before it, which saves round trips; a COPY has the connection to itself.
- * @returns when all of them have been sent
+ * Sends statements without waiting for the ones before, which saves round trips; a COPY waits for all of them.
+ * @returns when everything has been sent
  */
 export async function sendRows(session: CopySession, parts: readonly Deferred[]): Promise<Sent> {
   const sent: Promise<unknown>[] = [];
@@ -49,10 +48,10 @@ const isMany = (statement: Bulk, rows: readonly unknown[]): statement is BulkIns
 export const mayBeCopied = (parts: readonly Deferred[]): boolean =>
   parts.reduce((sum, { rows }) => sum + rows.length, 0) >= manyRows;
 
-/** Ids of rows that are to be new in a table. */
+/** Takes ids for new rows from the sequence of a table. */
 export async function takeIds(session: Session, table: string, count: number): Promise<number[]> {
-  // The name is looked up once, and the ids come as one text: a row of its own for each costs more than the id. It is
-  // no statement that groups.ts takes for a read.
+  // The name is looked up once, and the ids come as one text: one row per id costs more than the id. The statement
+  // begins with WITH, so that groups.ts does not take it for a read.
   const sequence = `with sequence as materialized (select pg_get_serial_sequence($1, 'id')::regclass as name)
     select string_agg(nextval(name)::text, ' ') as ids from sequence cross join generate_series(1, $2::integer)`;
   // Boundary: the statement's text says what its row is.
@@ -62,7 +61,7 @@ export async function takeIds(session: Session, table: string, count: number): P
   return (taken?.ids ?? '').split(' ').map(Number);
 }
 
-/** New rows of a table with an id: their ids, which are taken before since a COPY gives none back. */
+/** Writes new rows and returns their ids, which are taken first, since COPY returns none. */
 export async function copyNew(
   session: CopySession,
   { table, columns }: BulkInsert,
@@ -73,12 +72,12 @@ export async function copyNew(
   return ids;
 }
 
-/** Rows that are written at once: the server's work on them takes about as long as making the next. */
+/** Rows in one part: the server's work on them takes about as long as making the next part. */
 const rowsAtOnce = 250;
 
 /**
- * Rows in COPY's text format: a line each, with tabs between the values.
- * @param ids first in each row, where they are not among its values
+ * Rows in COPY's text format: one per line, with tabs between the values.
+ * @param ids put before the values of each row, if given
  */
 function* toCopyText(rows: readonly (readonly unknown[])[], ids?: readonly number[]): Generator<string> {
   for (let start = 0; start < rows.length; start += rowsAtOnce) {

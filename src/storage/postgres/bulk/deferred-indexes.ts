@@ -1,9 +1,11 @@
 /**
- * Secondary indexes of a PostgreSQL database, left out while very many rows come into empty tables and built after them.
+ * Drops the secondary indexes of a PostgreSQL database while very many rows are loaded into empty tables, and builds
+ * them afterwards.
  *
- * To insert a row is to find its place in each index; to build an index is to sort all rows at once, which is a fifth of
- * the work and is shared by several processors. Primary keys and unique indexes stay, so nothing is wrong while the others
- * are missing. The transaction that drops an index notes that in the database: after a crash the next start builds it.
+ * Each inserted row must find its place in every index. Building an index sorts all rows at once, which takes a fifth
+ * of the work and is shared by several processors. Primary keys and unique indexes stay, so the data remains correct
+ * without the others. The transaction that drops an index notes that in the database: after a crash the next start
+ * builds it.
  */
 import { sql } from 'kysely';
 import type { Database, Session } from '../../database.ts';
@@ -11,7 +13,7 @@ import type { Database, Session } from '../../database.ts';
 type Servable = Pick<Database, 'build' | 'read' | 'exclusively'>;
 
 const noted = sql<{ isNoted: boolean }>`select to_regclass('deferred_indexes') is not null as "isNoted"`;
-/** Of other roles' sessions the kind may be hidden; workers of the server's own have no user. */
+/** The kind of a session may be hidden if it belongs to another role; the server's own workers have no user. */
 const buildOtherSessions = (application: string) => sql<{ others: boolean }>`select exists (
   select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
     and usesysid is not null and coalesce(backend_type, 'client backend') = 'client backend'
@@ -20,15 +22,15 @@ const buildSecondaryIndexes = (tables: readonly string[]) => sql<{ name: string;
   select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as statement from pg_index
     where indrelid::regclass::text in (${sql.join(tables)}) and not indisunique`;
 
-/** Whether a load has left indexes out that have not been built since. */
+/** Whether indexes that a load dropped have not been built yet. */
 export async function isDeferred({ build, read }: Servable): Promise<boolean> {
   return (await read.first(noted.compile(build)))?.isNoted === true;
 }
 
 /**
- * Drops the tables' indexes that are not needed to keep them correct, noting how to build them, where only sessions
- * of this application are connected: a service needs its indexes, and one that starts builds them.
- * @returns whether it has
+ * Drops the secondary indexes of the tables and notes how to build them, if only sessions of this application are
+ * connected: a running service needs its indexes. A service that starts later builds them.
+ * @returns whether the indexes were dropped
  */
 export function deferIndexes(
   { build, exclusively }: Servable,
@@ -50,8 +52,8 @@ export function deferIndexes(
 }
 
 /**
- * Builds the indexes that were left out, each in a transaction of its own.
- * @returns how many there were
+ * Builds the indexes that were dropped, each in a separate transaction.
+ * @returns how many it built
  */
 export async function restoreIndexes(database: Servable): Promise<number> {
   if (!(await isDeferred(database))) return 0;
@@ -60,7 +62,7 @@ export async function restoreIndexes(database: Servable): Promise<number> {
   }
 }
 
-/** @returns false when there was none */
+/** @returns false when no index was left to build */
 async function restoreOne(session: Session, { build }: Servable): Promise<boolean> {
   // Another process may have been here first.
   if ((await session.first(noted.compile(build)))?.isNoted !== true) return false;

@@ -1,17 +1,17 @@
-/** Loads very many rows into PostgreSQL: without secondary indexes, where it was empty and has no other connections. */
+/** Loads very many rows into PostgreSQL, without secondary indexes if it was empty and has no other connections. */
 import { randomUUID } from 'node:crypto';
 import type { BulkLoad } from '../../database.ts';
 import { openPostgres, type PostgresOptions } from '../index.ts';
 import { deferIndexes, isDeferred, restoreIndexes } from './deferred-indexes.ts';
 
-/** New rows from which on building the indexes costs less than keeping them. */
+/** The number of new rows from which on rebuilding the indexes costs less than updating them. */
 const manyAdded = 5000;
-/** The index of words takes as long as all others together. */
+/** Also dropped: the search index takes as long as all other indexes together. */
 const always = ['search_index'];
 
 /**
- * A service that starts during the load builds the indexes itself, and the load goes on with them. One that follows
- * another which was killed goes on without them.
+ * If a service starts during the load, it builds the indexes, and the load continues with them. A load that follows a
+ * killed load continues without them.
  * @param tables whose indexes are dropped
  */
 export function loadPostgres(
@@ -20,7 +20,7 @@ export function loadPostgres(
 ): BulkLoad {
   const application = `catalog load ${randomUUID()}`;
   const patience = options.migrationTimeout;
-  // A load waits while a service that has started builds an index.
+  // The load waits while a service that was started builds an index.
   const database = openPostgres({ ...options, application, timeout: patience, lockTimeout: patience });
   let deferred: boolean | undefined;
   let decided = false;
@@ -32,7 +32,7 @@ export function loadPostgres(
       deferred ??= await isDeferred(database);
       if (deferred || decided || existing > 0 || rows < manyAdded) return;
       decided = true;
-      // A user that does not own the indexes keeps them; a database that is away fails the next transaction.
+      // A user that does not own the indexes cannot drop them; if the database is unavailable, the next write fails.
       deferred = await deferIndexes(database, [...tables, ...always], application).catch(() => false);
     },
     async close() {

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { DialectChecks, Reference } from '../../database.ts';
 import { StorageError } from '../../database.ts';
 
-/** Lines of a damaged database: there may be as many as it has pages. */
+/** The most lines about a damaged database, which may have one for each page. */
 const mostLines = 20;
 
 export const sqliteChecks: DialectChecks = {
@@ -19,12 +19,12 @@ export const sqliteChecks: DialectChecks = {
       coalesce(keys."to", 'id') as target
     from sqlite_schema as tables join pragma_foreign_key_list(tables.name) as keys
     where tables.type = 'table' order by 1, 2`,
-  // Anyone who writes has the database alone.
+  // A write transaction excludes all other writers.
   beforeRepair: [],
   rebuildIndexes: [sql`reindex`],
 };
 
-/** The search index is read by means of its own tables: where one of those is damaged the check itself fails. */
+/** The search index has tables of its own; if one of them is damaged, the check itself fails. */
 const createFailureHandler = (pragma: string) => (error: unknown) => {
   if (error instanceof StorageError && error.kind === 'damaged') return [{ [pragma]: error.message }];
   throw error;

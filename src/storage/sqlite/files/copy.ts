@@ -1,13 +1,13 @@
-/** A consistent copy of an SQLite database that others may be writing. */
+/** Makes a consistent copy of an SQLite database while other processes may be writing to it. */
 import { Database as Connection } from 'bun:sqlite';
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 import { getErrorMessage } from '../../../error-text.ts';
 import { useLog } from '../journal-mode.ts';
 
 /**
- * Copies, verifies the copy, and waits until it is on the disk. Blocks the thread that it runs in for as long as it takes.
- * @param copy a file that does not exist; what was written of it stays there when this throws
- * @throws Error with one line when there is no database, the copy cannot be written, or it is damaged
+ * Makes a copy, verifies it, and waits until it is on the disk. Blocks its thread meanwhile.
+ * @param copy a file that does not exist; an incomplete one is left there when this throws
+ * @throws Error with one line when there is no database, or the copy cannot be written or is damaged
  */
 export function copySqlite(database: string, copy: string): void {
   if (!existsSync(database)) throw new Error(`there is no database ${database}`);
@@ -18,10 +18,10 @@ export function copySqlite(database: string, copy: string): void {
 
 function vacuumInto(database: string, copy: string): void {
   using connection = new Connection(database, { readwrite: true, strict: true });
-  // Without the log a writer would have to wait for the copy.
+  // Without the log, writers would have to wait for the copy.
   useLog(connection);
   try {
-    // One read transaction: the copy is of one moment, and writers do not wait for it.
+    // One read transaction: the copy shows one state, and writers do not wait for it.
     connection.run('VACUUM INTO ?', [copy]);
   } catch (error) {
     throw new Error(`cannot write ${copy}: ${getErrorMessage(error)}`);
@@ -33,7 +33,7 @@ function inspect(copy: string): void {
   verify(connection);
 }
 
-/** Findings that a message names; a damaged database may have thousands. */
+/** The most problems that a message names; a damaged database may have thousands. */
 const named = 5;
 
 /** @throws Error with one line when pages or indexes of the database are damaged */
@@ -43,7 +43,7 @@ export function verify(connection: Connection): void {
   if (wrong.length > 0) throw new Error(`the copy is damaged: ${wrong.join('; ')}`);
 }
 
-/** Waits until the file is on disk. */
+/** Waits until the file is on the disk. */
 export function sync(file: string): void {
   const descriptor = openSync(file, 'r+');
   fsyncSync(descriptor);

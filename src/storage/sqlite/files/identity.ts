@@ -1,21 +1,20 @@
 /**
- * Whether an SQLite database is still where it was opened. Its file may be removed or replaced while it is open: all
- * goes on as before then, and what is written is lost (https://sqlite.org/howtocorrupt.html, section 4).
+ * Checks that an SQLite database is still at the path where it was opened. If its file is removed or replaced while it
+ * is open, everything seems to work, but all writes are lost (https://sqlite.org/howtocorrupt.html, section 4).
  */
 import { constants } from 'bun:sqlite';
 import { statSync } from 'node:fs';
 import { StorageError } from '../../database.ts';
 import type { Connected } from '../connected.ts';
 
-/** Called once when the file is found to be gone, and once when it is back. */
+/** Called with false when the file is found to be gone, and with true when it is back. */
 export type InPlaceListener = (inPlace: boolean) => void;
 
-/** Of the file that was opened, and its log. */
 export type FileIdentity = ReturnType<typeof createFileIdentity>;
 
-/** How often the log is looked at too, in milliseconds, while it is in its place. */
+/** Milliseconds between checks of the log while it is in its place. */
 const logEvery = 1000;
-/** What an inode is found by, and the room that bun:sqlite needs for a result. */
+/** The size of the buffer that bun:sqlite needs for the result of a file control, in 32-bit words. */
 const resultWords = 2;
 
 /** @param log whether the database keeps a write-ahead log for as long as it is open */
@@ -32,17 +31,17 @@ export function createFileIdentity(
   let logIsOther = false;
   let wasInPlace = true;
 
-  /** SQLite compares the inode of its descriptor with that of the path. A database in memory never moves. */
+  /** SQLite compares the inode of its descriptor with that of the path; a database in memory never moves. */
   function isOtherFile(): boolean {
     result[0] = 0;
     connection.fileControl(constants.SQLITE_FCNTL_HAS_MOVED, result);
     return result[0] !== 0;
   }
 
-  /** It stays one file while any process has the database open; without it, what has yet to be copied is lost. */
+  /** The log stays one file while any process has the database open; without it, what was not copied yet is lost. */
   function checkLog(): void {
     const now = performance.now();
-    // What was found to be gone is looked for each time, so that it is taken again as soon as it is back.
+    // A missing log is looked for at every check, so that writes succeed again as soon as it is back.
     if (!log || (!logIsOther && now - lookedAt < logEvery)) return;
     lookedAt = now;
     const found = readIdentity(logFile);
@@ -51,7 +50,7 @@ export function createFileIdentity(
   }
 
   return {
-    /** @throws StorageError `moved` when the path leads to another file, or to none; costs 2 microseconds */
+    /** Takes 2 microseconds. @throws StorageError `moved` when the path leads to another file, or to none */
     check(): void {
       checkLog();
       const inPlace = !isOtherFile() && !logIsOther;

@@ -1,4 +1,4 @@
-/** Puts a copy of an SQLite database in the place of one that is not in use. */
+/** Replaces an SQLite database that is not in use by a copy. */
 import { Database as Connection, SQLiteError } from 'bun:sqlite';
 import {
   chmodSync,
@@ -17,10 +17,10 @@ import { leaveLog } from '../journal-mode.ts';
 import { flushFolder } from '../threads/flush.ts';
 import { sync, verify } from './copy.ts';
 
-/** What SQLite keeps beside a database; those of another one would be played into the copy. */
+/** Files that SQLite keeps beside a database; it would apply those of the former database to the copy. */
 const besides = ['-wal', '-shm', '-journal'] as const;
 
-/** @throws Error with one line when there is no copy, it is the database itself, or that is in use */
+/** @throws Error with one line when there is no copy, the copy is the database itself, or the database is in use */
 export function checkRestorable(copy: string, database: string): void {
   if (!existsSync(copy)) throw new Error(`there is no file ${copy}`);
   if (existsSync(database) && realpathSync(copy) === realpathSync(database)) {
@@ -30,12 +30,11 @@ export function checkRestorable(copy: string, database: string): void {
 }
 
 /**
- * Copies the copy, verifies what it has written, and waits until that is on the disk. Blocks the thread that it runs in for
- * as long as it takes.
- * @param temporary a file that does not exist; what was written of it stays there when this throws
- * @param accepts throws when the copy is not a database of this program
- * @returns how many products it has
- * @throws Error with one line when the copy is damaged or no catalog, or cannot be written
+ * Writes the copy to a temporary file, verifies that, and waits until it is on the disk. Blocks its thread meanwhile.
+ * @param temporary a file that does not exist; an incomplete one is left there when this throws
+ * @param accepts throws when this program cannot use a database with these migrations
+ * @returns how many products the copy has
+ * @throws Error with one line when the copy is damaged or not a Catalog database, or the file cannot be written
  */
 export function prepareRestored(
   copy: string,
@@ -49,10 +48,10 @@ export function prepareRestored(
 }
 
 /**
- * Gives what was prepared the database's name. The former database stays beside it under another one, with its log.
+ * Renames the temporary file to the database. The former database stays beside it under another name, with its log.
  * @param stamp ends the name of the former database
  * @returns where the former database is now; undefined when there was none
- * @throws Error with one line when the database is in use: copying may have taken long
+ * @throws Error with one line when the database is in use by now: copying may have taken long
  */
 export function putInPlace(temporary: string, database: string, stamp: string): string | undefined {
   refuseUsed(database);
@@ -62,7 +61,7 @@ export function putInPlace(temporary: string, database: string, stamp: string): 
   return former;
 }
 
-/** With its log, if the copy is of a database that was in use: what has yet to be copied from it counts. */
+/** Copies the log too, which the copy of a database in use may have: it holds transactions that the file lacks. */
 function takeCopy(copy: string, temporary: string): void {
   for (const suffix of ['', '-wal', '-journal']) {
     if (!existsSync(`${copy}${suffix}`)) continue;
@@ -71,7 +70,7 @@ function takeCopy(copy: string, temporary: string): void {
   }
 }
 
-/** @returns how many products it has */
+/** @returns how many products the copy has */
 function inspect(copy: string, temporary: string, accepts: (migrations: readonly string[]) => void): number {
   try {
     using connection = new Connection(temporary, { readwrite: true, strict: true });
@@ -100,7 +99,7 @@ export function refuseUsed(database: string): void {
   }
 }
 
-/** By SQLite's own locks; a database that cannot be read has none, and may be the reason for the restore. */
+/** Checks SQLite's locks. An unreadable database counts as free: it may be the reason for the restore. */
 function isFree(database: string): boolean {
   try {
     return leaveLog(database);
@@ -110,7 +109,7 @@ function isFree(database: string): boolean {
   }
 }
 
-/** The process that has the file open, where the system can say it. */
+/** The process that has the file open; undefined when there is none, or /proc does not show it. */
 function findOpener(file: string): string | undefined {
   return readNames('/proc').find(pid => {
     if (!/^\d+$/.test(pid) || pid === String(process.pid)) return false;
@@ -127,14 +126,14 @@ function readTarget(link: string): string | undefined {
   }
 }
 
-/** Two restores may come within the second that a stamp names. */
+/** Two restores within a second have the same stamp. */
 function chooseFreeName(name: string): string {
   let free = name;
   for (let number = 2; existsSync(free); number++) free = `${name}-${number}`;
   return free;
 }
 
-/** By a second name first: there is no moment at which a start would find no database, and make an empty one. */
+/** Links the second name first: a start at any moment finds a database, and does not create an empty one. */
 function moveAway(database: string, former: string): string | undefined {
   if (existsSync(database)) linkSync(database, former);
   for (const suffix of besides) {

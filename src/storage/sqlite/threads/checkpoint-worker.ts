@@ -1,17 +1,17 @@
 /**
- * The thread that copies the write-ahead log into the database file: see checkpoint.ts. It responds to each
- * message `checkpoint` when it is done, and ends on `close`.
+ * The thread that copies the write-ahead log into the database file: see checkpoint.ts. It responds to each message
+ * `checkpoint` when the copy is complete, and ends on `close`.
  */
 import { Database as Connection } from 'bun:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** Pages that may be left to the writer, which copies them in about a millisecond. */
+/** Pages that may remain, for a last pass of about a millisecond. */
 const leftPages = 400;
-/** Each pass finds what was written during the one before, so each is shorter; not for ever. */
+/** The most passes: each copies what was written during the one before, and is usually shorter. */
 const passes = 4;
 
 const connection = new Connection(String(workerData), { readwrite: true, strict: true });
-// FULL is what makes a checkpoint flush the database file before the log is used again.
+// With FULL, a checkpoint flushes the database file before the log is reused.
 connection.run('PRAGMA synchronous = FULL');
 connection.run('PRAGMA cache_size = -1000');
 const checkpoint = connection.prepare<{ log: number; checkpointed: number }, []>(

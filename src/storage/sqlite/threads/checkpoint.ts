@@ -1,25 +1,25 @@
 /**
- * Checkpoints of SQLite's write-ahead log beside the thread that serves: copying the log into the database file
- * and flushing it takes a seventh of the time of sustained writing, in which no request would be served.
+ * Checkpoints of SQLite's write-ahead log in the background: copying the log into the database file and flushing it
+ * takes a seventh of the time of sustained writing, during which the event loop would serve no request.
  *
- * A thread with a connection of its own copies while the writer goes on. SQLite uses the log from its beginning
- * again only when all of it has been copied and there is no writer, so the thread copies the little that was added
- * meanwhile once more, and the next transaction waits for that. Whatever happens to the thread, the log stays bounded:
- * a writer that outruns it waits for it, and without it SQLite's own checkpoint inside COMMIT takes over.
+ * A thread with a separate connection copies while the writer continues. SQLite reuses the log from its beginning only
+ * when all of it has been copied and nothing is writing. So the thread then copies the little that was added during the
+ * copy, and the next transaction waits for that. The log stays bounded even if the thread is slow or fails: a writer that
+ * outruns it waits, and without the thread SQLite's own checkpoint inside COMMIT takes over.
  */
 import { Worker } from 'node:worker_threads';
 import type { Connected } from '../connected.ts';
 
-/** Bytes in the log at which the thread is to copy them. */
+/** Bytes in the log from which on the thread copies them. */
 const wanted = 32 * 1024 * 1024;
-/** Bytes that a transaction waits for, some milliseconds. */
+/** The most bytes whose copying a transaction waits for, some milliseconds. */
 const left = 1024 * 1024;
 /** Bytes beyond which writing waits for the thread. */
 const full = 48 * 1024 * 1024;
 /**
- * Bytes beyond which a COMMIT copies the log, for when the thread does not. Far from what the largest transaction adds to
- * a log that is almost full, 500 products with texts of 100,000 characters and their events: copying holds up the event
- * loop for milliseconds per megabyte.
+ * Bytes beyond which a COMMIT copies the log, in case the thread does not. Far more than the largest transaction adds to
+ * an almost full log, 500 products with texts of 100,000 characters and their events: copying blocks the event loop for
+ * milliseconds per megabyte.
  */
 const backStop = 32 * wanted;
 
@@ -30,20 +30,20 @@ interface Log {
 
 export type Checkpoints = ReturnType<typeof createCheckpoints>;
 
-/** @param file the database; an empty log, or none as in memory, never starts the thread */
+/** @param file the database; while its log is empty, or for a database in memory, the thread is not started */
 export function createCheckpoints(writer: Connected, file: string) {
   const pageSize = Number(writer.connection.prepare('PRAGMA page_size').values()[0]?.[0]);
   const readLog = writer.connection.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
   let thread: Worker | undefined;
   let copying: PromiseWithResolvers<void> | undefined;
-  /** Whether the thread has copied what there was, and may have to copy what was added meanwhile. */
+  /** Whether the thread has made a copy, but may have to copy what was added during it. */
   let copied = false;
-  /** Whether nothing is added to what is being copied. */
+  /** Whether the writer waits, so that nothing is added during the copy. */
   let isLast = false;
-  // What SQLite before 3.51 does not know it takes for a checkpoint to be run now.
+  // SQLite before 3.51 does not know NOOP, and would run a checkpoint instead.
   let broken = !canReadLog(writer);
 
-  /** Bytes in the log, and those of them that have not been copied. */
+  /** The bytes in the log, and how many of them have not been copied. */
   const readLogBytes = () => {
     const { log = 0, checkpointed = 0 } = readLog.get() ?? {};
     return { log: log * pageSize, waiting: (log - checkpointed) * pageSize };
@@ -69,7 +69,7 @@ export function createCheckpoints(writer: Connected, file: string) {
     return made;
   }
 
-  /** @param last the writer waits for it: nothing is added meanwhile */
+  /** @param last whether the writer waits, so that nothing is added during the copy */
   function begin(last: boolean): void {
     copied = false;
     isLast = last;
@@ -79,14 +79,14 @@ export function createCheckpoints(writer: Connected, file: string) {
   }
 
   function waitForRoom(): Promise<void> | undefined {
-    // What a large transaction has added meanwhile takes too long to wait for.
+    // If a large transaction was added during the copy, waiting would take too long.
     if (copied) begin(readLogBytes().waiting <= left);
     if (copying === undefined) return undefined;
     if (isLast) return copying.promise;
     return readLogBytes().log <= full ? undefined : copying.promise.then(copyRest);
   }
 
-  /** Once: what a long read still sees is not copied before it ends. */
+  /** Waits for one more copy only: pages that a long read needs are not copied before it ends. */
   function copyRest(): Promise<void> | undefined {
     if (copied) begin(true);
     return copying?.promise;
@@ -94,9 +94,9 @@ export function createCheckpoints(writer: Connected, file: string) {
 
   writer.execute(`PRAGMA wal_autocheckpoint = ${(broken ? wanted : backStop) / pageSize}`);
   return {
-    /** To be called, and waited for, before each write transaction. */
+    /** Must be called and awaited before each write transaction. */
     before: waitForRoom,
-    /** To be called after each commit. */
+    /** Must be called after each commit. */
     after(): void {
       if (broken || copying !== undefined || readLogBytes().waiting < wanted) return;
       begin(false);
@@ -113,7 +113,7 @@ export function createCheckpoints(writer: Connected, file: string) {
   };
 }
 
-/** Whether `wal_checkpoint(NOOP)` only says how long the log is; on macOS, Bun uses the system's SQLite. */
+/** Whether `wal_checkpoint(NOOP)` is supported: it only reports the size of the log. On macOS, Bun uses the system's SQLite. */
 function canReadLog(writer: Connected): boolean {
   const version = String(writer.connection.prepare('select sqlite_version()').values()[0]?.[0]);
   return Bun.semver.satisfies(version, '>=3.51.0');

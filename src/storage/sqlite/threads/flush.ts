@@ -1,14 +1,14 @@
 /**
- * Flushing the write-ahead log beside the event loop. With `synchronous = NORMAL` a COMMIT writes to the log and does
- * not wait for the disk (https://sqlite.org/pragma.html#pragma_synchronous); the flush that makes it durable runs on a
- * thread of the runtime, and anyone who waits for the transaction waits for that (docs/decisions/0021).
+ * Flushes the write-ahead log in the background. With `synchronous = NORMAL` a COMMIT writes to the log without waiting
+ * for the disk (https://sqlite.org/pragma.html#pragma_synchronous). The flush that makes it durable runs on a thread of
+ * the runtime, and the transaction ends only after that (docs/decisions/0021).
  */
 import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { StorageError } from '../../database.ts';
 
-/** Makes durable what has been written to the file of a descriptor. */
+/** Makes everything durable that was written to the file of a descriptor. */
 export type Flush = (descriptor: number) => Promise<void>;
 
 export type LogFlusher = ReturnType<typeof createLogFlusher>;
@@ -16,20 +16,20 @@ export type LogFlusher = ReturnType<typeof createLogFlusher>;
 const flushData: Flush = promisify(fdatasync);
 
 /**
- * The log is flushed through a descriptor of our own: SQLite keeps its locks on other files, so that closing this one
- * cancels none. It stays one file for as long as any connection is open.
- * @param file the database; one in memory has no log, and nothing is flushed
+ * The log is flushed through a separate descriptor. SQLite's locks are on other files, so that closing it cancels none.
+ * The log stays the same file while any connection is open.
+ * @param file the database; for one in memory, which has no log, nothing is flushed
  */
 export function createLogFlusher(file: string, flushFile: Flush = flushData) {
   const log = `${file}-wal`;
-  // For any other database a missing log is an error: without it nothing would be made durable, unnoticed.
+  // For any other database, a missing log is an error: writes would silently never become durable.
   if (file === ':memory:')
     return { flush: async () => undefined, check: () => undefined, close: () => undefined };
   flushFolder(dirname(file));
   const descriptor = openSync(log, 'r+');
   let failure: StorageError | undefined;
 
-  /** @throws StorageError `unavailable` after a flush that has failed */
+  /** @throws StorageError `unavailable` once a flush has failed */
   function check(): void {
     if (failure !== undefined) throw failure;
   }
@@ -38,15 +38,15 @@ export function createLogFlusher(file: string, flushFile: Flush = flushData) {
     check,
     /**
      * Resolves when everything that was committed before the call is on the disk.
-     * @throws StorageError `unavailable` when the disk reports a failure, and ever after
+     * @throws StorageError `unavailable` when the disk reports a failure, and at every later call
      */
     async flush(): Promise<void> {
       check();
       try {
         await flushFile(descriptor);
       } catch (cause) {
-        // The system may have dropped what it could not write, and says so only once: a later flush that succeeds
-        // would prove nothing.
+        // The system may have dropped pages that it could not write, and reports that only once: a later flush that
+        // succeeds would prove nothing.
         const message = `${log} could not be flushed to the disk; writes are refused until the service is started again.`;
         failure = new StorageError('unavailable', message, { cause });
         throw failure;
@@ -56,7 +56,7 @@ export function createLogFlusher(file: string, flushFile: Flush = flushData) {
   };
 }
 
-/** The log's name is durable once its folder is. */
+/** Flushes a folder, so that the names of new files in it are durable. */
 export function flushFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {

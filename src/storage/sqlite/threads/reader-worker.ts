@@ -1,4 +1,4 @@
-/** The thread that reads in the background: see reader.ts. It sends the rows of each statement, and ends on `close`. */
+/** The thread that reads in the background: see reader.ts. It sends the rows of each statement; `close` ends it. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { getErrorMessage } from '../../../error-text.ts';
 import { StorageError } from '../../database.ts';

@@ -1,30 +1,30 @@
 /**
- * Reads of an SQLite database in a thread of its own, for queries that may take long: in the thread that serves,
- * no request would be served meanwhile. One snapshot at a time; each of its statements is a message there and back,
- * which costs more than a short statement.
+ * Reads an SQLite database in the background, for queries that may take long: on the event loop, they would delay all
+ * requests. There is one snapshot at a time. Each of its statements takes a message there and back, which costs more
+ * than a short statement.
  */
 import { Worker } from 'node:worker_threads';
 import type { CompiledQuery } from 'kysely';
 import { type Session, StorageError, type StorageErrorKind } from '../../database.ts';
 
-/** What the thread is sent. */
+/** A message to the thread. */
 export interface BackgroundStatement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
 }
 
-/** What it sends. */
+/** A message from the thread. */
 export type BackgroundResult =
   | { readonly rows: unknown[] }
   | { readonly kind: StorageErrorKind | undefined; readonly message: string };
 
 /**
  * @param file the database; the thread starts when it is first needed
- * @param renew called before each result is given: it may be newer than what this thread has seen in its turn
+ * @param renew called before each result, which may be of a newer state than what was read in this turn
  */
 export function createBackgroundReader(file: string, renew?: () => void) {
   let thread: Worker | undefined;
-  /** Statements that the thread has yet to run, in order. */
+  /** Statements whose results have yet to come, in order. */
   const pending: PromiseWithResolvers<unknown[]>[] = [];
   let last: Promise<unknown> = Promise.resolve();
 
