@@ -1,7 +1,7 @@
-/** What caches learn of changes, and what they say of themselves. */
+/** The changes that caches are notified of, and the collections that they cache. */
 import type { CompiledQuery } from 'kysely';
 
-/** What a row is filtered and sorted by, by the names of columns; a list where each of several values may match. */
+/** The values that a row is filtered and sorted by, by column; a list where any of several values may match. */
 export type Values = Readonly<Record<string, string | number | null | readonly string[]>> & {
   readonly id: number;
 };
@@ -11,33 +11,33 @@ export function isSameValue(one: Values[string] | undefined, other: Values[strin
   return one.length === other.length && one.every((value, index) => value === other[index]);
 }
 
-/** One row before and after a change; undefined if it did not exist before, or does not after. */
+/** One row before and after a change; `before` is undefined if it was created, `after` if it was deleted. */
 export interface Change {
   readonly id: number;
   readonly before: Values | undefined;
   readonly after: Values | undefined;
-  /** What its event says of the row after it. */
+  /** The representation after the change, from the event; null if the row was deleted. */
   readonly document: string | null;
 }
 
-/** A collection with something in caches. */
+/** A collection with cached data. */
 export interface Collection {
-  /** As in collection_versions. */
+  /** Its name in collection_versions. */
   readonly name: string;
-  /** How its events say what has changed; without it any change of the collection ends all that is cached of it. */
+  /** How its events are read; without this, any change of the collection drops everything cached of it. */
   readonly events?: {
-    /** As its events name it. */
+    /** The name of the resource in its events. */
     readonly resource: string;
-    /** @param document what the event says of the row with this id */
+    /** @param document the representation of the row with this id, from the event */
     valuesOf(id: number, document: string): Values;
-    /** The columns that lists are found by when one of their values changes, those with most values first. */
+    /** The columns whose values index lists, to find those that a change concerns; columns with most values first. */
     readonly keys: readonly string[];
   };
 }
 
 /**
- * @param changes in their order; undefined when anything may have changed
- * @param ids where changes were too many to be read, the rows that they concern; undefined where any row may have changed
+ * @param changes in their order; undefined when there were too many to read, or anything may have changed
+ * @param ids the rows concerned, when there were too many changes to read; undefined when any row may have changed
  */
 export type Listener = (changes: readonly Change[] | undefined, ids?: ReadonlySet<number>) => void;
 
@@ -53,16 +53,17 @@ export interface CheckedSession {
 
 export interface Changes {
   /**
-   * Notifies the listeners of what has been committed before now. The requests of one turn of the event loop share one check.
-   * @returns undefined when nothing has been; what is cached is then as new as the database
+   * Notifies the listeners of everything committed until now. The requests of one turn of the event loop share one
+   * check.
+   * @returns undefined when nothing was committed since the last check: the caches are then as new as the database
    */
   check(): Promise<void> | undefined;
   /**
-   * A check by what a session sees, one that sees one state and has read nothing yet: what is cached is then of that state.
-   * @param checked is called then; no other check begins before what it returns is there
+   * Checks in a snapshot that has read nothing yet: the caches then show the state that the session sees.
+   * @param checked called after that; no other check begins before its result is settled
    */
   checkIn<T>(session: CheckedSession, checked: () => T | Promise<T>): Promise<T>;
-  /** The collection's version at the last check: what is cached of it shows that state. */
+  /** The collection's version at the last check, which the caches show. */
   version(collection: Collection): number | undefined;
   follow(collection: Collection, listener: Listener): void;
   /** How often cached responses have been served, for /metrics. */

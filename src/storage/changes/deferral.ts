@@ -1,4 +1,4 @@
-/** Holds changes back while the data that they change is in use. */
+/** Defers changes while the data that they change is in use. */
 import type { Change } from './change.ts';
 
 export function createDeferral(apply: (changes: readonly Change[]) => void) {
@@ -12,20 +12,19 @@ export function createDeferral(apply: (changes: readonly Change[]) => void) {
     applied = Promise.withResolvers();
   }
   return {
-    /** Whether there are changes that wait. */
     hasPending: () => pending.length > 0,
-    /** Fulfilled when the changes that wait have been applied; undefined where none wait. */
+    /** Fulfilled when the pending changes have been applied; undefined if there are none. */
     whenApplied: () => (pending.length > 0 ? applied.promise : undefined),
-    /** Applies changes, now or when nothing is frozen any more. */
+    /** Applies changes, now or when the data is no longer in use. */
     submit(changes: readonly Change[]): void {
       if (users > 0) pending.push(...changes);
       else apply(changes);
     },
-    /** Forgets those that wait. */
+    /** Drops the pending changes. */
     clear(): void {
       pending.length = 0;
     },
-    /** Works with what stays as it is until the work is done; the work waits for no check, which may wait for it. */
+    /** Runs work during which the data stays the same. The work must not wait for a check, which may wait for it. */
     async runFrozen<T>(work: () => T | Promise<T>): Promise<T> {
       users += 1;
       try {

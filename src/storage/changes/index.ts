@@ -1,59 +1,59 @@
 /**
- * What has changed since this process last checked: the one place that invalidates caches.
+ * Finds what has changed since the last check of this process: the one place that invalidates caches.
  *
- * Changes are read from the events that every write leaves in its own transaction (events/outbox.ts), also those of
- * other processes and replicas. Each event carries a mark, a random number that the same transaction adds to the version
- * of its collection. If the marks that were read do not sum to the growth of the version, something has changed without an
- * event, and all that is cached of the collection is dropped (docs/decisions/0023). Of very many changes only the ids are
- * read: the cached rows with these ids are dropped, and all lists.
+ * Changes are read from the events that every write adds in its own transaction (events/outbox.ts), including those of
+ * other processes and replicas. Each event has a mark, a random number that the same transaction adds to the version of
+ * its collection. If the sum of the marks that were read differs from the growth of the version, something has changed
+ * without an event, and everything cached of the collection is dropped (docs/decisions/0023). If there are very many
+ * changes, only their ids are read: then the cached rows with these ids are dropped, and all lists.
  */
 import type { CompiledQuery } from 'kysely';
 import { takeTurn } from '../../turns/index.ts';
 import type { Change, Changes, CheckedSession, Collection, Listener } from './change.ts';
 
-/** A row of what is read at each check. */
+/** A row that a check reads. */
 export interface ChangeRow {
   /**
-   * `position`: where the next check goes on; `version`: of a collection; `event`: a change, with its mark; `ids`: many
-   * changes of one kind of resource, with the sum of their marks.
+   * `position`: where the next check continues; `version`: of a collection; `event`: a change, with its mark; `ids`:
+   * many changes of one kind of resource, with the sum of their marks.
    */
   readonly kind: 'position' | 'version' | 'event' | 'ids';
-  /** The position; the collection; the changed resource's name in the singular. */
+  /** The position, the collection, or the singular name of the changed resource. */
   readonly name: string;
   /** The version, the mark, or the sum of marks. */
   readonly number: number;
-  /** The event's id: those of one row are in the order of its changes. Of `ids`, how many events they are. */
+  /** The id of the event: the events of one row have ids in the order of its changes. For `ids`, the number of events. */
   readonly event: number;
   readonly id: number;
-  /** The representation before; of `ids`, the ids of what has changed, separated by commas. */
+  /** The representation before the change; for `ids`, the ids of the changed rows, separated by commas. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** So many events are read with their representations, those of the largest bulk change: of more, only the ids. */
+/** The most events that are read with their representations, as many as the largest bulk change has; else only ids. */
 export const mostEvents = 512;
-/** So many statements read what one check is about, at most. */
+/** The most statements of one kind in a check. */
 const mostPages = 128;
 
-/** A statement that reads events, some at a time: each sees another state. */
+/** A statement that reads events in parts, each of which may see another state. */
 export interface Paged {
-  /** @param since the position that the last one gave */
+  /** @param since the position that the last statement returned */
   query(since: string | undefined): CompiledQuery<ChangeRow>;
-  /** Events that it reads at most: where it finds as many there may be more, after the position that it gives. */
+  /** The most events that it reads: if it finds as many, there may be more after the position that it returns. */
   readonly atOnce: number;
 }
 
 export interface ChangeSource {
-  /** A number that is another when anything has been committed; undefined where only a query can say it. */
+  /** A number that changes when anything is committed; undefined where only a query can show that. */
   state(): number | undefined;
   readonly read: CheckedSession;
   /** The version of each collection, and the events with their representations. */
   readonly events: Paged;
-  /** The same with `ids` for `event`. */
+  /** The same with rows of kind `ids` instead of `event`. */
   readonly ids: Paged;
-  /** The statement that gives a row where nothing has been committed since; not needed where `state` says it. */
+  /** The statement that returns a row if nothing was committed since; not needed where `state` shows that. */
   readonly unchanged?: (since: string) => CompiledQuery<unknown>;
-  /** Lets `read` see what other sessions see; not needed where each of its statements sees all that has been committed. */
+  /** Makes `read` see what other sessions see; not needed where each of its statements sees all commits. */
   readonly renew?: () => void;
 }
 
@@ -67,23 +67,23 @@ export function createChanges(source: ChangeSource): Changes {
   const { state, read, unchanged, renew } = source;
   const followed = new Map<string, Followed>();
   let position: string | undefined;
-  /** Whether nothing was committed between the last two checks: then the next one asks first whether anything was. */
+  /** Whether nothing was committed between the last two checks: then the next one first queries whether anything was. */
   let isQuiet = false;
   /** The state that the last check saw. */
   let seen: number | undefined;
-  /** A check that has not begun yet: it serves every request that comes now. */
+  /** A check that has not begun yet, and so serves every request that arrives now. */
   let next: Promise<void> | undefined;
-  /** The last check, or what else comes between checks. */
+  /** The last work in the queue. */
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One at a time. */
+  /** Runs one piece of work at a time. */
   function queue<T>(work: () => Promise<T>): Promise<T> {
     const done = last.catch(() => undefined).then(work);
     last = done;
     return done;
   }
 
-  /** Shared by all who come before it begins. */
+  /** A check that all requests share which arrive before it begins. */
   async function checkNext(): Promise<void> {
     // If a check is a query to a server, all requests of this turn of the event loop share it.
     if (state() === undefined) await new Promise(resolve => setImmediate(resolve));
@@ -106,7 +106,7 @@ export function createChanges(source: ChangeSource): Changes {
       const growth = version - (entry.version ?? Number.NaN);
       found.push({ entry, version, changes: await extractChanges(rows, entry.collection, growth) });
     }
-    // All at once: between two of them no request may be served what one collection shows of another's past.
+    // Synchronously: a request in between might see one collection before, and another after the changes.
     for (const { entry, version, changes } of found) {
       entry.version = version;
       if (changes instanceof Set) for (const listener of entry.listeners) listener(undefined, changes);
@@ -137,7 +137,7 @@ export function createChanges(source: ChangeSource): Changes {
       const known = followed.get(collection.name);
       if (known === undefined) {
         followed.set(collection.name, { collection, listeners: [listener], version: undefined });
-        // What the last check has read of it was thrown away.
+        // The last check ignored this collection.
         seen = undefined;
         isQuiet = false;
       } else known.listeners.push(listener);
@@ -150,9 +150,9 @@ function getVersion(rows: readonly ChangeRow[], collection: string): number {
 }
 
 /**
- * Reads all that has changed, some at a time. Each statement sees another state: the versions and the position are those
- * of the last one, and the sums of all marks show whether nothing is missing.
- * @param most events after which it ends, though there may be more
+ * Reads all changes, in parts. Each statement may see another state: the versions and the position are those of the
+ * last one, and the sum of all marks shows whether anything is missing.
+ * @param most the number of events after which it stops, even if there may be more
  */
 async function readChangeRows(
   session: CheckedSession,
@@ -180,16 +180,16 @@ function countEvents(rows: readonly ChangeRow[]): number {
   return rows.reduce((sum, { kind, event }) => sum + (kind === 'event' ? 1 : kind === 'ids' ? event : 0), 0);
 }
 
-/** The ids of what has changed where changes are many; undefined when anything may have changed. */
+/** The changes; only the ids of changed rows if there are many; undefined if anything may have changed. */
 type Found = readonly Change[] | Set<number> | undefined;
 
 /**
- * Characters of what has changed that are read in one piece. Every request waits for a check: few changes are read at once,
- * whatever else there is to do.
+ * Characters of representations that are parsed between two turns of the event loop. Every request waits for the check,
+ * so few changes are parsed without a turn.
  */
 const readAtOnce = 100_000;
 
-/** @param growth of the version */
+/** @param growth the difference between the versions of this check and the last one */
 async function extractChanges(
   rows: readonly ChangeRow[],
   { events }: Collection,
@@ -219,14 +219,14 @@ async function extractChanges(
       const due = takeTurnFor(before);
       if (due !== undefined) await due;
       const old = getValues(id, before);
-      // A product has thousands of values at most.
+      // A product may have thousands of values.
       const next = takeTurnFor(after);
       if (next !== undefined) await next;
       changes.push({ id, before: old, after: getValues(id, after), document: after });
     }
     return changes;
   } catch {
-    // An event that the disk has damaged says nothing; reading it is refused where it is read.
+    // The event is damaged: anything may have changed. Requests for the event itself fail where it is read.
     return undefined;
   }
 }

@@ -1,39 +1,40 @@
 /**
- * Loads data of a collection into memory, where it then follows the collection's changes. It is read in parts, and each
- * part may see another state. So changes that are committed during the read are recorded, and replayed over its result.
+ * Loads data of a collection into memory, where it then follows the collection's changes. The data is read in parts
+ * that may see different states. So changes that are committed during the read are recorded, and replayed over its
+ * result.
  */
 import type { Change, Changes, Collection } from './change.ts';
 
-/** Changes that are recorded during a read; with more it is given up. */
+/** The most changes that are recorded during a read; if there are more, the read is given up. */
 const mostReplayed = 10_000;
 /**
- * After an invalidation, wait ten times as long as the wasted read took, and at most a second. So an import, which
- * invalidates again and again, makes reading take a tenth of the time at most.
+ * After an invalidation, loads pause ten times as long as the wasted read took, and at most a second: during an import,
+ * which invalidates again and again, reading takes at most a tenth of the time.
  */
 const restFactor = 10;
 const longestRest = 1000;
 
-/** What is in memory of a collection. */
+/** The data of a collection in memory. */
 interface Kept {
-  /** Everything may have changed. */
+  /** Drops the data, since everything may have changed. */
   clear(): void;
   apply(changes: readonly Change[]): void;
 }
 
 interface Loading {
-  /** From when on its time counts, by `performance.now`. */
+  /** The time from which on it has yet to be added to `spent`, by `performance.now`. */
   since: number;
   readonly replayed: Change[];
   isGivenUp: boolean;
 }
 
-/** @param ending a change there may have changed everything that is kept */
+/** @param ending a collection any change of which may have changed all of the data */
 export function createLoads(changes: Changes, collection: Collection, kept: Kept, ending?: Collection) {
-  /** From the first moment on, so that nothing is read twice at once. */
+  /** The names of loads that have begun, so that nothing is read twice at the same time. */
   const begun = new Set<string>();
   const loading = new Set<Loading>();
   let restsUntil = 0;
-  /** Milliseconds that reading has taken since everything may have changed. */
+  /** Milliseconds that reads have taken since the last invalidation. */
   let spent = 0;
 
   function count(one: Loading): void {
@@ -63,11 +64,12 @@ export function createLoads(changes: Changes, collection: Collection, kept: Kept
   return {
     /** Whether something is being read under this name. */
     has: (name: string) => begun.has(name),
-    /** Whether everything may have changed a moment ago: nothing should be read then. */
+    /** Whether there was an invalidation a moment ago, so that nothing should be read yet. */
     isResting: () => performance.now() < restsUntil,
     /**
-     * @param keep takes what was read, with what has changed meanwhile, at once; not called when that is too much, or
-     *   everything may have changed
+     * @param keep stores, synchronously, the result of the read and the changes recorded during it; not called when
+     * there
+     *   were too many changes, or everything may have changed
      */
     async load<Read>(
       name: string,
@@ -78,7 +80,7 @@ export function createLoads(changes: Changes, collection: Collection, kept: Kept
       begun.add(name);
       const own: Loading = { since: performance.now(), replayed: [], isGivenUp: false };
       try {
-        // What it finds was committed before anything is read.
+        // Notifies listeners of earlier commits, so that only changes during the read are recorded.
         await changes.check();
         loading.add(own);
         const found = await read(() => own.isGivenUp);

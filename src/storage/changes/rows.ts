@@ -1,21 +1,21 @@
 /**
- * Rows of one table by their ids, each as new as the last check for changes: what was written is read from its
- * event, and everything else once.
+ * Caches rows of one table by their ids, each as new as the last check for changes. Rows that change are taken from
+ * their events; all others are read once.
  */
 import { createBoundedMap } from '../../bounded-map.ts';
 import type { Database } from '../database.ts';
 import type { Collection } from './change.ts';
 
-/** A cached row, and what has been made of it to be shown. */
+/** A cached row, and the form in which it was last shown. */
 export interface CachedRow<Row, Shown> {
   readonly row: Row;
-  /** The version of the collection in which it was read by itself; 0 for a row of the last check. */
+  /** The version of the collection when the row was read singly; 0 for a row as of the last check. */
   readonly version: number;
   readonly bytes: number;
   shown: Shown | undefined;
 }
 
-/** What an event says of a row: it is made when it is requested, since most that are written are not read before long. */
+/** A row that is still the text of its event: it is parsed on request, since most rows are not read soon after a write. */
 interface Announced {
   readonly document: string;
   readonly bytes: number;
@@ -27,26 +27,26 @@ export type CachedRows<Row extends { readonly id: number }, Shown = unknown> = R
 
 export interface RowOptions<Row> {
   readonly collection: Collection;
-  /** A row from what its event says of it, as it is shown. */
+  /** Makes a row, as it is shown, from the representation in its event. */
   rowOf(id: number, document: string): Row;
   /**
-   * A row that was read, as it is shown: so that showing it again costs nothing.
-   * @param known the same row, where it has been read before
+   * Converts a row that was read to the form in which it is shown, so that showing it again costs nothing.
+   * @param known the same row, if it was read before
    * @throws StorageError `damaged`
    */
   shownRow<Read extends Row>(row: Read, known?: Row): Read;
   /** The representation as JSON text. */
   textOf(row: Row): string;
-  /** With the version of the collection, from one statement. */
+  /** Reads a row and the version of the collection with one statement. */
   read(id: number): Promise<(Row & { readonly version: number }) | undefined>;
 }
 
-/** Bytes of rows at most. */
+/** The most bytes of cached rows. */
 const rowsSize = 96 * 1024 * 1024;
-/** What a row takes besides its text. */
+/** The overhead of a row beside its text. */
 const rowBytes = 500;
 
-/** A string's memory: one byte for each character while all of them are ASCII. */
+/** The memory of a string: one byte per character if all are ASCII, otherwise two. */
 export function countBytes(text: string): number {
   return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
 }
@@ -57,7 +57,7 @@ export function createCachedRows<Row extends { readonly id: number }, Shown>(
 ) {
   type Cached = CachedRow<Row, Shown>;
   const rows = createBoundedMap<number, Cached | Announced>(rowsSize, ({ bytes }) => bytes);
-  /** Rows that are being read: a change that comes meanwhile takes them out. */
+  /** Rows that are being read; a change during the read removes its row, which then is not cached. */
   const reading = new Map<number, Promise<Cached | undefined>>();
 
   function keep(row: Row, version = 0): Cached {
@@ -66,7 +66,7 @@ export function createCachedRows<Row extends { readonly id: number }, Shown>(
     return cached;
   }
 
-  /** The row as it was at the last check or later, if it is known. */
+  /** The row as of the last check or later, if it is cached. */
   function get(id: number): Cached | undefined {
     const known = rows.get(id);
     return known === undefined || 'row' in known ? known : keep(rowOf(id, known.document));
@@ -78,10 +78,10 @@ export function createCachedRows<Row extends { readonly id: number }, Shown>(
     const [row, { version }] = [shownRow(found), found];
     return isCurrent() ? keep(row, version) : { row, version, bytes: 0, shown: undefined };
   }
-  /** The row as it was at the last check, whose version this is; undefined where only a later one is known. */
+  /** The row as of the last check, which saw `version`; undefined if only a later state of the row is cached. */
   function getAt(version: number, id: number): Row | undefined {
     const known = get(id);
-    // Versions only grow; where one does not, all rows were dropped.
+    // Versions only grow; when one does not, all rows are dropped.
     return known !== undefined && known.version <= version ? known.row : undefined;
   }
 
@@ -107,9 +107,9 @@ export function createCachedRows<Row extends { readonly id: number }, Shown>(
   return {
     get,
     getAt,
-    /** Reads a row that is not known, as it is now; undefined when there is none. */
+    /** Reads a row that is not cached, as it is now; undefined when there is none. */
     read(id: number): Promise<CachedRow<Row, Shown> | undefined> {
-      // Not shared with later requests: what was committed between must be seen by those.
+      // Not shared with later requests, which must see what was committed in between.
       const promise: Promise<Cached | undefined> = readOnce(id, () => reading.get(id) === promise).finally(
         () => {
           if (reading.get(id) === promise) reading.delete(id);
@@ -119,8 +119,8 @@ export function createCachedRows<Row extends { readonly id: number }, Shown>(
       return promise;
     },
     /**
-     * Keeps a row that was read in the state of a version; gives it as it is shown.
-     * @throws StorageError `damaged` when it cannot be read
+     * Caches a row that was read in the state of a version. @returns the row as it is shown
+     * @throws StorageError `damaged` when the row cannot be read
      */
     keep<Read extends Row>(version: number, row: Read): Read {
       const isCurrent = version === changes.version(collection);

@@ -1,4 +1,4 @@
-/** One value that is read of a collection, kept until any of the collection changes: for what is small and seldom changed. */
+/** Caches one value of a collection until anything in the collection changes: for small values that seldom change. */
 import type { Changes, Collection } from './change.ts';
 
 export function createFollowedValue<Value>(
@@ -13,7 +13,7 @@ export function createFollowedValue<Value>(
     reading = undefined;
   });
   return {
-    /** As it was at the last check, which is made now. */
+    /** The value as of a check that is made now. */
     async current(): Promise<Value> {
       await changes.check();
       if (known !== undefined) return known.value;
@@ -21,14 +21,14 @@ export function createFollowedValue<Value>(
       reading = own;
       try {
         const value = await own;
-        // What has changed meanwhile is read by the next request.
+        // If the collection has changed during the read, the next request reads the value again.
         if (reading === own) known = { value };
         return value;
       } finally {
         if (reading === own) reading = undefined;
       }
     },
-    /** The same without a check; undefined when it is not in memory. */
+    /** The value as of the last check; undefined when it is not cached. */
     peek: () => known?.value,
   };
 }

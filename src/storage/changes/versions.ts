@@ -1,16 +1,15 @@
 /**
- * The versions of collections. Every change of one adds a mark to its version and writes the same mark into the event
- * that says what has changed: anyone who has seen some events knows by their sum whether they are all there are
- * (docs/decisions/0023).
+ * The versions of collections. Every change of a collection adds a mark to its version, and writes the same mark into
+ * the event of the change: the sum of the marks shows a reader whether it has seen all events (docs/decisions/0023).
  */
 import { type RawBuilder, sql } from 'kysely';
 import { createBulk } from '../bulk.ts';
 import type { Database, Dialect, Transaction } from '../database.ts';
 
 /**
- * Marks are random: were they all alike, the version would come round after a backup has been put back under running
- * replicas, or a failover has lost commits, and name another state than the one that a replica has cached things of.
- * 500 million of them stay below 2^53.
+ * Marks are random. If they were equal, a version could return after a backup was restored under running replicas, or a
+ * failover lost commits, and then name another state than the one that a replica has cached. The sum of 500 million
+ * marks stays below 2^53.
  */
 export const createMark = (): number => 1 + Math.floor(Math.random() * 2 ** 24);
 
@@ -31,9 +30,9 @@ export function createCollectionVersions({ build, dialect }: Pick<Database, 'bui
   );
   return {
     /**
-     * Says that this transaction changes the collection.
-     * @param marks the sum of those in the events that say how; without it nothing says how, and whatever is cached
-     * of the collection goes
+     * Records that this transaction changes the collection.
+     * @param marks the sum of the marks in the events of the changes; without events, everything cached of the
+     * collection is dropped
      */
     advance(session: Transaction, collection: string, marks: number = createMark()): void {
       session.increment(

@@ -103,7 +103,7 @@ export function createConnector(address: Address, application: string, given: Po
       if (servers.length === 1) return connectTo(current, limits);
       return connectTo(current, limits).catch(() => search(limits));
     },
-    /** SQL that follows BEGIN and sets the limits in the transaction, where the session cannot keep them; else empty. */
+    /** SQL that follows BEGIN to set the limits in the transaction, where the session cannot keep them; else empty. */
     localSettings: (limits: SessionLimits) =>
       pooler === 'transaction' ? `; ${buildSettings('set local', limits)}` : '',
     /** The server of the last connection. */

@@ -2,8 +2,8 @@
  * Detects whether any process has committed to an SQLite database since the last check.
  *
  * `PRAGMA data_version` shows that, but takes 3 microseconds with the transaction that it needs. It compares the header
- * of the wal-index (https://sqlite.org/walformat.html, "The WAL-Index Header"); reading that directly takes a quarter of
- * a microsecond (docs/decisions/0016).
+ * of the wal-index (https://sqlite.org/walformat.html, "The WAL-Index Header"); reading that directly takes a quarter
+ * of a microsecond (docs/decisions/0016).
  */
 import { existsSync, readdirSync, readlinkSync, readSync, realpathSync } from 'node:fs';
 import type { Connected } from './connected.ts';
@@ -73,7 +73,7 @@ function createMappedState(descriptor: number, changed: () => void): CommitState
   let [counter, frame, salt0, salt1, sum0, sum1] = [0, 0, 0, 0, 0, 0];
 
   // A commit writes these words last, one by one, after the second copy of the header. A reader that sees some of them
-  // sees a change, and SQLite's own read then waits until both copies agree; a reader that sees none is before the commit.
+  // sees a change, and SQLite's own read then waits until both copies agree. One that sees none precedes the commit.
   return {
     current() {
       readSync(descriptor, bytes, 0, bytes.length, 0);

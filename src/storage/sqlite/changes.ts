@@ -5,8 +5,8 @@ import type { Builder } from '../database.ts';
 import { prepareQuery } from '../prepared.ts';
 
 /**
- * Events whose ids one statement reads. It takes 0.2 ms usually, but 16 ms with representations of 50 KB, since the marks
- * are stored after them.
+ * Events whose ids one statement reads. It takes 0.2 ms usually, but 16 ms with representations of 50 KB, since the
+ * marks are stored after them.
  */
 const idsAtOnce = 250;
 

@@ -94,8 +94,8 @@ export function connectReader(file: string, alone = false): Connected {
 /**
  * A reader whose reads share one transaction, and one read of the state, for a turn of the event loop: taking and
  * releasing SQLite's locks costs more than a read by key. `end` must be called when this process has committed, and
- * `refresh` when a request arrives: a transaction that began late in a turn would otherwise last into the next turn, and
- * hide from its requests what other processes have acknowledged in between.
+ * `refresh` when a request arrives: a transaction that began late in a turn would otherwise last into the next turn,
+ * and hide from its requests what other processes have acknowledged in between.
  */
 export function createSharedReader(connected: Connected, file: string) {
   let open = false;

@@ -93,8 +93,8 @@ interface Done {
 }
 
 /**
- * Runs the jobs, or only the first ones if these write very much, and then the work that they leave for the end, so that
- * the search index writes all documents at once. The caller settles the jobs once the group is durable.
+ * Runs the jobs, or only the first ones if these write very much, and then the work that they leave for the end, so
+ * that the search index writes all documents at once. The caller settles the jobs once the group is durable.
  */
 async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly Done[]> {
   await runWhenFree(writer, 'BEGIN IMMEDIATE');
@@ -119,8 +119,8 @@ async function runGroup(writer: Writer, group: readonly Job[]): Promise<readonly
 }
 
 /**
- * Runs jobs without savepoints, which would copy each page that a job changes. Returns undefined if a job fails after it
- * has written: only a savepoint could undo that job alone.
+ * Runs jobs without savepoints, which would copy each page that a job changes. Returns undefined if a job fails after
+ * it has written: only a savepoint could undo that job alone.
  */
 async function runWithoutSavepoints(writer: Writer, group: readonly Job[]): Promise<Done[] | undefined> {
   const results: Done[] = [];

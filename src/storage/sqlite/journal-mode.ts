@@ -17,7 +17,7 @@ const noLog =
 
 /**
  * Switches the database to a write-ahead log; one in memory has none.
- * @throws StorageError `unavailable` when another process holds the file too long, or the file system does not support it
+ * @throws StorageError `unavailable` when another process holds the file too long, or the file system allows no log
  */
 export function useLog(connection: Connection): void {
   const started = performance.now();
@@ -36,7 +36,8 @@ export function useLog(connection: Connection): void {
 }
 
 /**
- * Switches the database to the rollback journal, until any process needs the log: SQLite allows that to a sole user only.
+ * Switches the database to the rollback journal, until any process needs the log: SQLite allows that to a sole user
+ * only.
  * @returns whether no other connection has the file open
  */
 export function leaveLog(file: string): boolean {

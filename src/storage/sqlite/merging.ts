@@ -22,7 +22,7 @@ export function createMerging(session: Session) {
   let pieces = 0;
   let pages = 0;
 
-  /** Writes the settings for merging in slices, if the database has others. */
+  /** Writes the settings for slices where they differ: an import uses its own, and leaves FTS5's defaults. */
   async function ensureSettings(): Promise<void> {
     // Boundary: the statement's text says what its rows are.
     const rows = (await session.all(readSettings)) as readonly { k: string; v: unknown }[];

@@ -4,8 +4,8 @@
  *
  * A thread with a separate connection copies while the writer continues. SQLite reuses the log from its beginning only
  * when all of it has been copied and nothing is writing. So the thread then copies the little that was added during the
- * copy, and the next transaction waits for that. The log stays bounded even if the thread is slow or fails: a writer that
- * outruns it waits, and without the thread SQLite's own checkpoint inside COMMIT takes over.
+ * copy, and the next transaction waits for that. The log stays bounded even if the thread is slow or fails: a writer
+ * that outruns it waits, and without the thread SQLite's own checkpoint inside COMMIT takes over.
  */
 import { Worker } from 'node:worker_threads';
 import type { Connected } from '../connected.ts';
@@ -17,9 +17,9 @@ const left = 1024 * 1024;
 /** Bytes beyond which writing waits for the thread. */
 const full = 48 * 1024 * 1024;
 /**
- * Bytes beyond which a COMMIT copies the log, in case the thread does not. Far more than the largest transaction adds to
- * an almost full log, 500 products with texts of 100,000 characters and their events: copying blocks the event loop for
- * milliseconds per megabyte.
+ * Bytes beyond which a COMMIT copies the log, in case the thread does not. Far more than the largest transaction adds
+ * to an almost full log, 500 products with texts of 100,000 characters and their events: copying blocks the event loop
+ * for milliseconds per megabyte.
  */
 const backStop = 32 * wanted;
 
@@ -113,7 +113,7 @@ export function createCheckpoints(writer: Connected, file: string) {
   };
 }
 
-/** Whether `wal_checkpoint(NOOP)` is supported: it only reports the size of the log. On macOS, Bun uses the system's SQLite. */
+/** Whether `wal_checkpoint(NOOP)`, which only measures the log, is supported: on macOS, Bun uses the system's SQLite. */
 function canReadLog(writer: Connected): boolean {
   const version = String(writer.connection.prepare('select sqlite_version()').values()[0]?.[0]);
   return Bun.semver.satisfies(version, '>=3.51.0');
