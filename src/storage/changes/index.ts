@@ -22,7 +22,7 @@ export interface ChangeRow {
   readonly name: string;
   /** The version, the mark, or the sum of marks. */
   readonly number: number;
-  /** The id of the event: the events of one row have ids in the order of its changes. For `ids`, the number of events. */
+  /** The id of the event; ids of one row's events are in the order of its changes. For `ids`, the number of events. */
   readonly event: number;
   readonly id: number;
   /** The representation before the change; for `ids`, the ids of the changed rows, separated by commas. */
@@ -67,7 +67,7 @@ export function createChanges(source: ChangeSource): Changes {
   const { state, read, unchanged, renew } = source;
   const followed = new Map<string, Followed>();
   let position: string | undefined;
-  /** Whether nothing was committed between the last two checks: then the next one first queries whether anything was. */
+  /** Whether nothing was committed between the last two checks: the next one then first queries if anything was. */
   let isQuiet = false;
   /** The state that the last check saw. */
   let seen: number | undefined;

@@ -15,7 +15,7 @@ export interface CachedRow<Row, Shown> {
   shown: Shown | undefined;
 }
 
-/** A row that is still the text of its event: it is parsed on request, since most rows are not read soon after a write. */
+/** A row as the text of its event. It is parsed on request, since most rows are not read soon after a write. */
 interface Announced {
   readonly document: string;
   readonly bytes: number;

@@ -1,24 +1,24 @@
-/** The rows of a column, grouped by combination, so that rows with a value are found without passing all others. */
+/** The rows of a column, grouped by combination, so that rows with a value are found without scanning all others. */
 import { takeTurn } from '../../turns/index.ts';
 import type { RowSet } from './rows.ts';
 
-/** Rows between two turns of the event loop, at most. */
+/** The most rows between two turns of the event loop. */
 const rowsAtOnce = 100_000;
 
 export interface Arrangement {
-  /** Combination after combination, the rows of each by their ids. */
+  /** The ids of rows, by combination and then ascending. */
   readonly ids: Uint32Array;
-  /** By combination: where its rows begin. */
+  /** By combination: the index in `ids` where its rows begin. */
   readonly starts: Uint32Array;
-  /** By combination: how many rows it has there. */
+  /** By combination: the number of its rows in `ids`. */
   readonly counts: Uint32Array;
-  /** A bit for each row that has one. */
+  /** A bit for each row that has a combination. */
   readonly all: Uint32Array;
 }
 
 /**
- * @param codes those of one moment: rows without a combination have 0
- * @param order all combinations but 0
+ * @param codes a copy that does not change; 0 for rows without a combination
+ * @param order all combinations except 0
  */
 export async function arrangeRows(
   codes: Uint32Array,
@@ -43,7 +43,7 @@ export async function arrangeRows(
 
 interface Placing {
   readonly codes: Uint32Array;
-  /** By combination: the place of its next row. */
+  /** By combination: the index in `ids` of its next row. */
   readonly next: Uint32Array;
   readonly ids: Uint32Array;
 }
@@ -58,7 +58,7 @@ function placeRows({ codes, next, ids }: Placing, from: number, to: number): voi
   }
 }
 
-/** All combinations in ascending order of their numbers. Those that are in order already are many, the others few. */
+/** Sorts all combinations by their numbers. Fast when most are already in order. */
 export function sortCodes(count: number, numberOf: (code: number) => number): Uint32Array {
   const inOrder: number[] = [];
   const others: number[] = [];
@@ -87,7 +87,7 @@ export function sortCodes(count: number, numberOf: (code: number) => number): Ui
   return codes;
 }
 
-/** The rows that had an accepted combination when they were arranged. @param length that of all codes */
+/** The rows that had an accepted combination when they were arranged. @param length the number of codes */
 export function selectArrangedRows(
   { ids, starts, counts, all }: Arrangement,
   accepted: Uint8Array,
@@ -96,7 +96,7 @@ export function selectArrangedRows(
   let count = 0;
   for (let code = 1; code < starts.length; code++) if (accepted[code] === 1) count += counts[code] ?? 0;
   const words = new Uint32Array((length + 31) >>> 5);
-  // Of most rows the others are taken out.
+  // If most rows are accepted, starts with all rows and removes the others.
   const isMost = count > ids.length / 2;
   if (isMost) words.set(all);
   const chosen = isMost ? 0 : 1;

@@ -1,6 +1,6 @@
 /**
- * One column of a table in memory: which values each row has, as one small number per row. Rows with the same values
- * have the same number, that of a combination, so that a test is made once per combination and not once per row.
+ * One column of a table in memory: the values of each row as one small number, that of a combination of values. Rows
+ * with the same values have the same number, so that a test is evaluated once per combination instead of once per row.
  */
 
 import { type AttributeTest, isWithinBound, matchesTest } from '../attributes/condition.ts';
@@ -9,37 +9,37 @@ import { type Arrangement, arrangeRows, selectArrangedRows, sortCodes } from './
 import { type Line, mostMoved } from './line.ts';
 import { putRow, type RowSet, selectAccepted } from './rows.ts';
 
-/** Distinct values, and combinations of them, at most: with more a column is large, and useless as a facet. */
+/** The most combinations of values: a column with more is large, and useless as a facet. */
 export const mostCombinations = 300_000;
-/** Bytes of sets of rows that are kept for the tests made last. */
+/** The most bytes of sets of rows that are kept for recent tests. */
 const setsSize = 4 * 1024 * 1024;
-/** The most tests whose sets are kept: each change of a row is compared with all of them. */
+/** The most tests whose sets are kept: each change of a row is tested by all of them. */
 const mostSets = 64;
-/** What a value takes besides its text, and a combination. */
+/** The overhead of a value beside its text, and of a combination. */
 const valueBytes = 250;
 const combinationBytes = 120;
 
 export interface Column {
-  /** By row id: the number of its combination; 0 for none. Another array once it has grown. */
+  /** By row id: the number of its combination; 0 for none. A new array whenever it has grown. */
   codes(): Uint32Array;
-  /** How many rows have each combination. */
+  /** By combination: the number of its rows. */
   readonly uses: readonly number[];
-  /** The values of each combination, by their places in `values`. */
+  /** By combination: its values, as indexes into `values`. */
   readonly members: readonly (readonly number[])[];
   readonly values: readonly IndexedValue[];
-  /** By combination: the place of its only value; -1 for several and for none. */
+  /** By combination: the index of its only value; -1 if it has several or none. */
   readonly singles: readonly number[];
-  /** By place: the number that comparisons compare; NaN for a value that has no order. */
+  /** By index of the value: its number for comparisons; NaN for a value without an order. */
   readonly numbers: readonly number[];
-  /** Puts other values in the place of a row's. */
+  /** Replaces the values of a row. */
   set(id: number, values: readonly IndexedValue[]): void;
-  /** Adds values to those of rows. */
+  /** Adds values to rows. */
   add(ids: readonly number[], values: readonly IndexedValue[]): void;
-  /** Puts rows in an order by which they are found faster; to be called once they have been read. */
+  /** Groups rows by combination, so that they are found faster; to be called after all rows have been read. */
   arrange(): Promise<void>;
-  /** The rows in the order of their numbers, where the column is one that lists are in the order of, and arranged. */
+  /** The rows in the order of their numbers, if the column is an order of lists and has been arranged. */
   line(): Line | undefined;
-  /** The rows with a value that matches a test; valid until the next change of a row, and not to be changed. */
+  /** The rows with a value that matches a test; valid until the next change of a row, and must not be modified. */
   rows(test: AttributeTest): RowSet;
   bytes(): number;
 }
@@ -49,7 +49,7 @@ interface KeptSet {
   readonly rows: RowSet;
 }
 
-/** @param isOrder whether lists are in the order of its numbers */
+/** @param isOrder whether lists can be sorted by its numbers */
 export function createColumn(isOrder = false): Column {
   let codes = new Uint32Array(1024);
   let largest = 0;
@@ -59,18 +59,18 @@ export function createColumn(isOrder = false): Column {
   const places = new Map<string, number>();
   const singles: number[] = [-1];
   const numbers: number[] = [];
-  /** By place: the kind of the value. Beside each other they are passed fast. */
+  /** By index of the value: its kind, in an array of numbers that is fast to scan. */
   const valueKinds: number[] = [];
-  /** The combination of a single value, by its place. */
+  /** By index of the value: the combination of that value alone. */
   const alone: number[] = [];
   const combinations = new Map<string, number>();
   let textBytes = 0;
 
   const sets = new Map<string, KeptSet>();
   let arrangement: Arrangement | undefined;
-  /** Rows that have another combination than when they were arranged. */
+  /** Rows whose combination has changed since they were arranged. */
   let moved = new Set<number>();
-  /** The same of an arrangement that is being made. */
+  /** The same for an arrangement that is being made. */
   let movedSince: Set<number> | undefined;
 
   function ensurePlace(value: IndexedValue): number {
@@ -135,7 +135,7 @@ export function createColumn(isOrder = false): Column {
     });
   }
 
-  /** Changes of rows meanwhile are kept apart. */
+  /** Groups rows by combination; rows that change meanwhile go into `movedSince`. */
   async function arrange(): Promise<void> {
     if (movedSince !== undefined) return;
     const since = new Set<number>();
@@ -222,7 +222,7 @@ function testCombinations(test: AttributeTest, own: Values): Uint8Array {
   return found;
 }
 
-/** 1 for each value that is one of these. */
+/** 1 for each value that equals one of those in the test. */
 function testEqual(
   { texts, numbers = [] }: Extract<AttributeTest, { readonly of: 'equal' }>,
   values: readonly IndexedValue[],
@@ -236,7 +236,7 @@ function testEqual(
   return matches;
 }
 
-/** 1 for each value that is within bounds. Those with an order are looked at without anything being called. */
+/** 1 for each value within the bounds. Calls a function only for values on a bound. */
 function testWithin(
   { of, bounds }: Exclude<AttributeTest, { readonly of: 'equal' }>,
   { numbers, valueKinds }: Values,
@@ -251,7 +251,7 @@ function testWithin(
   for (let place = 0; place < matches.length; place++) {
     const number = numbers[place] ?? Number.NaN;
     if (!(number >= low && number <= high) || valueKinds[place] !== kind) continue;
-    // Only what lies on a bound may yet be outside.
+    // Only a value on a bound may still be outside.
     if ((number > low && number < high) || bounds.every(bound => isWithinBound(bound, number)))
       matches[place] = 1;
   }

@@ -1,4 +1,4 @@
-/** Facets of products: how many have each value, each facet counted without the conditions on itself. */
+/** Counts facets of products: how many have each value. Each facet ignores the conditions on itself. */
 import { takeTurn } from '../../turns/index.ts';
 import type { Database, Session } from '../database.ts';
 import type { Condition } from '../list/request.ts';
@@ -13,7 +13,7 @@ import type { Columns } from './index.ts';
 import { copyRows, createColumnFinder, type MatchedColumns } from './matching.ts';
 import { has, intersectRows, type RowSet, toRowSet } from './rows.ts';
 
-/** What is counted by the range it lies in. */
+/** The column that is counted by ranges. */
 const rangeColumn = 'price';
 
 export interface FacetRequest {
@@ -47,14 +47,14 @@ export function createFacetCounter(
     return { ...counted, version: found.version };
   };
   return {
-    /** As new as a check that is made now. @throws TooManyValues */
+    /** Counts as of a check that is made now. @throws TooManyValues */
     count: (request: FacetRequest) => finder.use(request, found => count(request, found)),
-    /** As a session has them that sees one state, and has read nothing yet. @throws TooManyValues */
+    /** Counts in the state of a snapshot that has read nothing yet. @throws TooManyValues */
     countIn: (session: Session, request: FacetRequest) =>
       finder.useIn(session, request, found => count(request, found)),
     /**
-     * Keeps what is to be counted among rows that are yet to be found, as new as a check that is made now.
-     * @param kind a condition that no facet is counted without
+     * Copies the data for counting facets of rows that have yet to be found, as of a check that is made now.
+     * @param kind a condition that all facets are counted with
      * @throws TooManyValues
      */
     keep: ({ facets, conditions }: FacetRequest, kind: Condition) =>
@@ -70,13 +70,13 @@ interface MatchingRows {
   readonly rows: RowSet;
 }
 
-/** What is counted in. */
+/** The columns and matching rows that facets are counted from. */
 interface Counted {
   readonly columns: ReadonlyMap<string, Countable>;
   readonly matches: readonly MatchingRows[];
 }
 
-/** In slices: of very many rows each condition takes some milliseconds. */
+/** Evaluates conditions in slices: with very many rows, each takes some milliseconds. */
 async function selectMatches({ matches }: Pick<MatchedColumns, 'matches'>): Promise<MatchingRows[]> {
   const found: MatchingRows[] = [];
   for (const { name, rows } of matches) {
@@ -86,7 +86,7 @@ async function selectMatches({ matches }: Pick<MatchedColumns, 'matches'>): Prom
   return found;
 }
 
-/** In slices: of very many rows each facet takes some milliseconds. @param base rows that all facets are counted of */
+/** Counts in slices: with very many rows, each facet takes some milliseconds. @param base limits rows in all facets */
 async function countFacets(
   facets: readonly string[],
   { columns, matches }: Counted,
@@ -110,14 +110,14 @@ async function countFacets(
   return { values, ranges };
 }
 
-/** What facets are counted of, so that it does not change any more. */
+/** Copies the data that facets are counted from, so that it no longer changes. */
 async function copyCounted(facets: readonly string[], found: MatchedColumns): Promise<Counted> {
   const columns = new Map<string, Countable>();
   for (const name of facets) {
     const column = found.columns.get(name);
     if (column === undefined) continue;
     const codes = column.codes().slice();
-    // Values and their combinations are added to, and otherwise stay what they are.
+    // Values and combinations may be added, but existing ones never change, so they are not copied.
     const { members, values, singles, numbers } = column;
     columns.set(name, { codes: () => codes, uses: [...column.uses], members, values, singles, numbers });
   }
@@ -125,14 +125,14 @@ async function copyCounted(facets: readonly string[], found: MatchedColumns): Pr
   return { columns, matches: matches.map(({ name, rows }) => ({ name, rows: copyRows(rows) })) };
 }
 
-/** @param counted with the condition on the kind as the last one */
+/** The last of the matches must be that of the condition on the kind. */
 function createKeptFacets(facets: readonly string[], { columns, matches }: Counted) {
   const all = intersectRows(matches.map(({ rows }) => rows)) ?? toRowSet([]);
   const [conditions, kind] = [matches.slice(0, -1), matches.slice(-1).map(({ rows }) => rows)];
   return {
     /** Whether the row of an id matches all conditions. */
     matches: (id: number) => has(all, id),
-    /** How many of these rows do, and the facets of these rows. */
+    /** Counts these rows that match all conditions, and the facets of these rows. */
     async count(ids: readonly number[]): Promise<Facets & { readonly total: number }> {
       const among = toRowSet(ids);
       const total = intersectRows([among, all])?.count ?? 0;

@@ -1,10 +1,10 @@
-/** What a facet says: how many rows have each of its values, or how numbers are spread. */
+/** Computes facets: the number of rows with each value, or the distribution of numbers. */
 
 import { type IndexedValue, isShortened, kinds } from '../attributes/values.ts';
 import type { Column } from './column.ts';
 import { countByCombination, type RowSet, toIds } from './rows.ts';
 
-/** What is needed of a column. */
+/** The parts of a column that are needed here. */
 export type Countable = Pick<Column, 'codes' | 'uses' | 'members' | 'values' | 'singles' | 'numbers'>;
 
 interface FacetValue {
@@ -13,15 +13,15 @@ interface FacetValue {
 }
 
 export interface FacetValues {
-  /** Those of most rows first; the smaller value before the larger. */
+  /** The most frequent values first; among equally frequent ones, smaller values first. */
   readonly values: readonly FacetValue[];
-  /** How many values there are besides. */
+  /** The number of further values that are not shown. */
   readonly more: number;
 }
 
 interface Bucket {
   readonly from: number;
-  /** Not included, but in the last. */
+  /** Excluded, except in the last bucket. */
   readonly to: number;
   readonly count: number;
 }
@@ -32,11 +32,11 @@ export interface FacetRange {
   readonly buckets: readonly Bucket[];
 }
 
-/** Values of a facet that are shown. */
+/** The most values of a facet that are shown. */
 export const mostValues = 100;
 const mostBuckets = 10;
 
-/** How many rows have each value, by their places. @param rows undefined for all */
+/** The number of rows with each value, by its index. @param rows undefined for all rows */
 async function countByValue(column: Countable, rows: RowSet | undefined): Promise<Uint32Array> {
   const { members, singles, uses, values } = column;
   const combined = rows === undefined ? uses : await countByCombination(column, rows);
@@ -51,13 +51,13 @@ async function countByValue(column: Countable, rows: RowSet | undefined): Promis
   return counts;
 }
 
-/** A value as JSON has it. */
+/** A value in JSON. */
 function toFacetValue({ kind, text, number }: IndexedValue): FacetValue['value'] {
   if (kind === kinds.number) return number ?? text;
   return kind === kinds.boolean ? text === 'true' : text;
 }
 
-/** Numbers by size, before all others by code point. */
+/** Sorts numbers by size, and then all other values by code point. */
 function compareValues(one: IndexedValue, other: IndexedValue): number {
   const [a, b] = [
     one.kind === kinds.number ? one.number : null,
@@ -69,7 +69,7 @@ function compareValues(one: IndexedValue, other: IndexedValue): number {
   return one.kind - other.kind;
 }
 
-/** The order of UTF-8, as databases have it; in UTF-16 the halves of what is above U+FFFF are not the largest. */
+/** Sorts as UTF-8 and the databases do; in UTF-16, surrogates would come before U+E000 to U+FFFF. */
 function compareByCodePoint(one: string, other: string): number {
   const length = Math.min(one.length, other.length);
   for (let index = 0; index < length; index++) {
@@ -82,7 +82,7 @@ function compareByCodePoint(one: string, other: string): number {
 
 const isHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xe000;
 
-/** The most frequent values. Texts that indexes hold shortened cannot be chosen, and are left out. */
+/** The most frequent values. Leaves out texts that indexes hold shortened, since clients cannot filter by them. */
 export async function computeFacetValues(column: Countable, rows: RowSet | undefined): Promise<FacetValues> {
   const counts = await countByValue(column, rows);
   const { values } = column;
@@ -109,7 +109,7 @@ export async function computeFacetValues(column: Countable, rows: RowSet | undef
   return { values: shown, more: found - shown.length };
 }
 
-/** Puts a place among those that are in order. */
+/** Inserts the index of a value into a sorted list. */
 function insert(best: number[], place: number, isBefore: (a: number, b: number) => boolean): void {
   let [low, high] = [0, best.length];
   while (low < high) {
@@ -120,13 +120,13 @@ function insert(best: number[], place: number, isBefore: (a: number, b: number) 
   best.splice(low, 0, place);
 }
 
-/** Numbers, and how many rows have each. */
+/** Numbers, with how many rows have each. */
 interface Spread {
   readonly numbers: ArrayLike<number>;
   readonly counts: ArrayLike<number>;
 }
 
-/** Of fewer rows than there are values, the number of each row. */
+/** Lists the number of each row, if there are fewer rows than combinations. */
 async function computeSpread(column: Countable, rows: RowSet | undefined): Promise<Spread> {
   const { members, numbers, singles } = column;
   if (rows === undefined || rows.count >= members.length)
@@ -136,7 +136,7 @@ async function computeSpread(column: Countable, rows: RowSet | undefined): Promi
   return { numbers: own, counts: new Uint8Array(own.length).fill(1) };
 }
 
-/** How the numbers of a column are spread that has at most one for each row. */
+/** The distribution of the numbers of a column with at most one number per row. */
 export async function computeFacetRange(column: Countable, rows: RowSet | undefined): Promise<FacetRange> {
   const { numbers, counts } = await computeSpread(column, rows);
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -151,7 +151,7 @@ export async function computeFacetRange(column: Countable, rows: RowSet | undefi
     : { min, max, buckets: computeBuckets({ numbers, counts }, min, max) };
 }
 
-/** Buckets of one width, which is 1, 2 or 5 times a power of ten; those without rows between others stay. */
+/** Buckets of equal width, which is 1, 2 or 5 times a power of ten; empty buckets between others are included. */
 function computeBuckets({ numbers, counts }: Spread, min: number, max: number): Bucket[] {
   const width = chooseWidth(max - min);
   const first = Math.floor(min / width);
@@ -163,7 +163,7 @@ function computeBuckets({ numbers, counts }: Spread, min: number, max: number): 
     const number = numbers[place] ?? Number.NaN;
     if (count === 0 || Number.isNaN(number)) continue;
     let bucket = last === 0 ? 0 : Math.max(0, Math.min(last, Math.floor(number / width) - first));
-    // A quotient may be rounded over an edge.
+    // The quotient may have been rounded over an edge.
     if (number < (edges[bucket] ?? 0) && bucket > 0) bucket -= 1;
     else if (number >= (edges[bucket + 1] ?? 0) && bucket < last) bucket += 1;
     sums[bucket] = (sums[bucket] ?? 0) + count;
@@ -171,7 +171,7 @@ function computeBuckets({ numbers, counts }: Spread, min: number, max: number): 
   return Array.from(sums, (count, index) => ({ from: edges[index] ?? 0, to: edges[index + 1] ?? 0, count }));
 }
 
-/** Where buckets begin, and the last ends: one bucket where numbers are so close, or so large, that no such width separates them. */
+/** The edges of the buckets; a single bucket if numbers are too close or too large for such a width to separate. */
 function computeEdges(width: number, min: number, max: number): number[] {
   const first = Math.floor(min / width);
   const length = Math.floor(max / width) - first + 1;

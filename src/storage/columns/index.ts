@@ -1,8 +1,8 @@
 /**
- * Columns of products in memory, for what no index finds fast: how many rows have each value under any filter, and
- * which rows match several filters. A column is read from the database when it is first needed, in slices, and from
- * then on follows storage/changes/, so that it is as new as the last check. All of them are bounded in bytes: what has
- * not been used for longest goes (docs/decisions/0031).
+ * Columns of products in memory, for queries that no index makes fast: how many rows have each value under any filter,
+ * and which rows match several filters. A column is read from the database in slices when it is first needed, and then
+ * follows storage/changes/, so that it is as new as the last check. Their total size is bounded: the least recently
+ * used column is dropped first (docs/decisions/0031).
  */
 import { type Change, type Collection, isSameValue } from '../changes/change.ts';
 import { createDeferral } from '../changes/deferral.ts';
@@ -11,11 +11,11 @@ import type { Database, Session } from '../database.ts';
 import { type Column, mostCombinations } from './column.ts';
 import { type ColumnReader, type ColumnSource, readColumn, TooManyValues } from './source.ts';
 
-/** Bytes of columns at most. */
+/** The most bytes of all columns. */
 const columnsSize = 160 * 1024 * 1024;
-/** Values of changed rows that columns take over at once, at most: some milliseconds of work. */
+/** The most values of changed rows that are applied to columns in one turn: some milliseconds of work. */
 const mostTaken = 20_000;
-/** Rows that change while columns are held, at most: with more the columns go. */
+/** The most changes of rows that are deferred while columns are in use; if there are more, the columns are dropped. */
 const mostWaiting = 2000;
 
 interface Loaded {
@@ -23,10 +23,10 @@ interface Loaded {
   readonly column: Column;
 }
 
-/** @param version that of the collection, in the state that the columns are of */
+/** @param version the version of the collection that the columns show */
 type Work<T> = (columns: readonly Column[], version: number) => T | Promise<T>;
 
-/** Whether a change gives its row other values in the column. */
+/** Whether a change alters the values of its row in the column. */
 const isTaken = ({ name }: ColumnSource, { before, after }: Change): boolean =>
   before === undefined || after === undefined || !isSameValue(before[name], after[name]);
 
@@ -42,22 +42,22 @@ function countTaken(source: ColumnSource, changes: readonly Change[]): number {
 
 export interface Columns {
   /**
-   * Works with the columns, in the order of the sources, as new as a check that is made now. They stay as they are until
-   * it is done, also while it gives the event loop a turn. The work waits for no check.
+   * Runs work with the columns, in the order of the sources, as of a check that is made now. The columns stay the same
+   * until the work ends, even over turns of the event loop. The work must not wait for a check.
    * @throws TooManyValues
    */
   use<T>(sources: readonly ColumnSource[], work: Work<T>): Promise<T>;
   /**
-   * The same with the columns as a session has them that sees one state, and has read nothing yet.
+   * The same with the columns in the state of a snapshot that has read nothing yet.
    * @throws TooManyValues
    */
   useIn<T>(session: Session, sources: readonly ColumnSource[], work: Work<T>): Promise<T>;
   /**
-   * The columns that are in memory, as they are until the next turn of the event loop; undefined when one is not, which
-   * is read then, or is not as new as the last check. Throws nothing.
+   * The columns in memory, valid until the next turn of the event loop. Undefined if one is missing, which then begins
+   * to be read, or is older than the last check. Never throws.
    */
   peek(sources: readonly ColumnSource[]): readonly Column[] | undefined;
-  /** Fulfilled when the columns that are being read, or held, are complete; undefined when there are none. */
+  /** Fulfilled when columns that are being read, or have deferred changes, are up to date; undefined if none are. */
   settled(sources: readonly ColumnSource[]): Promise<unknown> | undefined;
 }
 
@@ -66,7 +66,7 @@ export function createColumns(
   collection: Collection,
 ): Columns {
   const { changes } = database;
-  /** The one used last is last. */
+  /** The most recently used column is last. */
   const loaded = new Map<string, Loaded>();
   const loading = new Map<string, Promise<void>>();
   const refused = new Set<string>();
@@ -81,7 +81,7 @@ export function createColumns(
     },
     apply: deferral.submit,
   });
-  /** The columns used last come first: where the values are more than are taken over at once, the others are read again. */
+  /** Applies changes to the most recently used columns first; those that exceed `mostTaken` are dropped. */
   function applyAll(changes: readonly Change[]): void {
     if (changes.length > mostWaiting) loaded.clear();
     let left = mostTaken;
@@ -94,7 +94,7 @@ export function createColumns(
   function apply(source: ColumnSource, column: Column, committed: readonly Change[]): void {
     for (const change of committed)
       if (isTaken(source, change)) column.set(change.id, source.fromEvent(change.after));
-    // Values that no row has any more are not forgotten but with the column.
+    // Values that no row has any more stay until the column is dropped.
     if (column.members.length > mostCombinations) loaded.delete(source.name);
   }
 
@@ -138,7 +138,7 @@ export function createColumns(
     }
   }
 
-  /** One column is read after the other. */
+  /** Reads columns one after another. */
   function loadOnce(source: ColumnSource): Promise<void> {
     const known = loading.get(source.name);
     if (known !== undefined) return known;
@@ -168,7 +168,7 @@ export function createColumns(
   const getVersion = () => changes.version(collection) ?? Number.NaN;
 
   async function useIn<T>(session: Session, sources: readonly ColumnSource[], work: Work<T>): Promise<T> {
-    // Held before the next check: then they are those of the session.
+    // The columns are frozen before the next check, so that they show the state of the session.
     const { version, working } = await changes.checkIn(session, async () => {
       await deferral.whenApplied();
       refuse(sources);
@@ -202,14 +202,14 @@ export function createColumns(
           await Promise.all(selectMissing(sources).map(loadOnce));
           await changes.check();
         }
-        // Work that began before these changes needs the columns as they were: it is waited for.
+        // Waits for work that began before these changes, and needs the columns as they were.
         const applied = deferral.whenApplied();
         if (applied === undefined) break;
         await applied;
       }
       const found = findLoaded(sources);
       if (found !== undefined) return deferral.runFrozen(() => work(found, getVersion()));
-      // Where changes come faster than columns are read: as they are at one moment, for this time only.
+      // Changes come faster than columns can be read: reads them in a snapshot, for this work only.
       return database.snapshot(session => useIn(session, sources, work), { background: true });
     },
     useIn,

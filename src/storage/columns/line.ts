@@ -1,19 +1,19 @@
 /**
- * All rows in one order, in memory: a page of the rows in a set is found by walking along this line. A row that has moved
- * since the line was made is skipped at its old place and taken at its new one. When many have moved, the line is made
- * again.
+ * All rows in one order, in memory: a page of the rows in a set is found by walking along this line. A row that has
+ * moved since the line was made is skipped at its old place and taken at its new one. After many moves, the line is
+ * made again.
  */
 import { countOnes, has, type RowSet } from './rows.ts';
 
-/** Rows at another place, at most: each request looks at all of them. */
+/** The most moved rows: each request checks all of them. */
 export const mostMoved = 1000;
 
 export interface Line {
-  /** Ascending. */
+  /** The ids of rows in ascending order of their places. */
   readonly ids: Uint32Array;
-  /** Rows that are not where `ids` has them, or not in it. */
+  /** Rows that are no longer where `ids` has them, or are not in it. */
   readonly moved: ReadonlySet<number>;
-  /** Where a row is now: rows with the same number are in the order of their ids; NaN for one that is nowhere. */
+  /** The current place of a row: rows with the same place are in the order of their ids; NaN for a row without one. */
   placeOf(id: number): number;
 }
 
@@ -23,19 +23,19 @@ export interface LinePosition {
   readonly id: number;
 }
 
-/** Which rows of a set, in an order. */
+/** Selects a page from the rows of a set. */
 export interface Taken {
   readonly rows: RowSet;
   readonly descending: boolean;
   readonly start: LinePosition | undefined;
-  /** So many of them are passed over. */
+  /** How many rows are skipped first. */
   readonly skip: number;
   readonly count: number;
 }
 
-/** How much dearer it is to look at a row's place than to pass the row by. */
+/** The cost of reading a row's place; the unit is the cost of skipping a row. */
 const placeCost = 4;
-/** More rows than these are not kept in order while all of a set are looked at. */
+/** The most rows that selectSmallest keeps sorted while it scans a set. */
 const mostKept = 1000;
 
 /** The ids of a page. */
@@ -69,7 +69,7 @@ function walkLine(line: Line, taken: Taken): number[] {
   const others = [...moved].filter(id => has(rows, id) && isPast(id)).sort(compare);
   const found: number[] = [];
   let [left, other] = [skip, 0];
-  /** @returns whether the page is full */
+  /** Skips a row, or adds it to the page. @returns whether the page is full */
   const take = (id: number): boolean => {
     if (left > 0) left -= 1;
     else found.push(id);
@@ -88,7 +88,7 @@ function walkLine(line: Line, taken: Taken): number[] {
   return found;
 }
 
-/** The index of the first row past the start, in the direction of the walk. Rows that have moved say nothing. */
+/** The index of the first row past the start, in the direction of the walk. Moved rows are ignored. */
 function findFirstPast(
   { ids, moved }: Line,
   { start, descending }: Taken,
@@ -108,7 +108,7 @@ function findFirstPast(
   return toIndex(low);
 }
 
-/** Of few rows each is looked at, and the first ones are kept. */
+/** Scans all rows of a small set, and keeps the first ones. */
 function selectSmallest(line: Line, taken: Taken): number[] {
   const { rows, descending, skip, count } = taken;
   const { placeOf } = line;
@@ -138,7 +138,7 @@ function selectSmallest(line: Line, taken: Taken): number[] {
   return kept.slice(skip).map(({ id }) => id);
 }
 
-/** Rows by their ids. */
+/** Selects a page in the order of ids. */
 export function selectPageById({ rows: { words }, descending, start, skip, count }: Taken): number[] {
   const found: number[] = [];
   let left = skip;
@@ -151,7 +151,7 @@ export function selectPageById({ rows: { words }, descending, start, skip, count
   for (let index = first; index >= 0 && index < words.length && found.length < count; index += step) {
     const word = words[index] ?? 0;
     if (word === 0) continue;
-    // With a start nothing is passed over.
+    // `skip` is 0 if there is a start.
     const inside = left > 0 ? countOnes(word) : 0;
     if (left > 0 && inside <= left) {
       left -= inside;

@@ -1,7 +1,6 @@
 /**
- * Pages of lists whose filters are evaluated in memory: the database has no index of an attribute for each order, and
- * none that counts the rows that match several filters. A request gets the page as of the last check for changes, or
- * nothing.
+ * Pages of lists whose filters are evaluated in memory: the database has no index for each attribute and order, and
+ * none that counts the rows that match several filters. A request gets the page as of the last check, or undefined.
  */
 import { type Database, largestId } from '../database.ts';
 import { readRowsByKeys } from '../list/pages.ts';
@@ -26,28 +25,28 @@ import { createOrders } from './orders.ts';
 import { intersectRows, type RowSet } from './rows.ts';
 import { type ColumnSource, findSource } from './source.ts';
 
-/** So often a page is tried again that others have changed meanwhile. */
+/** How often a page is read if others change it during the read. */
 const attempts = 3;
-/** Milliseconds for which columns that are being read are waited for: of many rows the index takes longer still. */
+/** Milliseconds to wait for columns that are being read: with many rows, a query of the database takes even longer. */
 const longestWait = 15_000;
 
-/** A list in memory. */
+/** The rows of a list in memory. */
 interface Selected {
   readonly rows: RowSet;
-  /** Its order, where that is one of numbers in memory. */
+  /** Its order, if that is a column of numbers in memory. */
   readonly line: Line | undefined;
-  /** The state of the collection. */
+  /** The version of the collection. */
   readonly version: number;
 }
 
-/** An order that only the database has. */
+/** An order that only the database knows, by ranks. */
 interface Ranked {
   readonly line: Line;
-  /** The place of the row that a page by cursor starts after. */
+  /** The position that a page by cursor starts after. */
   readonly start?: LinePosition;
 }
 
-/** @returns a function that gives a page, or undefined where the database has to be queried */
+/** @returns a function that returns a page, or undefined where the database must be queried */
 export function createMemoryLister<Row>(
   database: Database,
   options: ListOptions<Row>,
@@ -78,7 +77,7 @@ export function createMemoryLister<Row>(
     return { rows, line: byName.get(order.column)?.line(), version };
   };
 
-  /** What an order that only the database has needs before rows are chosen; undefined where it is not in memory. */
+  /** Reads the ranks of an order that only the database knows, before rows are selected; undefined if not in memory. */
   async function readRanked({ order, page }: ListRequest, version: number): Promise<Ranked | undefined> {
     const line = await orders.line(order.column, version);
     if (line === undefined || page.kind === 'offset') return line === undefined ? undefined : { line };
@@ -86,7 +85,7 @@ export function createMemoryLister<Row>(
     if (start === undefined) return { line };
     const descending = order.descending !== (page.before !== undefined);
     const place = await orders.edge(order.column, start, descending, version);
-    // No two ranks are the same.
+    // Ranks are unique: the id only excludes the row that has this rank.
     return place === undefined ? undefined : { line, start: { place, id: descending ? -1 : largestId } };
   }
 
@@ -104,7 +103,7 @@ export function createMemoryLister<Row>(
     return orders.keys(order.column, ids, version);
   }
 
-  /** The rows of keys, as they were in the state of a version. What is cached is that of the last check. */
+  /** Reads the rows of keys in the state of a version, which must be that of the last check, as cached rows are. */
   const readRows = async (keys: readonly Key[], version: number) =>
     changes.version(collection) === version
       ? readRowsByKeys(read, { keys, version }, cached, queries)
@@ -114,7 +113,7 @@ export function createMemoryLister<Row>(
     const { page, order } = request;
     const seen = changes.version(collection) ?? Number.NaN;
     const ranked = isRanked(order) ? await readRanked(request, seen) : undefined;
-    // From here on nothing is waited for until the keys are chosen: sets of rows change with the next check.
+    // No await from here until the rows are selected: sets of rows change with the next check.
     const selected = select(request);
     if (selected === undefined || selected.version !== seen) return undefined;
     const { version } = selected;
@@ -138,7 +137,7 @@ export function createMemoryLister<Row>(
     return shown && { ...cut, rows: shown, total: page.count ? total : undefined, version };
   };
 
-  /** Whether it has been waited for columns that are being read. */
+  /** Waits for columns that are being read. @returns whether there were any */
   async function waitForColumns({ conditions, order }: ListRequest): Promise<boolean> {
     const names = [...conditions.map(({ column }) => column), order.column];
     const found = [
@@ -159,7 +158,7 @@ export function createMemoryLister<Row>(
       await changes.check();
       const page = await readPage(request);
       if (page !== undefined) return page;
-      // What is being read is waited for once; if nothing is, others have changed the page meanwhile, or it is not available.
+      // Waits for columns once. Otherwise the page was changed by others and is read again, or is not in memory.
       if (!hasWaited && (await waitForColumns(request))) hasWaited = true;
       else if (select(request) === undefined) return undefined;
     }
@@ -167,5 +166,5 @@ export function createMemoryLister<Row>(
   };
 }
 
-/** Whether only the database has the order. */
+/** Whether only the database knows the order. */
 const isRanked = ({ column }: Order): boolean => column !== 'id' && findSource(column) === undefined;

@@ -1,4 +1,4 @@
-/** Which rows match the conditions of lists: by tests of columns in memory, and by queries where no column says it. */
+/** Finds rows that match the conditions of lists, by tests of columns in memory, or by queries for other columns. */
 import { type RawBuilder, sql } from 'kysely';
 import type { AttributeTest } from '../attributes/condition.ts';
 import { buildVersion } from '../changes/versions.ts';
@@ -10,10 +10,10 @@ import type { Columns } from './index.ts';
 import { has, intersectRows, type RowSet, toRowSet } from './rows.ts';
 import { type ColumnSource, findSource } from './source.ts';
 
-/** So often conditions are queried again where others have changed rows since the columns were taken. */
+/** How often conditions are evaluated if others change rows between the columns and the queries. */
 const attempts = 3;
 
-/** The test that a condition makes of a column; undefined for one that only the database decides. */
+/** The test of a condition on a column in memory; undefined if only the database can evaluate the condition. */
 export function toAttributeTest(condition: Condition): AttributeTest | undefined {
   if (condition.operator === 'attribute') return condition.test;
   if (findSource(condition.column) === undefined || condition.operator === 'is null') return undefined;
@@ -29,7 +29,7 @@ interface ConditionMatch {
   rows(): RowSet;
 }
 
-/** Columns by their names, and conditions, in the state of a version. */
+/** Columns by their names, and matching rows of conditions, in the state of a version. */
 export interface MatchedColumns {
   readonly columns: ReadonlyMap<string, Column>;
   readonly matches: readonly ConditionMatch[];
@@ -38,7 +38,7 @@ export interface MatchedColumns {
 
 interface Wanted {
   readonly conditions: readonly Condition[];
-  /** The names of columns besides those of the conditions. */
+  /** The names of further columns, beside those of the conditions. */
   readonly facets?: readonly string[];
 }
 
@@ -46,9 +46,9 @@ type Storage = Pick<Database, 'build' | 'dialect' | 'read' | 'snapshot'>;
 type Work<T> = (found: MatchedColumns) => T | Promise<T>;
 
 export interface ColumnFinder {
-  /** Works with what is as new as a check that is made now, and stays as it is meanwhile. @throws TooManyValues */
+  /** Runs work with data as of a check that is made now, which stays the same until it ends. @throws TooManyValues */
   use<T>(wanted: Wanted, work: Work<T>): Promise<T>;
-  /** The same as a session has it that sees one state, and has read nothing yet. @throws TooManyValues */
+  /** The same in the state of a snapshot that has read nothing yet. @throws TooManyValues */
   useIn<T>(session: Session, wanted: Wanted, work: Work<T>): Promise<T>;
 }
 
@@ -58,7 +58,7 @@ export function createColumnFinder(
 ): ColumnFinder {
   const versionNow = buildVersion(dialect, 'products');
 
-  /** The rows that match a condition, and in which state where they were queried: it names one row, or a few. */
+  /** Queries the rows that match a condition, one or a few, and the version of the state that they were read in. */
   async function findRows(session: Session, condition: Condition) {
     const ids = sql`select ${dialect.joined(sql`id`)} from products where ${buildNamedSql(condition)}`;
     const query = sql<{
@@ -70,7 +70,7 @@ export function createColumnFinder(
     return { version: row?.version, rows: () => found };
   }
 
-  /** Undefined where the rows that match a condition were queried in another state. */
+  /** Evaluates conditions; undefined if a query has seen another state than the columns. */
   async function findMatches(
     session: Session,
     conditions: readonly Condition[],
@@ -127,7 +127,7 @@ function selectSources({ conditions, facets = [] }: Wanted): ReadonlyMap<string,
   return sources;
 }
 
-/** A condition that names the rows that match it. */
+/** The SQL of a condition by value, which few rows match. */
 function buildNamedSql(condition: Condition): RawBuilder<unknown> {
   if (condition.operator === '=') return buildComparedSql(condition, sql`${condition.value}`);
   if (condition.operator !== 'in')
@@ -153,8 +153,8 @@ function mapByName(
 }
 
 /**
- * @returns a function that gives a test of ids: whether the row of one matches all conditions, as new as a check that
- * is made now; undefined without conditions
+ * @returns a function that returns a test, as of a check that is made now: whether the row with an id matches all
+ * conditions; undefined without conditions
  * @throws TooManyValues
  */
 export function createRowFinder(database: Storage, columns: Columns) {
@@ -168,5 +168,5 @@ export function createRowFinder(database: Storage, columns: Columns) {
     });
 }
 
-/** Columns, and what matches tests of them, change with the next turn of the event loop. */
+/** Copies a set of rows: those of columns may change in the next turn of the event loop. */
 export const copyRows = ({ words, count }: RowSet): RowSet => ({ words: words.slice(), count });

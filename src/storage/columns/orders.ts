@@ -1,7 +1,7 @@
 /**
- * Orders that only the database knows, by name and by the moment of creation, kept in memory: the rows in order, each with
- * a rank, a number that ascends along the order. An order is read from an index when it is first needed. A row that is new
- * or changed gets its rank when the order is next requested: between those of its neighbours, which the database names.
+ * Orders that only the database knows, by name and by time of creation, kept in memory: each row has a rank, a number
+ * that ascends along the order. An order is read from an index when it is first needed. A new or changed row gets its
+ * rank when the order is next requested: it lies between the ranks of its neighbours, which the database names.
  */
 import { sql } from 'kysely';
 import { takeTurn } from '../../turns/index.ts';
@@ -23,14 +23,14 @@ import {
   unrank,
 } from './ranking.ts';
 
-/** Rows without a rank, at most: with more of them all ranks are read again. */
+/** The most rows without a rank; if there are more, all ranks are read again. */
 const mostUnranked = 100;
-/** Rows that one statement reads: in the background, where no request waits for it. */
+/** Rows that one statement reads, in the background. */
 const rowsAtOnce = 4000;
-/** The largest page and one more. */
+/** The number of rows of the largest page, and one more. */
 const mostKeys = 101;
 
-/** Rows that follow each other. */
+/** Consecutive rows of an order, with the key of the last one. */
 interface Read extends Key {
   readonly ids: string;
   readonly size: number;
@@ -100,7 +100,7 @@ export function createOrders(
       (ranking, replayed) => keep(column, ranking, replayed),
     );
 
-  /** Gives ranks to rows that have none. */
+  /** Assigns ranks to rows without one. @returns whether all rows now have a rank */
   async function rank(column: string, ranking: Ranking, version: number): Promise<boolean> {
     const { unranked } = ranking;
     const isSeen = (rows: readonly Placed[]) =>
@@ -108,7 +108,7 @@ export function createOrders(
     const wanted = [...unranked];
     const rows = await read.all<Placed>(statements.ofIds(column, wanted));
     if (!isSeen(rows)) return false;
-    // A row that is not there any more is in no set either.
+    // A row that no longer exists needs no rank: it is in no set of rows.
     const there = new Set(rows.map(({ id }) => id));
     for (const id of wanted) if (!there.has(id)) unranked.delete(id);
     for (const row of arrangeMiddleFirst(rows.sort(compareByCodePoints))) {
@@ -134,7 +134,7 @@ export function createOrders(
   }
 
   return {
-    /** The rows by their ranks in the state of a version; undefined where they are not there, or of another. */
+    /** The rows in the order of a column, in the state of a version; undefined if that is not in memory. */
     async line(column: string, version: number): Promise<Line | undefined> {
       const ranking = rankings.get(column);
       if (ranking === undefined) {
@@ -152,9 +152,9 @@ export function createOrders(
       const { ids, moved, ranks } = ranking;
       return { ids, moved, placeOf: id => ranks[id] ?? Number.NaN };
     },
-    /** Fulfilled when the order has been read that is being read now; undefined when it is not. */
+    /** Fulfilled when an order that is being read has been read; undefined if it is not being read. */
     settled: (column: string) => settled.get(column),
-    /** The rank of the last row that is not past a key in a direction, or of none. Undefined for another version. */
+    /** The rank of the last row not past a key in a direction, infinite if there is none; undefined for another version. */
     async edge(column: string, key: Key, descending: boolean, version: number): Promise<number | undefined> {
       const [row] = await read.all(statements.upTo(column, key, descending));
       if (row === undefined) return descending ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
@@ -162,7 +162,7 @@ export function createOrders(
       const found = ranking === undefined ? Number.NaN : getRank(ranking, row.id);
       return row.version !== version || Number.isNaN(found) ? undefined : found;
     },
-    /** The keys of rows, in the order of their ids; at most those of a page. */
+    /** The keys of at most a page of rows, in the order of `ids`; undefined for another version. */
     async keys(column: string, ids: readonly number[], version: number): Promise<readonly Key[] | undefined> {
       if (ids.length === 0) return [];
       const rows = await read.all<Placed>(statements.ofIds(column, ids));
@@ -178,7 +178,7 @@ export function createOrders(
   };
 }
 
-/** Both databases order texts by code point, as the bytes of UTF-8 are. */
+/** Both databases order texts by code point, which is the order of UTF-8 bytes. */
 function compareByCodePoints(a: Key, b: Key): number {
   const difference =
     typeof a.value === 'number' && typeof b.value === 'number'
@@ -187,7 +187,7 @@ function compareByCodePoints(a: Key, b: Key): number {
   return difference || a.id - b.id;
 }
 
-/** Rows that come to lie side by side halve the room between two others once for each doubling of their number. */
+/** Neighbours that are ranked middle first halve the room between two others only once per doubling of their number. */
 function arrangeMiddleFirst<Row>(rows: readonly Row[]): Row[] {
   const middle = rows.length >> 1;
   const [first, ...behind] = rows.slice(middle);
@@ -229,7 +229,7 @@ function buildRankStatements(
   return {
     after: (column: string, last: Key | undefined) =>
       last === undefined ? part(column, {}) : part(`${column} seek`, { value: last.value, id: last.id }),
-    /** The neighbours of a row, the nearest first: more than may have no rank. */
+    /** The neighbours of a row, nearest first: one more than may lack a rank. */
     beside: (column: string, { value, id }: Key, isBefore: boolean) =>
       past(`${column} ${isBefore ? '<' : '>'} ${mostUnranked + 1}`, { value, id }),
     /** The last row that is not past a key. */

@@ -1,16 +1,16 @@
-/** Ranks of rows in an order that only the database has: numbers that ascend in it, with room between them. */
+/** Ranks of rows in an order that only the database knows: ascending numbers, with room between them. */
 import type { Change } from '../changes/change.ts';
 
-/** The first ranks are so far apart that a place between two can be halved as often as rows are expected there. */
+/** The distance of the first ranks: large enough to be halved as often as rows are expected in between. */
 const gap = 2 ** 24;
 
 export interface Ranking {
-  /** By row id; NaN for a row that has none. */
+  /** By row id; NaN for a row without a rank. */
   ranks: Float64Array;
-  /** In the order of their ranks, but for those that have another rank since. */
+  /** The ids of rows in the order of their ranks, except for those in `moved`. */
   ids: Uint32Array;
   moved: Set<number>;
-  /** Rows that are to get a rank. */
+  /** Rows that need a rank. */
   readonly unranked: Set<number>;
 }
 
@@ -32,7 +32,7 @@ export function appendRow(ranking: Ranking, id: number, place: number): void {
   setRank(ranking, id, (place + 1) * gap);
 }
 
-/** Puts rows that have moved at their places. */
+/** Puts moved rows in their places. */
 export function putInOrder(ranking: Ranking): void {
   const { ids, moved } = ranking;
   const rank = (id: number) => getRank(ranking, id);
@@ -63,7 +63,7 @@ export function setRank(ranking: Ranking, id: number, rank: number): void {
   ranking.ranks[id] = rank;
 }
 
-/** Takes its rank from a row that may have another place after a change. */
+/** Removes the rank of a row that may have another place after a change. */
 export function unrank(ranking: Ranking, column: string, { id, before, after }: Change): void {
   if (after !== undefined && before !== undefined && before[column] === after[column]) return;
   setRank(ranking, id, Number.NaN);
@@ -72,7 +72,7 @@ export function unrank(ranking: Ranking, column: string, { id, before, after }: 
   else ranking.unranked.add(id);
 }
 
-/** A rank between two, or past one; undefined where there is no room left. */
+/** A rank between two ranks, or past one; undefined if there is no room between them. */
 export function computeMiddle(low: number | undefined, high: number | undefined): number | undefined {
   if (low === undefined) return (high ?? 0) - gap;
   if (high === undefined) return low + gap;

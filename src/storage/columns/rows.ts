@@ -1,4 +1,4 @@
-/** Sets of rows by their ids, one bit for each. */
+/** Sets of rows, with one bit for each id. */
 
 import { takeTurn } from '../../turns/index.ts';
 
@@ -7,14 +7,14 @@ export interface RowSet {
   count: number;
 }
 
-/** Ones in a word. */
+/** The number of ones in a word. */
 export function countOnes(word: number): number {
   let bits = word - ((word >>> 1) & 0x55555555);
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
   return (((bits + (bits >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
 }
 
-/** The rows whose combination is accepted. @param accepted 1 for each that is */
+/** The rows whose combination is accepted. @param accepted by combination: 1 if it is */
 export function selectAccepted(codes: Uint32Array, accepted: Uint8Array): RowSet {
   const words = new Uint32Array((codes.length + 31) >>> 5);
   let count = 0;
@@ -33,7 +33,7 @@ export function selectAccepted(codes: Uint32Array, accepted: Uint8Array): RowSet
   return { words, count };
 }
 
-/** The rows that all of the sets have; of no sets undefined, which stands for all rows. */
+/** The rows that are in all sets; without sets undefined, which means all rows. */
 export function intersectRows(sets: readonly RowSet[]): RowSet | undefined {
   const [first, ...others] = sets;
   if (first === undefined || others.length === 0) return first;
@@ -46,7 +46,6 @@ export function intersectRows(sets: readonly RowSet[]): RowSet | undefined {
   return { words, count };
 }
 
-/** The rows of these ids. */
 export function toRowSet(ids: readonly number[]): RowSet {
   let largest = 0;
   for (const id of ids) if (id > largest) largest = id;
@@ -57,7 +56,7 @@ export function toRowSet(ids: readonly number[]): RowSet {
   return { words, count };
 }
 
-/** Puts a row in, or takes it out. */
+/** Adds a row to a set, or removes it. */
 export function putRow(rows: RowSet, id: number, isIn: boolean): void {
   if (has(rows, id) === isIn) return;
   const index = id >>> 5;
@@ -73,7 +72,7 @@ export function putRow(rows: RowSet, id: number, isIn: boolean): void {
 export const has = ({ words }: RowSet, id: number): boolean =>
   ((words[id >>> 5] ?? 0) & (1 << (id & 31))) !== 0;
 
-/** The ids of the rows, ascending. */
+/** The ids of the rows in ascending order. */
 export function toIds({ words }: RowSet): number[] {
   const ids: number[] = [];
   for (let index = 0; index < words.length; index++) {
@@ -87,16 +86,16 @@ export function toIds({ words }: RowSet): number[] {
   return ids;
 }
 
-/** Words of a set that are looked at between two turns of the event loop, at most. */
+/** The most words of a set that are read between two turns of the event loop. */
 const wordsAtOnce = 4096;
 
 interface Counted {
   codes(): Uint32Array;
-  /** How many of all rows have each combination. */
+  /** By combination: the number of all its rows. */
   readonly uses: readonly number[];
 }
 
-/** How many of the rows have each combination. If they are most of all rows, the others are counted and subtracted. */
+/** Counts rows of a set by combination. If the set has most rows, counts the others and subtracts them. */
 export async function countByCombination(column: Counted, { words, count }: RowSet): Promise<Uint32Array> {
   const { uses } = column;
   const codes = column.codes();
@@ -117,7 +116,7 @@ interface Counting {
   readonly codes: Uint32Array;
   readonly words: Uint32Array;
   readonly counts: Uint32Array;
-  /** All bits where those rows are counted that are not in the set. */
+  /** -1, all bits, to count the rows that are not in the set. */
   readonly flipped: -1 | 0;
   readonly step: -1 | 1;
 }

@@ -1,4 +1,4 @@
-/** Reads the values of a column of products: in the order of an index, a number of rows at a time. */
+/** Reads the values of a column of products in the order of an index, in parts. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { takeTurn } from '../../turns/index.ts';
 import { type IndexedValue, kinds, parseToken } from '../attributes/values.ts';
@@ -7,46 +7,46 @@ import type { Values } from '../changes/change.ts';
 import type { Database } from '../database.ts';
 import { type Column, createColumn as createEmptyColumn, mostCombinations } from './column.ts';
 
-/** Rows that one statement reads: in the background, where no request waits for it. */
+/** Rows that one statement reads, in the background. */
 const rowsAtOnce = 4000;
 
-/** Rows that follow each other and have one value. */
+/** Consecutive rows with the same value. */
 interface ColumnRows {
   readonly ids: string;
-  /** How many. */
+  /** The number of rows. */
   readonly size: number;
   readonly value: string | number;
-  /** Where the last one is in the order they are read in. */
+  /** The value of the last row in the column that they are ordered by. */
   readonly at: string | number;
   readonly last: number;
   readonly kind?: IndexedValue['kind'];
   readonly number?: number | null;
 }
 
-/** A table to read, with the columns of the order, the id and the value. */
+/** A table to read, with its columns for the order, the id and the value. */
 interface ColumnRead {
   readonly from: RawBuilder<unknown>;
   readonly at: RawBuilder<unknown>;
   readonly id: RawBuilder<unknown>;
   readonly value: RawBuilder<unknown>;
-  /** The names of further columns that values need. */
+  /** Further columns that `valuesIn` needs. */
   readonly further?: readonly string[];
   readonly where?: RawBuilder<unknown>;
-  /** Whether they are read in the order of their ids: then those of one value go together that are not side by side. */
+  /** Whether rows are read in the order of ids: then rows with the same value are grouped even if not consecutive. */
   readonly isById?: boolean;
 }
 
 export interface ColumnSource {
   readonly name: string;
-  /** Whether lists are in the order of its numbers. */
+  /** Whether lists can be sorted by its numbers. */
   readonly isOrder?: boolean;
   readonly reads: readonly ColumnRead[];
   valuesIn(rows: ColumnRows): readonly IndexedValue[];
-  /** The values of a row as the event of its change has them. */
+  /** The values of a row, from the event of its change. */
   fromEvent(values: Values | undefined): readonly IndexedValue[];
 }
 
-/** The statement of the rows after some; of the first rows without them. The last of its results has the last row. */
+/** Builds the statement that reads the rows after a row, or the first rows. The last result contains the last row. */
 function buildRowsAfter(
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,
   { from, at, id, value, further = [], where, isById = false }: ColumnRead,
@@ -70,7 +70,7 @@ function buildRowsAfter(
 /** Reads a part of a column. */
 export type ColumnReader = (query: CompiledQuery<ColumnRows>) => Promise<ColumnRows[]>;
 
-/** A column with more different values than are kept in memory. */
+/** A column has more distinct values than are kept in memory. */
 export class TooManyValues extends Error {
   constructor(readonly column: string) {
     super(`${column} has more than ${mostCombinations} values`);
@@ -113,7 +113,7 @@ function toPlainValues(found: Values[string] | undefined): readonly IndexedValue
   return typeof found === 'object' ? found.map(toPlainValue) : [toPlainValue(found)];
 }
 
-/** A column of the table itself; @param at one that an index has it beside, or it is the first of */
+/** A column of the table of products. @param at the first column of an index that contains it */
 function createOwnSource(name: string, at: string): ColumnSource {
   const read = {
     from: sql`products`,
@@ -137,7 +137,7 @@ const tags: ColumnSource = {
   fromEvent: values => toPlainValues(values?.tag),
 };
 
-/** A row that says in which category a product is, with the path of it. @param at the column that holds its id */
+/** Reads the paths of the categories of products. @param at the column that holds the id of the category */
 const buildCategoryRead = (table: string, at: string, id: string): ColumnRead => ({
   from: sql`${sql.table(table)} cross join categories`,
   at: sql.ref(`${table}.${at}`),
@@ -146,7 +146,7 @@ const buildCategoryRead = (table: string, at: string, id: string): ColumnRead =>
   where: sql`categories.id = ${sql.ref(`${table}.${at}`)}`,
 });
 
-/** A product is in its categories and in all above them. */
+/** A product counts in its categories and in all categories above them. */
 const categories: ColumnSource = {
   name: 'category',
   reads: [
@@ -181,12 +181,12 @@ function createAttributeSource(name: string, key: string): ColumnSource {
   };
 }
 
-/** Columns by the names that conditions and facets have; undefined for one that is not kept in memory. */
+/** Finds a column by its name in conditions and facets; undefined for one that is not kept in memory. */
 export function findSource(name: string): ColumnSource | undefined {
   if (name.startsWith('attr.')) return createAttributeSource(name, name.slice('attr.'.length));
   if (name === 'brand') return createOwnSource(name, 'brand');
   if (name === 'price') return { ...createOwnSource(name, 'price'), isOrder: true };
-  // Beside the price in its index.
+  // The index by price contains the status.
   if (name === 'status') return createOwnSource(name, 'price');
   if (name === 'available') return createOwnSource(name, 'id');
   if (name === 'tag') return tags;

@@ -1,9 +1,9 @@
-/** Which lists a change concerns: those whose filter the row matched before it or matches after it. */
+/** Finds the lists that a change concerns: those whose filter the row matched before, or matches after the change. */
 import { matchesAttribute } from '../attributes/condition.ts';
 import { type Change, type Collection, isSameValue, type Values } from '../changes/change.ts';
 import type { ColumnCondition, Condition, Key, ListRequest } from './request.ts';
 
-/** Whether a row matches a filter; also where its values do not say. */
+/** Whether a row matches, or may match, a filter: unknown values count as matching. */
 export function matchesConditions(conditions: readonly Condition[], values: Values | undefined): boolean {
   return (
     values !== undefined &&
@@ -31,10 +31,10 @@ function matchesValue(condition: ColumnCondition, found: Values[string] | undefi
 const isFound = (value: string | number, found: Values[string]): boolean =>
   Array.isArray(found) ? found.includes(String(value)) : found === value;
 
-/** Comparisons of a change with a list that the event loop makes at once: some milliseconds of them. */
+/** The most comparisons of a change with a list in one turn of the event loop: they take some milliseconds. */
 const mostCompared = 20_000;
 
-/** The changes that lists are to be compared with; undefined when making the lists again is less work. */
+/** The changes, if they can be compared with all lists; undefined if reading the lists again is less work. */
 export function selectComparable(
   changes: readonly Change[] | undefined,
   lists: number,
@@ -47,19 +47,19 @@ export interface Filtered {
   readonly facets?: readonly string[];
 }
 
-/** The conditions of the rows that a list shows something of: a facet also counts rows that fail its own. */
+/** The conditions that decide whether a row affects a list: a facet also counts rows that fail its own condition. */
 function getWatched({ conditions, facets }: Filtered): readonly Condition[] {
   return facets === undefined ? conditions : conditions.filter(({ column }) => !facets.includes(column));
 }
 
-/** Lists by a value that their filters name: a change looks at those that name one of its own, and at those that name none. */
+/** Indexes lists by a value in their filters: a change is compared with lists that name one of its values, or none. */
 export function createListIndex<List extends Filtered>({ events }: Collection) {
   const keys = events?.keys ?? [];
-  /** Those whose filters name a value, by column and value. */
+  /** Lists whose filters name a value, by column and value. */
   const naming = new Map<string, Map<unknown, Set<List>>>();
   const others = new Set<List>();
 
-  /** The filter that a list is found by. */
+  /** The condition that a list is indexed by. */
   function findNamed(list: List): ColumnCondition | undefined {
     const conditions = getWatched(list);
     for (const key of keys) {
@@ -68,7 +68,7 @@ export function createListIndex<List extends Filtered>({ events }: Collection) {
     }
     return undefined;
   }
-  /** Those that name a value of a row; any where it has more values than are named, or does not say. */
+  /** Lists that name a value of a row; all if the row has more values than are named, or its value is unknown. */
   function selectNaming(byValue: ReadonlyMap<unknown, ReadonlySet<List>>, value: Values[string] | undefined) {
     if (value === undefined) return byValue.values();
     if (!Array.isArray(value)) return [byValue.get(value)];
@@ -120,41 +120,41 @@ export function createListIndex<List extends Filtered>({ events }: Collection) {
   };
 }
 
-/** One page of a list, as it was read. */
+/** A page of a list as it was read. */
 export interface ShownPage extends Pick<ListRequest, 'conditions' | 'facets' | 'order' | 'page'> {
   readonly rows: readonly Key[];
 }
 
-/** Whether a page looks different after a change of a row that is or was in its list. */
+/** Whether a change of a row that is or was in its list may alter a page. */
 export function isPageAffected(shown: ShownPage, change: Change): boolean {
   const { conditions, facets, order, page, rows } = shown;
   const { id, before, after } = change;
   if (facets !== undefined) {
     if (areCountsAffected(shown, change)) return true;
-    // It was counted, and is counted as before; the list never had it.
+    // The facets count the row as before, and the list has never had it.
     if (!matchesConditions(conditions, before) && !matchesConditions(conditions, after)) return false;
   }
   const [first, last] = [rows[0], rows.at(-1)];
-  // One more or fewer: the total is another.
+  // The list has one row more or fewer: the total changes.
   if (!matchesConditions(conditions, before) || !matchesConditions(conditions, after)) return true;
   if (first === undefined || last === undefined || rows.some(row => row.id === id)) return true;
   const [old, now] = [before?.[order.column], after?.[order.column]];
   if (old === now && old !== undefined) return false;
   const sides = [old, now].map(value => compareToPage(first, last, value, id, order.descending));
   if (sides[0] !== sides[1]) return true;
-  // Between a page by cursor and the row that it starts at there is nothing: whatever comes there belongs to it.
+  // No rows lie between a page by cursor and the key that it starts at: a row that moves there belongs to the page.
   if (page.kind === 'offset') return sides[0] === 0;
   return sides[0] !== (page.before === undefined ? 1 : -1);
 }
 
-/** Whether a change is one of values that are counted, or decide what is counted. */
+/** Whether a change alters values that facets count, or that decide which rows are counted. */
 function areCountsAffected({ conditions, facets = [] }: ShownPage, { before, after }: Change): boolean {
   if (before === undefined || after === undefined) return true;
   const isOther = (column: string) => !isSameValue(before[column], after[column]);
   return facets.some(isOther) || conditions.some(({ column }) => isOther(column));
 }
 
-/** -1 before a page, 1 after it, 0 within, or where that is unknown. */
+/** -1 before a page, 1 after it, 0 within it, or if that is unknown. */
 function compareToPage(first: Key, last: Key, value: unknown, id: number, descending: boolean): number {
   const toFirst = compareKeys(value, id, first, descending);
   const toLast = compareKeys(value, id, last, descending);
@@ -162,7 +162,7 @@ function compareToPage(first: Key, last: Key, value: unknown, id: number, descen
   return toFirst < 0 ? -1 : toLast > 0 ? 1 : 0;
 }
 
-/** Only numbers are compared: texts are in an order of the database's (docs/decisions/0006). */
+/** Compares numbers only: texts are in the order of the database (docs/decisions/0006). */
 export function compareKeys(value: unknown, id: number, key: Key, descending: boolean): number | undefined {
   if (typeof value !== 'number' || typeof key.value !== 'number') return undefined;
   const difference = value - key.value || id - key.id;

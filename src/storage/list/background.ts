@@ -1,16 +1,15 @@
 /**
- * Which lists are read in the background. SQLite reads in the thread that calls it, and the event loop serves nothing
- * meanwhile: a query that counts, sorts or passes very many rows runs in another thread. PostgreSQL reads in processes of
- * its own.
+ * Decides which lists are read in the background. SQLite runs in the thread that calls it, and would block the event
+ * loop: a query that counts, sorts or skips very many rows runs in another thread. PostgreSQL has its own processes.
  */
 import type { Database } from '../database.ts';
 import type { ListQueries } from './queries.ts';
 import { type Condition, hasSetCondition, type ListOptions, type ListRequest } from './request.ts';
 
-/** So many rows are read, one by one in another order than theirs, within some milliseconds. */
+/** Rows that can be read within some milliseconds, one by one and not in the order in which they are stored. */
 export const shortlyRead = 5000;
 
-/** Whether a page of this list, even the first, may have to read very many rows; deep pages are checked elsewhere. */
+/** Whether even the first page of a list may have to read very many rows; deep pages are checked elsewhere. */
 export function createBackgroundRule<Row>(
   { dialect, read }: Pick<Database, 'dialect' | 'read'>,
   { rangeColumn, countedColumns = [], keptTotal }: ListOptions<Row>,
@@ -21,7 +20,7 @@ export function createBackgroundRule<Row>(
   const isCounted = ({ column }: Condition): boolean =>
     column === rangeColumn || countedColumns.includes(column);
 
-  /** Whether few rows are left before any are counted, by a total that is kept. */
+  /** Whether a kept total shows that the conditions that need no counting leave few rows. */
   async function isNarrow({ conditions, resolved, categoryPlan }: ListRequest): Promise<boolean> {
     const others = (resolved ?? conditions).filter(condition => !isCounted(condition));
     const kept = others.length === 0 ? undefined : keptTotal?.(others, categoryPlan);
@@ -30,7 +29,7 @@ export function createBackgroundRule<Row>(
   }
 
   async function isLarge(): Promise<boolean> {
-    // Ids are given in order: there are no more rows than the last one says.
+    // Ids are assigned in order, so the last one is at least the number of rows.
     const all = keptTotal?.([]);
     const kept = all === undefined ? undefined : (await read.first(all))?.total;
     return (kept ?? (await queries.lastId(read))) > shortlyRead;
@@ -38,14 +37,14 @@ export function createBackgroundRule<Row>(
   return request => {
     const { conditions, order, page } = request;
     if (hasSetCondition(request)) return isLarge();
-    // Where totals are kept, only ranges and some columns are counted; lists of categories have a plan
+    // Where totals are kept, only ranges and some columns need counting; lists of categories have a plan
     // (category-plan.ts).
     if (rangeColumn !== undefined) {
       if (!conditions.some(isCounted)) return false;
       return isLarge().then(async large => large && !(await isNarrow(request)));
     }
     if (order.column !== 'id') return isLarge();
-    // Columns that name rows of another table have an index, and few rows have one in common.
+    // Columns that refer to another table have an index, and few rows share a value.
     const isOfAnother = conditions.some(({ column, operator }) => column.endsWith('_id') && operator === '=');
     const hasTotal = page.kind === 'offset' || page.count;
     return !isOfAnother && (hasTotal || conditions.length > 0) && isLarge();

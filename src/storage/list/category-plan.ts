@@ -1,12 +1,11 @@
 /**
- * Lists filtered by a part of a tree: the products of categories and of all below them.
+ * Lists filtered by a part of a tree: the products of categories and of all categories below them.
  *
  * Two indexes have the products of each category, in the order of ids and of names. There are three plans:
- * - In these two orders, the ranges of few categories are merged.
- * - In other orders, few rows are read from the index by id, which has all columns that lists filter and sort by, and
- *   sorted.
- * - Where many rows qualify, rows are read in the order of the list, and those of other categories are skipped.
- * The plan that reads least is taken; each gives the same page (docs/decisions/0030, 0037).
+ * - merged: in these two orders, the ranges of a few categories are merged.
+ * - gathered: few rows are read from the index by id, which has all columns that lists filter and sort by, and sorted.
+ * - probed: if many rows match, rows are read in the order of the list, and those of other categories are skipped.
+ * The cheapest plan is chosen; all of them give the same page (docs/decisions/0030, 0037).
  */
 
 import { type RawBuilder, sql } from 'kysely';
@@ -18,30 +17,30 @@ import type { Database, Session } from '../database.ts';
 import { type Arguments, prepareByShape, prepareQuery } from '../prepared.ts';
 import type { CategoryPlan, Condition, ListRequest } from './request.ts';
 
-/** The column that conditions name paths of, and whose values in events are paths. */
+/** The name of the column in conditions and events, whose values are paths of categories. */
 export const categoryColumn = 'category';
 
-/** Ranges that one statement merges at most. */
+/** The most ranges that one statement merges. */
 const mostRanges = 64;
-/** So many rows are read within some milliseconds. */
+/** Rows that can be read within some milliseconds. */
 const shortlyRead = 5000;
-/** Orders that an index of each category has. */
+/** Orders in which an index has the products of each category. */
 const indexedOrders = ['id', 'name'];
-/** What it costs to begin a range, in rows that are looked up by their ids. */
+/** The cost of beginning a range; the unit is the lookup of a row by its id. */
 const rangeCost = 12;
-/** What it costs to read and sort a row by the index of its category: without the table, and with it. */
+/** The cost of reading and sorting a row by the index of its category: without the table, and with it. */
 const gatherCost = { alone: 0.25, further: 1 };
-/** What it costs to pass a row by: the indexes of the orders have the category, but not whether there are others. */
+/** The cost of skipping a row: the indexes of the orders have its main category, but not its further ones. */
 const passCost = { alone: 0.5, further: 1.5 };
-/** How many rows there are is only a hint, counted again after this long. */
+/** Numbers of rows are only hints for the plan, and counted again after this long. */
 const countedForMs = 60_000;
 const cachedPlaces = 1000;
 
-/** What paths stand for now. */
+/** The categories that paths stand for. */
 interface Place {
-  /** The categories, as many as are merged; undefined when there are more. */
+  /** The ids of the categories; undefined if they are too many to merge. */
   readonly ids: readonly number[] | undefined;
-  /** Whether products are listed there besides their main category. */
+  /** Whether products are listed there by a further category, beside their main one. */
   readonly hasFurther: boolean;
 }
 
@@ -55,8 +54,8 @@ export function getPaths(condition: Condition): readonly string[] {
 }
 
 /**
- * A query about the categories that paths stand for, prepared once for each number of paths.
- * @param query gets a statement of their ids, and what else its text depends on
+ * Prepares a query about the categories that paths stand for, once for each number of paths and shape.
+ * @param query gets a statement that returns the ids of the categories, and `shape`, which its text may depend on
  */
 export function prepareByPaths<Row>(
   build: Database['build'],
@@ -106,13 +105,13 @@ function buildStatements(build: Database['build']) {
   };
 }
 
-/** @returns a function that gives a request, which has such a condition, the way it is read */
+/** @returns functions that add a plan to a request with a condition on categories */
 export function createCategoryPlanner(database: Database, products: Collection) {
   const { build, changes, read } = database;
   const statements = buildStatements(build);
   const places = new LRUCache<string, Place>({ max: cachedPlaces });
   const counted = new LRUCache<string, { rows: number }>({ max: cachedPlaces, ttl: countedForMs });
-  // Any change of the tree ends what is known of it; of products those that are listed besides their main category.
+  // Places depend on the tree, and on the further categories of products.
   changes.follow({ name: 'categories' }, () => places.clear());
   changes.follow(products, committed => {
     if (committed === undefined || committed.some(hasFurtherCategories)) places.clear();
@@ -129,7 +128,7 @@ export function createCategoryPlanner(database: Database, products: Collection) 
     };
   }
 
-  /** How many products have their main category there, or all there are; as it was a moment ago. */
+  /** The number of products with their main category there, or of all products; possibly a minute old. */
   async function countProducts(paths: readonly string[] | undefined): Promise<number> {
     const name = JSON.stringify(paths ?? '');
     const cached = counted.get(name);
@@ -151,12 +150,12 @@ export function createCategoryPlanner(database: Database, products: Collection) 
     const passed = limit * (all / Math.max(1, mine));
     const probed = passed * (hasFurther ? passCost.further : passCost.alone);
     const gathered = mine * (hasFurther ? gatherCost.further : gatherCost.alone);
-    // A client that reads all of them reads part by part, and each part would be gathered again.
+    // Reading all keys takes several parts, and each would gather all rows again.
     const isWhole = isInRanges && request.value !== undefined;
     const isGathered = !isWhole && gathered <= Math.min(merged, probed);
     const kind = isGathered ? 'gathered' : isWhole || merged <= probed ? 'merged' : 'probed';
     const rows = Math.min(gathered, merged, probed);
-    // If the matching rows come last, all others are passed first.
+    // If the matching rows come last, all others are skipped first.
     const mayPassMany = kind === 'probed' && all - mine > shortlyRead;
     return {
       kind,
@@ -168,7 +167,7 @@ export function createCategoryPlanner(database: Database, products: Collection) 
   }
 
   return {
-    /** Reads what the paths stand for in a session that sees one state of the data. */
+    /** Plans in the state of a snapshot. */
     async inSession(session: Session, request: ListRequest): Promise<ListRequest> {
       const condition = findCategoryCondition(request.conditions);
       if (condition === undefined) return request;
@@ -186,19 +185,19 @@ export function createCategoryPlanner(database: Database, products: Collection) 
         if (version === changes.version(products)) places.set(name, place);
       }
       const planned = await planRequest(request, condition, place);
-      // What is read later may be of another state, in which the paths stand for other categories.
+      // Later reads may see another state, in which the paths stand for other categories.
       return version === undefined ? planned : { ...planned, locatedAt: version };
     },
   };
 
   async function planRequest(planned: ListRequest, condition: Condition, place: Place): Promise<ListRequest> {
-    // A plan made in another state does not hold in this one.
+    // Drops a plan that was made in another state.
     const { resolved, categoryPlan, locatedAt, ...request } = planned;
     const { ids, hasFurther } = place;
     const isOne = !hasFurther && ids !== undefined && ids.length <= 1;
     if (!isOne || !indexedOrders.includes(request.order.column))
       return { ...request, categoryPlan: await choosePlan(request, condition, place) };
-    // No category has the id -1, and 0 stands for none where totals are kept.
+    // No category has the id -1; 0 would mean “no category” in the totals.
     const one = { column: 'category_id', operator: '=', value: ids[0] ?? -1 } as const;
     return { ...request, resolved: request.conditions.map(other => (other === condition ? one : other)) };
   }

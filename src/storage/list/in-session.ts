@@ -1,6 +1,5 @@
 /**
- * Pages in a session that sees one state of the data: whatever others write meanwhile, the rows are those that the total
- * counts.
+ * Pages in a session that sees one state of the data, so that rows and total agree whatever others write.
  */
 import type { Database, Session } from '../database.ts';
 import type { createCategoryPlanner } from './category-plan.ts';
@@ -26,7 +25,7 @@ import {
 } from './request.ts';
 import type { SortedLists } from './sorted/index.ts';
 
-/** What else reads lists, where there is that. */
+/** The other parts of a lister; some lists do not have all of them. */
 interface Parts<Row> {
   readonly queries: ListQueries<Row>;
   readonly readPage: ReturnType<typeof createPageReader<Row>>;
@@ -35,20 +34,20 @@ interface Parts<Row> {
   readonly sorted: SortedLists<Row> | undefined;
 }
 
-/** A request as it is meant in the state of a session. */
+/** A request that was planned in the state of a session. */
 interface Located {
   readonly request: ListRequest;
   readonly version: number;
 }
 
-/** What is known of its list there. */
+/** The request with the positions of its list. */
 interface Recalled extends Located {
   readonly list: ListPositions;
 }
 
 export type SessionLister<Row> = (session: Session, request: ListRequest) => Promise<ListedAt<Row>>;
 
-/** The statement of a total that is kept; undefined for one that has to be counted. */
+/** The statement that reads a kept total; undefined if the total must be counted. */
 export const buildKeptTotal = <Row>(
   { keptTotal }: Pick<ListOptions<Row>, 'keptTotal'>,
   { conditions, resolved, categoryPlan }: ListRequest,
@@ -74,14 +73,14 @@ export function createSessionLister<Row>(
   }
 
   async function locate(session: Session, requested: ListRequest): Promise<Located> {
-    // What paths stand for has to be of the same state as all else.
+    // The categories of paths must be of the same state as everything else.
     const request = (await categoryPlanner?.inSession(session, requested)) ?? requested;
     return { request, version: collection === undefined ? Number.NaN : await queries.version(session) };
   }
 
   /**
-   * What is known of a list in the session's state of the data; counted when it is not known yet. A copy: what is
-   * found out besides belongs to that state, and is kept with it or not at all.
+   * The positions of a list in the state of the session; the total is counted if it is not cached. Returns a copy,
+   * since new positions belong to that state, and may only be cached with its version.
    */
   async function recall(session: Session, { request, version }: Located): Promise<Recalled> {
     const known = getKnown(request);
@@ -110,7 +109,7 @@ export function createSessionLister<Row>(
     return found;
   }
 
-  /** The key of the row before `offset`, walking an index from the nearest key that is known. */
+  /** Finds the key of the row before `offset`, by walking an index from the nearest known key. */
   async function readAnchor(
     session: Session,
     { request, list }: Recalled,
@@ -148,7 +147,7 @@ export function createSessionLister<Row>(
       : readByKey(session, request, request.page);
 }
 
-/** A page by cursor, without a total. */
+/** Reads a page by cursor, without a total. */
 export async function readKeyPage<Row>(
   readPage: Parts<Row>['readPage'],
   session: Session,

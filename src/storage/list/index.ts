@@ -1,9 +1,9 @@
 /**
  * Reads one page of a table in a total order: by offset with an exact total, or from a key onwards.
  *
- * What makes deep pages and totals cheap is known per filter and order (positions.ts). Each page query also reads the
- * collection's version, in the same statement: what is known is used only when it is that of the last check
- * for changes, so a total is never stale (docs/decisions/0003).
+ * Totals and positions are cached per filter and order, so that totals and deep pages are cheap (positions.ts). Each
+ * page query also reads the collection's version in the same statement. Cached values are used only if that is the
+ * version of the last check for changes, so a total is never stale (docs/decisions/0003).
  */
 import { takeTurn } from '../../turns/index.ts';
 import { createMemoryLister } from '../columns/lister.ts';
@@ -32,7 +32,7 @@ import {
 } from './request.ts';
 import { createSortedLists } from './sorted/index.ts';
 
-/** @param session one that sees one state of the data, that of the page; without it a page is as new as the database */
+/** @param session a snapshot whose state the page must show; without it, the page is as new as the database */
 export type Lister<Row> = (request: ListRequest, session?: Session) => Promise<ListedAt<Row>>;
 
 /** @returns a function that reads pages of one table; rows carry `columns`, `id` and `sort_value` */
@@ -53,7 +53,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
   const parts = { queries, readPage, lists, categoryPlanner, sorted };
   const readInSession = createSessionLister(database, options, parts);
 
-  /** A page of a list whose total is known: one in the order of its range is at its place in an index. */
+  /** Runs a read in the background if it may take long; in the order of the range column, an index finds the page. */
   const runReading = <T>(request: ListRequest, work: (session: Session) => Promise<T>): Promise<T> =>
     isLong(request) || (request.inBackground === true && request.order.column !== rangeColumn)
       ? database.snapshot(work, { background: true })
@@ -64,13 +64,13 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
       background: isLong(request) || request.inBackground === true,
     });
   }
-  /** Whether what is known, and what the request stands for, is that of a version. */
+  /** Whether the cached positions, and the plan of the request, are of the state of a version. */
   const isSeen = (request: ListRequest, version: number): boolean =>
     collection !== undefined && changes.version(collection) === version && isLocatedAt(request, version);
 
   const mayTakeLong = createBackgroundRule(database, options, queries);
 
-  /** A page whose place is known, or the first one. Undefined when what is known is not that of the page. */
+  /** Reads the first page, or one whose position is cached. Undefined when the cached state is not that of the page. */
   async function readKnown(
     request: ListRequest,
     offset: number,
@@ -83,7 +83,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     if (known === undefined) return readFirst(request, limit);
     if (offset >= known.total) return undefined;
     const read = (session: Session) => readPage(session, request, { limit, start });
-    // Without a filter the page is at its place in an index.
+    // Without a filter, an index finds the page.
     const rows = await (request.conditions.length === 0 ? read(database.read) : runReading(request, read));
     const [first] = rows;
     const isSame = lists?.get(name) === known && known.anchors.get(offset) === start;
@@ -92,7 +92,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
       : undefined;
   }
 
-  /** The first page of a list whose total is kept: two statements that return one version have seen one state. */
+  /** Reads the first page of a list whose total is kept: two statements that return the same version saw one state. */
   async function readFirst(request: ListRequest, limit: number): Promise<ListedAt<Row> | undefined> {
     const kept = buildKeptTotal(options, request);
     if (kept === undefined || request.inBackground === true || isLong(request)) return undefined;
@@ -108,7 +108,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     return buildOffsetPage(rows, list, 0, version);
   }
 
-  /** All rows of a list that nothing is known of, where they are no more than its first page has: their number is the total. */
+  /** Reads a list that is not cached, if it fits on the first page: the number of its rows is the total. */
   async function readWhole(
     request: ListRequest,
     offset: number,
@@ -139,7 +139,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     if (page.count) return readInSnapshot(request);
     const found = await runReading(request, session => readKeyPage(readPage, session, request, page));
     const version = found.rows[0]?.version;
-    // Without rows nothing says which state that is.
+    // Without rows, the version of the page is unknown.
     const isKnown = version !== undefined || request.facets === undefined;
     return isKnown && isLocatedAt(request, version)
       ? { ...found, total: undefined, version: version ?? Number.NaN }
@@ -150,7 +150,7 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
     request.page.kind === 'offset' ? readByOffset(request, request.page) : readByKey(request, request.page);
   async function readFromDatabase(requested: ListRequest): Promise<ListedAt<Row>> {
     const request = await locateRequest(requested);
-    // Each statement about a tree of ten thousand categories takes some milliseconds.
+    // With ten thousand categories, each statement about the tree takes some milliseconds.
     if (request.categoryPlan !== undefined) await takeTurn();
     if (findJoin(request) !== undefined) return read(await plan(request));
     return read({ ...request, inBackground: await mayTakeLong(request) });
@@ -165,6 +165,6 @@ export function createLister<Row>(database: Database, options: ListOptions<Row>)
   };
 }
 
-/** Whether what another table says of the rows may take long to read. */
+/** Whether the part of the read that concerns another table may take long. */
 const isLong = ({ joinPlan, categoryPlan }: ListRequest): boolean =>
   joinPlan?.background === true || categoryPlan?.background === true;

@@ -1,27 +1,27 @@
 /**
- * Lists filtered by what another table says of their rows, such as the tags of products.
+ * Lists filtered by another table, such as the tags of products.
  *
- * Where few rows have the tag, they are found in that table and sorted. Where very many have it, rows are read in the
- * order of the list, and each is looked up in that table, until the page is full. Between the two neither is fast: a
- * list that may take long is read in the background, so that no other request waits for it.
+ * If few rows have the tag, they are found in that table and sorted. If very many rows have it, rows are read in the
+ * order of the list, and each is looked up in that table, until the page is full. For numbers in between, neither is
+ * fast: a list that may take long is read in the background, so that no other request waits for it.
  */
 import { LRUCache } from 'lru-cache';
 import type { Session } from '../database.ts';
 import type { ListQueries } from './queries.ts';
 import type { JoinCondition, ListRequest } from './request.ts';
 
-/** So many rows are found and sorted within some milliseconds. */
+/** Rows that can be found and sorted within some milliseconds. */
 const fewRows = 5000;
-/** How many rows have a value is counted again after this long: a page is right with either plan. */
+/** The number of rows with a value is counted again after this long; either plan gives the right page. */
 const countedForMs = 60_000;
 const cachedValues = 500;
 
-/** The first condition that another table decides. */
+/** The first condition on another table. */
 export function findJoin({ conditions }: ListRequest): JoinCondition | undefined {
   return conditions.find((condition): condition is JoinCondition => 'join' in condition);
 }
 
-/** @returns a function that gives a request, which has such a condition, the way it is read */
+/** @returns a function that adds a plan to a request with a condition on another table */
 export function createJoinPlanner<Row>(session: Session, queries: ListQueries<Row>) {
   const counted = new LRUCache<string, { many: boolean }>({ max: cachedValues, ttl: countedForMs });
 
@@ -38,7 +38,7 @@ export function createJoinPlanner<Row>(session: Session, queries: ListQueries<Ro
     const condition = findJoin(request);
     if (condition === undefined) return request;
     const many = await hasMany(condition);
-    // The other table is in the order of ids itself.
+    // The other table is itself ordered by id.
     const probed = many && request.order.column !== 'id';
     return {
       ...request,

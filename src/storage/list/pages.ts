@@ -1,10 +1,10 @@
-/** Reads the rows of a page; rows that are cached are not read again. */
+/** Reads the rows of a page, except those that are cached. */
 import { mapInSlices } from '../../turns/slices.ts';
 import type { Database, Session } from '../database.ts';
 import type { ListQueries, Part, Versioned } from './queries.ts';
 import type { Key, ListOptions, ListRequest, Positioned } from './request.ts';
 
-/** @returns a function that reads a page: where its rows are, and then those of them that are not cached */
+/** @returns a function that reads a page: first the keys of its rows, and then the rows that are not cached */
 export function createPageReader<Row>(
   { changes, dialect }: Pick<Database, 'changes' | 'dialect'>,
   { collection, rows: cached, longColumns }: ListOptions<Row>,
@@ -16,7 +16,7 @@ export function createPageReader<Row>(
     return first === undefined ? rows : keepInSlices(cached, first.version, rows);
   }
 
-  /** One statement for all long texts would hold up the event loop to its end. */
+  /** Reads long texts separately: one statement for all of them would block the event loop until its end. */
   async function readInParts(session: Session, request: ListRequest, part: Part) {
     const rows = await queries.short(session, request, part);
     const ids = rows.flatMap(({ id, is_long }) => (is_long === 0 ? [] : [id]));
@@ -42,18 +42,18 @@ export function createPageReader<Row>(
     if (version !== changes.version(collection)) return readWhole(session, request, part);
     const found = keys.map(({ sort_value, id }) => ({ value: sort_value, id }));
     const rows = await readRowsByKeys(session, { keys: found, version }, cached, queries);
-    // Read later than the keys, rows may be of another state; one statement reads all of one.
+    // Rows that are read after the keys may be of another state; one statement for both sees one state.
     return rows?.map(row => ({ ...row, version })) ?? readWhole(session, request, part);
   };
 }
 
-/** Keys of a page, and the state of the collection that they are of. */
+/** The keys of a page, and the version of the collection when they were read. */
 interface Chosen {
   readonly keys: readonly Key[];
   readonly version: number;
 }
 
-/** The rows of keys; cached ones are not read again. Undefined when the others are of another state. */
+/** Reads the rows of keys, except cached ones. Undefined when rows are missing or of another version. */
 export async function readRowsByKeys<Row>(
   session: Session,
   { keys, version }: Chosen,
@@ -74,7 +74,7 @@ export async function readRowsByKeys<Row>(
   });
 }
 
-/** Keeps rows that were read in the state of a version: a page of long ones takes longer than others may wait. */
+/** Caches rows that were read in the state of a version, in slices: a page of long rows would delay other requests. */
 async function keepInSlices<Row, Read extends Row & { readonly id: number }>(
   cached: ListOptions<Row>['rows'],
   version: number,

@@ -1,6 +1,6 @@
 /**
- * What is known of lists: how many rows each has, and the keys before pages that were read. It is that of the last
- * check for changes: a change adds to the totals it concerns, and takes away the keys it may have moved.
+ * Caches the totals of lists, and the keys before pages that were read, as of the last check for changes: a change is
+ * added to the totals that it concerns, and removes the keys that it may have moved.
  */
 import { LRUCache } from 'lru-cache';
 import type { Change, Changes, Collection } from '../changes/change.ts';
@@ -15,7 +15,7 @@ export interface ListPositions extends Pick<ListRequest, 'conditions' | 'order'>
 
 export type ListPositionCache = ReturnType<typeof createListPositionCache>;
 
-/** With `anchorsPerList` they take some 10 MB at most. */
+/** With `anchorsPerList`, lists take at most some 10 MB. */
 const listsLimit = 500;
 const anchorsPerList = 256;
 
@@ -32,14 +32,14 @@ export function createListPositionCache(changes: Changes, collection: Collection
   });
   return {
     get: (name: string) => lists.get(name),
-    /** Keeps a list that was read in the state of a version, unless that is not the one of the last check. */
+    /** Caches a list that was read in the state of a version, if that is the version of the last check. */
     keep(name: string, list: ListPositions, version: number): void {
       if (version === changes.version(collection)) {
         lists.set(name, list);
         index.add(list);
         return;
       }
-      // If it is newer, the next request has to check.
+      // The version may be newer than the last check: checks, so that the next list can be cached.
       changes.check()?.catch(() => undefined);
     },
   };
@@ -56,12 +56,12 @@ export const createListPositions = ({ conditions, order }: ListRequest, total: n
   anchors: new Map(),
 });
 
-/** The offset nearest before this one whose place is known. */
+/** The nearest smaller offset whose key is known, or 0. */
 export function findNearestOffset(offset: number, list: ListPositions | undefined): number {
   return Math.max(0, ...[...(list?.anchors.keys() ?? [])].filter(known => known < offset));
 }
 
-/** A page of a list, both in the state of a version. */
+/** Makes a page of a list, both of which are in the state of a version. */
 export function buildOffsetPage<Row>(
   rows: readonly (Row & Positioned)[],
   list: ListPositions,
@@ -74,7 +74,7 @@ export function buildOffsetPage<Row>(
   return { rows, total: list.total, hasPrevious: offset > 0, hasNext: end < list.total, version };
 }
 
-/** Notes the key of the row before an offset. */
+/** Stores the key of the row before an offset. */
 export function noteAnchor({ anchors }: ListPositions, offset: number, key: Key): void {
   if (anchors.size < anchorsPerList || anchors.has(offset)) anchors.set(offset, key);
 }

@@ -17,30 +17,30 @@ import {
   toConditionShape,
 } from './sources.ts';
 
-/** Rows per statement where it holds up the event loop to its end: each row may be a megabyte. */
+/** Rows per statement where it blocks the event loop until its end: each row may be a megabyte. */
 const embeddedAtOnce = 20;
 const longAtOnce = 4;
-/** Characters of rows from which they are long: of each, on average. */
+/** Rows are long if they have more than this many characters on average. */
 const longRow = 50_000;
-/** Bytes of a text from which it is long. */
+/** A text is long from this many bytes on. */
 const longText = 10_000;
 
-/** Which rows of a list make a page. */
+/** Selects the rows of a list that make a page. */
 export interface Part {
   readonly limit: number;
-  /** The row that they follow, or precede; undefined for the first. */
+  /** The key that the page follows, or precedes; undefined for the first page. */
   readonly start?: Key | undefined;
   readonly backwards?: boolean;
 }
 
-/** Where a row is in the list, and the collection's version when it was there. */
+/** The position of a row in the list, and the collection's version when it was read. */
 export type Versioned = Positioned & { readonly version: number };
 
 const getConditions = ({ conditions, resolved }: ListRequest): readonly Condition[] => resolved ?? conditions;
 const isJoined = ({ conditions }: Pick<ListRequest, 'conditions'>): boolean =>
   conditions.some(condition => 'join' in condition);
 
-/** Whether long texts of a row were left out; a number, as SQLite has it. */
+/** Whether long texts of a row were left out; a number, as SQLite has no booleans. */
 interface Shortened {
   readonly is_long: number;
 }
@@ -54,7 +54,7 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
   const usualAtOnce = options.longColumns === undefined ? embeddedAtOnce : longAtOnce;
   const isEmbedded = database.dialect.name === 'sqlite';
 
-  /** What shapes stand for, for the statements that are made of them: those of the last ones. */
+  /** The requests that the most recent shapes stand for, from which their statements are built. */
   const shapes = createBoundedMap<string, ListRequest>(keptShapes);
   const requireRequest = (shape: string): ListRequest => {
     const request = shapes.get(shape);
@@ -83,7 +83,7 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
   const columns = buildColumnsSql(options);
   const versionColumn = options.collection === undefined ? sql`` : sql`, ${version} as version`;
 
-  /** Of shapes that begin with `keys`, only where the rows are: indexes say that without the table. */
+  /** For shapes that begin with `keys`, selects only keys, which indexes have without the table. */
   const pageQuery = prepareByShape<Arguments, Row & Versioned>(database.build, (shape, argument) => {
     const { order, value = order.column, ...request } = requireRequest(shape);
     const shown = buildShown(shape, options);
@@ -148,15 +148,15 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
     page(session: Session, request: ListRequest, part: Part): Promise<(Row & Versioned)[]> {
       return session.all(buildPagePart('', request, part));
     },
-    /** The same without the rows' own columns. */
+    /** The keys of the rows of `page`. */
     keys(session: Session, request: ListRequest, part: Part): Promise<Versioned[]> {
       return session.all(buildPagePart('keys-', request, part));
     },
-    /** The same with null for long texts of the rows that have such. */
+    /** The rows of `page`, with null for long texts. */
     short(session: Session, request: ListRequest, part: Part): Promise<(Row & Versioned & Shortened)[]> {
       return session.all({ ...buildPagePart('short-', request, part) });
     },
-    /** Rows by their ids, in any order; those read by different statements may be of different states. */
+    /** Reads rows by their ids, in any order; rows of different statements may be of different states. */
     rows: createPartReader(readRows, isEmbedded ? usualAtOnce : mostAtOnce, isEmbedded),
     walk(session: Session, request: ListRequest, offset: number, start: Key | undefined) {
       const extra = { offset, value: start?.value, id: start?.id };
@@ -169,7 +169,7 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
       );
       return row?.total ?? 0;
     },
-    /** Whether more than so many rows match a condition that another table decides. */
+    /** Whether more than `rows` rows match a condition on another table. */
     async hasMore(session: Session, { column, value, join }: JoinCondition, rows: number) {
       const query = sql<{ total: number }>`select cast(count(*) as integer) as total from
         (select 1 from ${sql.table(join.table)} where ${sql.ref(column)} = ${value} limit ${rows + 1}) as found`;
@@ -196,7 +196,7 @@ function buildShown(shape: string, options: ListOptions): RawBuilder<unknown> {
   return sql`${shape.startsWith('short') ? buildShortColumns(options) : buildColumnsSql(options)},`;
 }
 
-/** A long text is not read for its length to be known, nor where it is left out. */
+/** Leaves out long texts without reading them: octet_length does not need the text. */
 function buildShortColumns({ columns, longColumns = [] }: ListOptions): RawBuilder<unknown> {
   const names = Array.isArray(columns) ? columns : Object.keys(columns);
   const list = names.map(name => {
@@ -209,7 +209,7 @@ function buildShortColumns({ columns, longColumns = [] }: ListOptions): RawBuild
   return sql`${sql.join(list)}, ${sql.join([sql`0`, ...lengths], sql` + `)} >= ${sql.lit(longText)} as is_long`;
 }
 
-/** Rows strictly past a key. A row value comparison is one index seek on both databases. */
+/** Selects rows strictly past a key. A row value comparison is one index seek on both databases. */
 function buildSeekCondition(
   column: string,
   id: string,
@@ -229,8 +229,8 @@ function buildOrderBy(column: string, id: string, descending: boolean): RawBuild
 }
 
 /**
- * @param usual rows per statement
- * @param adapts whether they are few after rows that were long: those that are listed with them, or next, often are, too
+ * @param usual the number of rows per statement
+ * @param adapts whether it is reduced after long rows: the rows that are listed with them, or next, are often long too
  */
 function createPartReader<Row extends object>(
   read: (session: Session, ids: readonly number[]) => Promise<Row[]>,

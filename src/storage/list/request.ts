@@ -1,4 +1,4 @@
-/** What is requested of a list, and what it gives. */
+/** The request of a list, its page, and the options of lists. */
 import type { CompiledQuery, RawBuilder } from 'kysely';
 import type { AttributeCondition } from '../attributes/condition.ts';
 import type { Collection } from '../changes/change.ts';
@@ -7,7 +7,7 @@ import type { Columns } from '../columns/index.ts';
 import type { Session } from '../database.ts';
 import type { Tables } from '../tables.ts';
 
-/** Where a row stands in an order: its value in the sort column and its id, which breaks ties. */
+/** The position of a row in an order: its value in the sort column and its id, which breaks ties. */
 export interface Key {
   readonly value: string | number;
   readonly id: number;
@@ -17,15 +17,15 @@ export interface Comparison {
   readonly column: string;
   readonly operator: '=' | '>' | '>=' | '<' | '<=';
   readonly value: string | number;
-  /** Put the value into the query's text: only for a closed set of values, so that partial indexes apply. */
+  /** Puts the value into the text of the query, so that partial indexes apply; only for a closed set of values. */
   readonly literal?: boolean;
-  /** The column is one of another table, whose column `key` names the rows of this one that it speaks of. */
+  /** The table of the column, if it is another one; its column `key` has the ids of the rows of the list. */
   readonly join?: TableKey;
-  /** A row of any of these tables may have it in a column of this name: each names by its key the row that it is of. */
+  /** Tables that all have this column; a row of any of them may match, and its `key` names the row of the list. */
   readonly anyOf?: readonly TableKey[];
 }
 
-/** A table, and the column of it that names rows of the list's own. */
+/** A table, and its column that has the ids of the rows of the list. */
 interface TableKey {
   readonly table: keyof Tables & string;
   readonly key: string;
@@ -40,25 +40,25 @@ interface Absence {
   readonly literal: true;
 }
 
-/** The row has one of several values. */
+/** A condition that the row has one of several values. */
 export interface Membership {
   readonly column: string;
   readonly operator: 'in';
   readonly values: readonly (string | number)[];
-  /** All of them, as JSON. */
+  /** All values, as JSON. */
   readonly value: string;
   readonly literal?: false;
-  /** Where the column is, unless it is one of the list's own table, or stands for a part of a tree. */
+  /** The table of the column, unless it is that of the list, or the column stands for a part of a tree. */
   readonly within?: TableKey;
-  /** As of a comparison. */
+  /** As in Comparison. */
   readonly anyOf?: readonly TableKey[];
 }
 
-/** A condition on a column of the list's own table, or of another that names its rows. */
+/** A condition on a column of the list's table, or of another table that refers to it. */
 export type ColumnCondition = Comparison | Absence | Membership;
 export type Condition = ColumnCondition | AttributeCondition;
 
-/** That columns have these values, each that is given. */
+/** Conditions that columns have these values; undefined values give no condition. */
 export function createEqualConditions(
   values: Readonly<Record<string, string | number | undefined>>,
 ): Condition[] {
@@ -86,50 +86,50 @@ export interface ListRequest {
   readonly conditions: readonly Condition[];
   readonly order: Order;
   readonly page: PageRequest;
-  /** Columns that are counted beside the page: each without the conditions on itself. */
+  /** Columns that are counted as facets: each without the conditions on itself. */
   readonly facets?: readonly string[];
-  /** It counts, or reads past, very many rows: in the background, where no other request waits. */
+  /** Whether it counts or skips very many rows, and therefore is read in the background. */
   readonly inBackground?: boolean;
-  /** The column whose values are read with all keys of a filter, part by part. */
+  /** The column whose values are read if all keys of a filter are read, part by part. */
   readonly value?: string;
-  /** For a condition with a `join` that most rows may match; decided by join-plan.ts. */
+  /** For a condition with a `join` that very many rows may match; decided by join-plan.ts. */
   readonly joinPlan?: JoinPlan;
   /** For a condition on a part of a tree that is not a single category; decided by category-plan.ts. */
   readonly categoryPlan?: CategoryPlan;
-  /** The conditions as statements have them, where that is another way to say them. */
+  /** The conditions for statements, where they differ from `conditions`. */
   readonly resolved?: readonly Condition[];
-  /** The state that `categoryPlan` and `resolved` are of: that of a version of the collection. */
+  /** The version of the collection in whose state `categoryPlan` and `resolved` were made. */
   readonly locatedAt?: number;
 }
 
-/** Whether some filter is by an attribute, or by any of several values: no index has its rows in an order. */
+/** Whether a filter is by an attribute, or by several values: no index has such rows in the order of the list. */
 export const hasSetCondition = ({ conditions }: Pick<ListRequest, 'conditions'>): boolean =>
   conditions.some(condition => condition.operator === 'attribute' || 'within' in condition);
 
-/** Whether the changes of the list's collection say all that decides which rows it has. */
+/** Whether the changes of its collection alone decide which rows a list has. */
 export const isFollowed = ({ conditions }: Pick<ListRequest, 'conditions'>): boolean =>
   !conditions.some(condition => 'anyOf' in condition);
 
-/** Whether what a request stands for is of the state of a version. */
+/** Whether the plan of a request, if any, was made in the state of a version. */
 export const isLocatedAt = ({ locatedAt }: ListRequest, version: number | undefined): boolean =>
   locatedAt === undefined || locatedAt === version;
 
 /** How the rows of a part of a tree are found: see category-plan.ts. */
 export interface CategoryPlan {
   readonly kind: 'gathered' | 'merged' | 'probed';
-  /** Those whose ranges are merged. */
+  /** The categories whose ranges are merged. */
   readonly ids: readonly number[];
-  /** Whether it has more categories than rows are looked at. */
+  /** Whether there are more categories than rows to check. */
   readonly isWide: boolean;
-  /** Whether rows are listed there besides their main category. */
+  /** Whether rows are listed there by a further category, beside their main one. */
   readonly hasFurther: boolean;
   readonly background: boolean;
 }
 
 interface JoinPlan {
-  /** Rows are read in their order and looked up there, instead of being found there and sorted. */
+  /** Whether rows are read in order and looked up in the other table, instead of being found there and sorted. */
   readonly probed: boolean;
-  /** It may take long: read it where no other request waits. */
+  /** Whether it may take long, and must be read in the background. */
   readonly background: boolean;
 }
 
@@ -142,7 +142,7 @@ export interface Listed<Row> {
   readonly hasNext: boolean;
 }
 
-/** A page by cursor of what was read in its direction: one row more than it has says whether another follows. */
+/** Makes a page by cursor from rows in its direction: one row more than its limit shows that another page follows. */
 export function cutKeyPage<Row>(
   { before, after, limit }: Pick<PageRequest & { kind: 'key' }, 'before' | 'after' | 'limit'>,
   found: readonly Row[],
@@ -154,7 +154,7 @@ export function cutKeyPage<Row>(
   return { rows, hasPrevious: backwards ? more : after !== undefined, hasNext: backwards || more };
 }
 
-/** A page of the state of a version of its collection; NaN where nothing says which. */
+/** A page in the state of a version of its collection; NaN where the version is unknown. */
 export interface ListedAt<Row> extends Listed<Row> {
   readonly version: number;
 }
@@ -166,36 +166,36 @@ export interface Positioned {
 
 interface VersionedId {
   readonly id: number;
-  /** The collection's, when the row was read. */
+  /** The version of the collection when the row was read. */
   readonly version: number;
 }
 
 export interface ListOptions<Row = unknown> {
   readonly table: keyof Tables & string;
-  /** What is read of each row: the names of columns, or what is to be read under each name. */
+  /** The columns that are read, or an expression for each name. */
   readonly columns: readonly string[] | Readonly<Record<string, RawBuilder<unknown>>>;
-  /** Reads rows by their ids, in any order, where there is a cheaper way than by their columns. */
+  /** Reads rows by their ids, in any order, if there is a cheaper way than to read `columns`. */
   readonly rowsById?: (session: Session, ids: readonly number[]) => Promise<(Row & VersionedId)[]>;
-  /** What says how the table has changed; without it nothing is cached. */
+  /** The collection whose changes are those of the table; without it, nothing is cached. */
   readonly collection?: Collection;
-  /** Rows that need not be read again where the list only says which they are. */
+  /** A cache of rows, so that lists only read the keys of cached rows. */
   readonly rows?: Pick<CachedRows<Row & { readonly id: number }>, 'getAt' | 'keep'>;
-  /** Texts that may be so long that an embedded database reads only some of them at a time. */
+  /** Columns with texts that may be so long that an embedded database reads only a few at a time. */
   readonly longColumns?: readonly string[];
-  /** Columns in memory, which decide conditions on attributes. */
+  /** Columns in memory, by which conditions on attributes are evaluated. */
   readonly inMemory?: Columns;
-  /** A total that need not be counted, with the collection's version; undefined when these conditions have none. */
+  /** Reads a total that is kept up to date, with the collection's version; undefined if these conditions have none. */
   readonly keptTotal?: (
     conditions: readonly Condition[],
     categoryPlan?: CategoryPlan,
   ) => CompiledQuery<Total> | undefined;
   /** Whether lists are filtered by the paths of categories. */
   readonly isCategorized?: boolean;
-  /** A column of numbers, never null, that lists are filtered by ranges of; it is also one of their orders. */
+  /** A column of numbers, never null, that lists can be filtered by ranges of, and sorted by. */
   readonly rangeColumn?: string;
-  /** Orders by numbers that may be held in memory, of lists that are filtered by these columns or the range. */
+  /** Numeric orders that may be held in memory, for lists that are filtered only by these columns or the range. */
   readonly inOrder?: { readonly orders: readonly string[]; readonly filters: readonly string[] };
-  /** Other columns that lists are filtered by and whose values very many rows may have: they are counted. */
+  /** Other columns of filters whose matching rows must be counted, and may be very many. */
   readonly countedColumns?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Where the rows of a list come from, and what they have to match, as SQL. */
+/** SQL for the sources of the rows of a list, and for its conditions. */
 import { type RawBuilder, sql } from 'kysely';
 import {
   buildAttributeArguments,
@@ -22,7 +22,7 @@ import type { Comparison, Condition, ListRequest, Membership } from './request.t
 /** Placeholders for arguments of a statement, by their names. */
 export type Argument = Readonly<Record<string, RawBuilder<unknown>>>;
 
-/** What conditions are arguments to, by the names that the statements have for them. */
+/** The arguments of conditions, by their names in the statements. */
 export function buildConditionArguments(conditions: readonly Condition[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   conditions.forEach((condition, index) => {
@@ -42,7 +42,7 @@ export function buildConditionArguments(conditions: readonly Condition[]): Recor
   return values;
 }
 
-/** What makes the statements of two filters different. */
+/** The part of a condition that determines the text of a statement. */
 export function toConditionShape(condition: Condition): string {
   if (condition.operator === 'attribute') return toAttributeShape(condition);
   if (condition.column === categoryColumn) return `${categoryColumn} ${getPaths(condition).length}`;
@@ -61,8 +61,8 @@ export interface Source {
 }
 
 /**
- * Where the rows of a list come from. A cross join is carried out from left to right on SQLite, and as its
- * statistics say on PostgreSQL; neither moves a lookup for each row anywhere else.
+ * The source of the rows of a list. SQLite runs a cross join from left to right, PostgreSQL by its statistics; neither
+ * moves a lookup for each row elsewhere.
  */
 export function buildSource(
   name: string,
@@ -115,7 +115,7 @@ export function buildSource(
   };
 }
 
-/** Counts the rows of a list: what another table decides alone is counted there, and nothing is counted row by row. */
+/** Counts the rows of a list; if the only condition is on another table, counts there instead of row by row. */
 export function buildCount(
   name: string,
   request: Pick<ListRequest, 'conditions' | 'categoryPlan'>,
@@ -133,7 +133,7 @@ export function buildCount(
     const { from, conditions } = buildSource(name, request, argument);
     return buildTotal(from, conditions);
   }
-  // Those in their main category are a range of an index for each, those that are listed there besides are looked up.
+  // Rows in their main category are a range of an index per category; rows in a further category are looked up.
   const ids = buildIds(condition, index, argument);
   const rest = request.conditions.flatMap((other, at) =>
     at === index ? [] : [buildConditionSql(other, at, argument)],
@@ -149,7 +149,7 @@ export function buildCount(
   return sql<{ total: number }>`select (${own}) + (${inFurther}) as total`;
 }
 
-/** The paths that a condition names. */
+/** The placeholders for the paths that a condition names. */
 function getPlaceArguments(condition: Condition, index: number, argument: Argument): PlaceArguments[] {
   const toPlaceArguments = (number: number) => {
     const getArgument = (part: string) => argument[`c${index}${part}${number}`] ?? sql`null`;
@@ -158,7 +158,7 @@ function getPlaceArguments(condition: Condition, index: number, argument: Argume
   return getPaths(condition).map((_, number) => toPlaceArguments(number));
 }
 
-/** The ids of the categories that a condition means. */
+/** A statement that returns the ids of the categories that a condition names. */
 const buildIds = (condition: Condition, index: number, argument: Argument): RawBuilder<unknown> =>
   buildCategoryIds(getPlaceArguments(condition, index, argument));
 
@@ -167,7 +167,7 @@ function buildComparisonSql(condition: Comparison, index: number, argument: Argu
   return buildComparedSql(condition, value ?? sql`null`);
 }
 
-/** @param value as the statement has it */
+/** @param value the SQL for the value */
 export function buildComparedSql(
   { column, operator, anyOf }: Comparison,
   value: RawBuilder<unknown>,
@@ -175,7 +175,7 @@ export function buildComparedSql(
   return buildAnyOfSql(sql`${sql.ref(column)} ${sql.raw(operator)} ${value}`, anyOf);
 }
 
-/** @param values as the statement has them */
+/** @param values the SQL for each value */
 export function buildMembershipSql(
   { column, within, anyOf = within && [within] }: Membership,
   values: readonly RawBuilder<unknown>[],
@@ -183,10 +183,10 @@ export function buildMembershipSql(
   return buildAnyOfSql(sql`${sql.ref(column)} in (${sql.join(values)})`, anyOf);
 }
 
-/** What a row of any of these tables satisfies; without them one of the list's own. */
+/** A condition that a row of any of these tables must satisfy; without tables, a row of the list's table. */
 function buildAnyOfSql(compared: RawBuilder<unknown>, tables: Comparison['anyOf']): RawBuilder<unknown> {
   if (tables === undefined) return compared;
-  // Not with `or`, under which PostgreSQL uses no index of either table.
+  // With `or`, PostgreSQL would not use the index of either table.
   const parts = tables.map(
     ({ table, key }) => sql`select ${sql.ref(key)} from ${sql.table(table)} where ${compared}`,
   );
@@ -209,8 +209,8 @@ export function buildWhere(conditions: readonly RawBuilder<unknown>[]): RawBuild
 }
 
 /**
- * The ids of a part of a tree in the order of a list, with their places in it and a value of each: a range of an index for
- * each category, which both databases merge as they read them. @param seek the rows' place in the order
+ * The ids of the rows of a part of a tree in the order of a list, each with its place and a value: a range of an index
+ * for each category, which both databases merge while they read them. @param seek conditions on the place
  */
 export function buildMergedSource(
   { conditions, categoryPlan }: Pick<ListRequest, 'conditions' | 'categoryPlan'>,

@@ -1,13 +1,13 @@
 /**
- * Lists with facets: rows, total and counts of one state, however much is written meanwhile. Both are read at once, and
- * are of one state while others write nothing, and mostly when they do; else they are read by one session.
+ * Lists with facets: rows, total and counts always show the same state. The list and its facets are read concurrently,
+ * and usually see the same state even during writes; if they do not after some attempts, one session reads both.
  */
 import type { FacetCounter, Facets } from '../columns/facet-counter.ts';
 import type { Database } from '../database.ts';
 import type { Lister } from './index.ts';
 import { isFollowed, type ListedAt, type ListRequest } from './request.ts';
 
-/** So often both are read at once. */
+/** How often both are read concurrently before one session reads them. */
 const attempts = 3;
 
 interface FacetedList<Row> {

@@ -1,10 +1,9 @@
 /**
- * Lists whose order is in memory: the keys of all rows that match a filter, by a number that they are sorted by. Any
- * page, at any depth, and how many rows a range of that number has are then known without the database
- * (docs/decisions/0035).
+ * Lists whose order is in memory: the keys of all rows that match a filter, sorted by a number. They give any page, at
+ * any depth, and the number of rows in any range of that number without the database (docs/decisions/0035).
  *
- * The keys of a filter are read when it is requested again, in slices, and then follow storage/changes/: they are as new
- * as the last check. Rows that are not cached are read by their ids, and have to be of the same version.
+ * The keys of a filter are read, in slices, when it is requested again, and then follow storage/changes/: they are as
+ * new as the last check. Rows that are not cached are read by their ids, and must be of the same version.
  */
 import { LRUCache } from 'lru-cache';
 import { takeTurn } from '../../../turns/index.ts';
@@ -19,17 +18,17 @@ import type { Condition, ListedAt, ListOptions, ListRequest } from '../request.t
 import { createSortedKeys, type SortedKeys } from './keys.ts';
 import { cutPage, type Selected, toRange } from './pages.ts';
 
-/** Bytes of keys at most, and of those of one filter: 16 for each row. */
+/** The most bytes of all keys; each key takes 16. `mostKeys` is the limit for one filter. */
 const keysSize = 64 * 1024 * 1024;
 const mostKeys = 1_500_000;
-/** The most filters whose number of requests is known. */
+/** The most filters whose requests are counted. */
 const noticedFilters = 1000;
-/** So often a filter is wanted before its keys are read, and so many times as often before they are read again. */
+/** How often a filter is requested before its keys are read; and the factor by which that grows with each read. */
 const firstWanted = 2;
 const againWanted = 4;
-/** Columns of filters whose index is in the order of ids, and has what lists are sorted by. */
+/** Columns of filters whose index is ordered by id, and has the columns that lists are sorted by. */
 const inOneIndex = ['category', 'brand'];
-/** So often a page is tried again that others have changed meanwhile. */
+/** How often a page is read if others change it during the read. */
 const attempts = 3;
 
 /** The keys of the rows that match a filter, in one order. */
@@ -42,20 +41,20 @@ interface Sorted {
 
 interface Noticed {
   times: number;
-  /** How often it has to be wanted before its keys are read. */
+  /** How often it must be requested before its keys are read. */
   enough: number;
 }
 
 export interface SortedLists<Row> {
-  /** The page, as new as a check that is made now; undefined where the database has to be queried. */
+  /** The page, as of a check that is made now; undefined if the database must be queried. */
   page(request: ListRequest): Promise<ListedAt<Row> | undefined> | undefined;
-  /** How many rows there are in a state of the collection; undefined when that is another, or not known. */
+  /** The total in the state of a version; undefined if memory has another state, or not these keys. */
   total(request: ListRequest, version: number): number | undefined;
 }
 
 /**
- * @param planned gives a request the way it is read
- * @returns undefined where lists have no such order, or nothing says how they change
+ * @param planned adds the plan of a request
+ * @returns undefined where lists have no such order, or no collection whose changes they follow
  */
 export function createSortedLists<Row>(
   database: Pick<Database, 'changes' | 'read'>,
@@ -85,7 +84,7 @@ export function createSortedLists<Row>(
 
   function clear(): void {
     lists.clear();
-    // Only keys that had to go for lack of room are read again later than others.
+    // Reads are delayed only for keys that were evicted for lack of room.
     noticed.clear();
   }
   function apply(list: Sorted, { id, before, after }: Change): void {
@@ -98,7 +97,7 @@ export function createSortedLists<Row>(
     else if (!isKnown || has) lists.delete(list.name);
   }
 
-  /** What is in memory of a filter; it is read when it is requested again. */
+  /** The keys of a filter, if they are in memory; begins to read them when the filter was requested often enough. */
   function find(conditions: readonly Condition[], column: string): SortedKeys | undefined {
     const name = toSelectionName(conditions, column);
     const found = lists.get(name);
@@ -126,14 +125,14 @@ export function createSortedLists<Row>(
     return undefined;
   }
 
-  /** Reads all keys of a filter, as each is when it is read; false when they are too many, or given up. */
+  /** Reads all keys of a filter, in parts that may see different states; false if they are too many, or it gives up. */
   async function readAll({ conditions, column, keys }: Sorted, isGivenUp: () => boolean): Promise<boolean> {
     const page = { kind: 'key', limit: 1, count: false } as const;
-    // One index has all that lists need of a category or brand, in the order of ids.
+    // For a category or brand, one index ordered by id has all columns that lists need.
     const isById = conditions.some(condition => inOneIndex.includes(condition.column));
     const order = { column: isById ? 'id' : column, descending: false };
     const request = await planned({ conditions, order, value: column, page });
-    // Each part of what is gathered would be gathered again.
+    // With a gathered plan, each part would gather all rows again.
     if (request.categoryPlan !== undefined && request.categoryPlan.kind !== 'merged') return false;
     const next = createPacedReader<Versioned>((limit, last) => {
       const start = last && { value: last.sort_value, id: last.id };
@@ -149,7 +148,7 @@ export function createSortedLists<Row>(
     }
   }
 
-  /** A row that has changed while others were read may have been read before, after, and at both of its places. */
+  /** Applies changes made during the read: a changed row may have been read before or after its change, or both. */
   function replay({ conditions, column, keys }: Sorted, changes: readonly Change[]): void {
     for (const { id, before, after } of changes) {
       for (const value of [before?.[column], after?.[column]])
@@ -161,7 +160,7 @@ export function createSortedLists<Row>(
     }
   }
 
-  /** The rows of a request among those that are in memory. */
+  /** Selects the keys of a request from those in memory. */
   function select({ conditions }: ListRequest, column: string): Selected | undefined {
     const range = toRange(conditions, rangeColumn);
     if (range !== undefined && column !== rangeColumn) return undefined;

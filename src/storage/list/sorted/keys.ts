@@ -1,11 +1,11 @@
 /**
- * Keys of rows, sorted by a number and then by id. To find, add or remove one takes a binary search. They are held in
- * pieces, each an array of numbers, so that a million keys are a thousand objects.
+ * Keys of rows, sorted by a number and then by id. Finding, adding or removing a key takes a binary search. Keys are
+ * held in pieces, each with arrays of numbers, so that a million keys take only thousands of objects.
  */
 import { countBefore } from '../../../binary-search.ts';
 import type { Key } from '../request.ts';
 
-/** A place in the order; the id may be infinite, for before or after all rows with a value. */
+/** A place in the order; an infinite id means before or after all rows with the value. */
 interface Place {
   readonly value: number;
   readonly id: number;
@@ -30,7 +30,7 @@ const createPiece = (): Piece => ({
 
 export function createSortedKeys() {
   const pieces: Piece[] = [createPiece()];
-  /** How many keys come before each piece; empty when that has to be counted again. */
+  /** How many keys come before each piece; empty if that must be counted again. */
   let starts: number[] = [];
   let count = 0;
 
@@ -72,7 +72,7 @@ export function createSortedKeys() {
     const index = findPiece(place);
     const piece = pieces[index] ?? createPiece();
     if (piece.length < pieceSize) return piece;
-    // Keys that come in their order fill their pieces.
+    // Keys that are added in order fill their pieces.
     const isBehindAll = index === pieces.length - 1 && isBefore(piece, pieceSize - 1, place);
     if (!isBehindAll) split(index, piece);
     else pieces.push(createPiece());
@@ -81,7 +81,7 @@ export function createSortedKeys() {
 
   return {
     size: () => count,
-    /** Puts a key in its place. One that is behind all others is put there fastest. */
+    /** Adds a key; this is fastest for a key after all others. */
     add(place: Place): void {
       const piece = makeRoomFor(place);
       const { values, ids } = piece;
@@ -94,9 +94,9 @@ export function createSortedKeys() {
       count += 1;
       starts = [];
     },
-    /** Takes a key out; false when it is not there. */
+    /** Removes a key; returns false if it is not there. */
     delete(place: Place): boolean {
-      // A piece that begins with the key does not begin before it.
+      // If a piece begins with the key itself, findPiece returns the piece before.
       for (const index of [findPiece(place), findPiece(place) + 1]) {
         const piece = pieces[index];
         if (piece === undefined) continue;
@@ -135,7 +135,7 @@ export function createSortedKeys() {
       return found;
     },
     bytes: () => pieces.length * pieceBytes,
-    /** Leaves no room in the pieces: where keys were put in between others, a third of them is. */
+    /** Fills all pieces: after keys were inserted between others, a third of each is free. */
     pack(): void {
       let last = createPiece();
       for (const { values, ids, length } of pieces.splice(0, pieces.length, last)) {

@@ -1,4 +1,4 @@
-/** Which keys of a list in memory make a page. */
+/** Selects the keys of a page from a list in memory. */
 import type { Condition, Key, Listed, ListRequest } from '../request.ts';
 import type { SortedKeys } from './keys.ts';
 
@@ -9,7 +9,7 @@ export interface Range {
   readonly high: number;
 }
 
-/** Keys, and the ranks between which those of a list are: `from` included, `to` not. */
+/** Sorted keys, and the range of ranks that belongs to a list: `from` included, `to` excluded. */
 export interface Selected {
   readonly keys: SortedKeys;
   readonly from: number;
@@ -18,7 +18,7 @@ export interface Selected {
 
 type Cut = Omit<Listed<unknown>, 'rows'> & { readonly keys: readonly Key[] };
 
-/** The conditions as a range of the column; undefined when they are none. */
+/** The conditions as a range of the column; undefined if they are not a range. */
 export function toRange(conditions: readonly Condition[], column: string | undefined): Range | undefined {
   const base = conditions.filter(condition => condition.column !== column);
   if (base.length === conditions.length) return undefined;
@@ -32,7 +32,7 @@ export function toRange(conditions: readonly Condition[], column: string | undef
   return { base, low, high };
 }
 
-/** The keys of a page in its order, and what is said beside it. */
+/** The keys of a page in its order, with the total and whether other pages precede and follow. */
 export function cutPage({ order, page }: ListRequest, selected: Selected): Cut {
   const { keys, from, to } = selected;
   const slice = (first: number, end: number): Key[] => {
@@ -63,10 +63,10 @@ export function cutPage({ order, page }: ListRequest, selected: Selected): Cut {
   };
 }
 
-/** The rank of the first row past a key, or of the row at which those before it end. */
+/** The rank at which the rows past a key begin, or those before it end. */
 function computeEdge({ keys, from, to }: Selected, column: string, start: Key, ascends: boolean): number {
   const value = column === 'id' ? start.id : Number(start.value);
-  // Ids are whole numbers: this place is right behind the key, whether it exists or not.
+  // Ids are whole numbers: `+ 0.5` is the place just after the key, even if there is no such row.
   const rank = keys.rank({ value, id: ascends ? start.id + 0.5 : start.id });
   return Math.min(to, Math.max(from, rank));
 }

@@ -113,7 +113,7 @@ export function createCheckpoints(writer: Connected, file: string) {
   };
 }
 
-/** Whether `wal_checkpoint(NOOP)`, which only measures the log, is supported: on macOS, Bun uses the system's SQLite. */
+/** Whether `wal_checkpoint(NOOP)`, which only measures the log, is known: on macOS, Bun uses the system's SQLite. */
 function canReadLog(writer: Connected): boolean {
   const version = String(writer.connection.prepare('select sqlite_version()').values()[0]?.[0]);
   return Bun.semver.satisfies(version, '>=3.51.0');
