@@ -1,13 +1,13 @@
 /**
- * Batches lookups: rows that are requested one by one in a turn of the event loop are read by one statement, where
- * each statement is a round trip that costs server and driver more than the row.
+ * Batches lookups where each statement is a round trip, which costs server and driver more than the row: rows that are
+ * requested one by one in a turn of the event loop are read by one statement.
  */
 import type { CompiledQuery } from 'kysely';
 import type { Database, Lookup, Session } from './database.ts';
 
 /** Possible numbers of keys in a statement. A shorter list of keys is padded, so that few statements are prepared. */
 const sizes = [1, 4, 20, 64, 101] as const;
-/** The most keys that one statement takes: the ids of the largest page, and one more. */
+/** Maximum number of keys in a statement: the ids of the largest page, and one more. */
 export const mostAtOnce = 101;
 
 /** A caller that waits for its share of a batch. */
@@ -74,7 +74,7 @@ export function createReaderByKey<Key extends string | number, Row>(
   };
 }
 
-/** The same for committed rows; the embedded database reads each row immediately. */
+/** As createReaderByKey, for committed rows; the embedded database reads each row immediately. */
 export function createRowReader<Key extends string | number, Row>(
   { dialect, read }: Pick<Database, 'dialect' | 'read'>,
   lookup: Lookup<Key, Row>,

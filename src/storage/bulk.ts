@@ -25,7 +25,7 @@ interface Compiler {
 }
 
 interface BulkOptions {
-  /** Numbers of rows that a statement takes on SQLite: largest first, the last is 1. They limit its parameters. */
+  /** Possible numbers of rows in a statement on SQLite, which limit its parameters: largest first, the last is 1. */
   readonly sizes?: readonly number[];
   /** Rows are sorted by this many leading columns, so that neighbours in the index are written one after another. */
   readonly sortedBy?: number;
@@ -33,9 +33,9 @@ interface BulkOptions {
 
 /** With 10 parameters a row, far below the number that SQLite allows. */
 const usualSizes = [500, 128, 32, 8, 4, 2, 1];
-/** The most rows that one statement takes on PostgreSQL. */
+/** Maximum number of rows in a statement on PostgreSQL. */
 const mostRows = 1000;
-/** The most characters in one statement, unless one row has more: a statement blocks the event loop until it ends. */
+/** Maximum number of characters in a statement, except for a single row: a statement blocks the event loop. */
 const mostText = 200_000;
 
 /**
@@ -101,7 +101,7 @@ function createComparison(columns: number): CompareRows {
 
 type Rows = readonly (readonly unknown[])[];
 
-/** How many rows from `start` on fit into one statement: at least one, at most `most`. */
+/** How many rows, beginning with `start`, fit into one statement: at least one, at most `most`. */
 function countFitting(rows: Rows, start: number, most: number): number {
   const end = Math.min(rows.length, start + most);
   let text = 0;
@@ -186,7 +186,7 @@ interface ChangedRow {
  * UPDATEs that name only the columns that change: SQLite writes the entries of all indexes whose columns are named,
  * even if their values stay the same, and PostgreSQL has less to read.
  * @param parts groups of columns, each written only if one of its columns has changed; all other columns always are
- * @returns a function that writes rows by their ids, on PostgreSQL with one statement for rows whose same parts change
+ * @returns a function that writes rows by their ids; on PostgreSQL, rows whose same parts change share a statement
  */
 export function createPartialUpdate(
   database: Compiler,

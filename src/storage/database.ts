@@ -25,7 +25,7 @@ export interface Session {
 export interface Counter {
   /** Identifies the counter. Counters are written in the order of their keys; keys of one table share a prefix. */
   readonly key: string;
-  /** The statement that adds to counters of this kind; `row` makes its row for this counter. */
+  /** The statement that adds to counters of this kind; `row` returns the row that it takes for this counter. */
   readonly statement: Bulk;
   row(amount: number): readonly unknown[];
 }
@@ -49,7 +49,7 @@ export interface Transaction extends Session {
    * SQLite, where a RETURNING costs half as much as the insert, the id is read in another way.
    */
   insert(query: CompiledQuery<unknown>): Promise<number>;
-  /** The same for many rows. @returns their ids, in the order of the rows */
+  /** As `insert`, for many rows. @returns their ids, in the order of the rows */
   insertMany(into: BulkInsert, rows: readonly (readonly unknown[])[]): Promise<number[]>;
   /** The row with a key; on PostgreSQL it is read together with the rows that other transactions of the group pick. */
   pick<Key extends string | number, Row>(lookup: Lookup<Key, Row>, key: Key): Promise<Row | undefined>;
@@ -209,9 +209,9 @@ export interface Dialect {
     /** The id up to which no more rows will be added to the table. The rows must be read after this. */
     last(table: string): RawBuilder<{ id: number }>;
   };
-  /** The references that change with the rows of a table; undefined where that does not block the event loop. */
+  /** The references that deleting a row of a table changes; undefined where that does not block the event loop. */
   readonly dependents?: (parent: string) => RawBuilder<Dependent>;
-  /** The last id given in each table, so that a copy gives none again; undefined where data is never copied from. */
+  /** The last id assigned in each table, so that a copy does not reuse it; undefined where nothing is copied from. */
   readonly lastIds?: RawBuilder<{ table: string; last: number }>;
   /** Makes the ids of a table continue after `last`; undefined where data is never copied to. */
   readonly continueIds?: (table: string, last: number) => RawBuilder<unknown>;

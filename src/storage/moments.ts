@@ -3,7 +3,7 @@
 /**
  * The time to store for a change of a row: now, but never before the row's last change. If the clock shows an earlier
  * second than the last change, because it was set back or another replica's clock is ahead, it is the start of the
- * second after that change: HTTP dates have whole seconds, and a client may already hold the former one
+ * second after that change: HTTP dates have whole seconds, and a client may already hold the date of the last change
  * (RFC 9110 §8.8.2.2).
  * @param now epoch milliseconds @param before epoch milliseconds of the row's last change
  */

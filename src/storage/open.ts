@@ -46,8 +46,8 @@ export function openBulkLoad(config: Config, tables: readonly string[]): BulkLoa
 }
 
 /**
- * Builds the indexes that a killed load left unbuilt in an embedded database; to be called before that is opened. Only
- * serving and migrating call this: other commands may run during a load, and would build the indexes too early.
+ * Builds the indexes that a killed load left unbuilt in an embedded database, before that is opened. Only serving and
+ * migrating call this: other commands may run during a load, and would build the indexes too early.
  */
 export function finishBulkLoad(config: Config): void {
   if (config.DATABASE_URL !== undefined) return;
@@ -59,7 +59,7 @@ export function finishBulkLoad(config: Config): void {
   }
 }
 
-/** The same for PostgreSQL, where the database must be open. */
+/** As finishBulkLoad, for PostgreSQL, where the database must be open. */
 export async function finishPostgresLoad(database: Database): Promise<void> {
   if (database.dialect.name === 'postgresql') await restorePostgresIndexes(database);
 }

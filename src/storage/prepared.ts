@@ -49,7 +49,7 @@ function toTemplate<Row>(compiled: CompiledQuery<Row>) {
   return { compiled, names };
 }
 
-/** The most shapes that are kept of one query: filters can be combined in very many ways. */
+/** Maximum number of shapes that are kept of a query: filters can be combined in very many ways. */
 export const keptShapes = 500;
 
 /** One prepared query per shape: for queries whose text depends on which filters are given. */

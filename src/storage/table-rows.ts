@@ -8,7 +8,7 @@ import type { Database, Session, Transaction } from './database.ts';
 import { type Arguments, type Placeholders, prepareByShape, prepareQuery } from './prepared.ts';
 import type { Tables } from './tables.ts';
 
-/** The most rows that one statement of `all` reads. */
+/** Maximum number of rows that a statement of `all` reads. */
 const rowsAtOnce = 20;
 
 /** @param columns all columns except the id */
@@ -56,7 +56,7 @@ export function createTableRows<Row extends Arguments & { readonly id: number }>
     find: prepareById(sql``),
     /** As `find`, and locks the row against changes by others until the transaction ends. */
     lock: prepareById(dialect.forUpdate),
-    /** As `find`, with a shared lock against deletion, and changes of its key, until the transaction ends. */
+    /** As `find`, and prevents deletion of the row until the transaction ends; others may take the same lock. */
     keep: prepareById(dialect.forKeyShare),
     /** @returns its id @throws StorageError `unique` */
     insert: (session: Transaction, values: Omit<Row, 'id'>) => session.insert(insert(values)),
@@ -88,7 +88,7 @@ export function createTableRows<Row extends Arguments & { readonly id: number }>
   };
 }
 
-/** The most rows that one statement deletes or updates, so that it does not block the event loop or lock many rows. */
+/** Maximum number of rows in a removal statement, so that it does not block the event loop or lock many rows. */
 const removedAtOnce = 250;
 
 /**
@@ -102,7 +102,7 @@ export function prepareRemoval<A extends Arguments>(
   condition: (argument: Placeholders<A>) => RawBuilder<unknown>,
 ): (values: A) => CompiledQuery<unknown> {
   const [rows, columns] = [sql.table(table), sql.join(key.map(column => sql.ref(column)))];
-  // A materialized part, which PostgreSQL runs once: a subselect might run, and lock other rows, for each row.
+  // A materialized CTE, which PostgreSQL runs once: a subselect might run, and lock other rows, for each row.
   return prepareQuery(
     build,
     argument => sql`with removed as materialized (
@@ -119,7 +119,7 @@ interface Removal {
 }
 
 /**
- * @param removeSome runs a statement of `prepareRemoval`, in a transaction of its own or all in one
+ * @param removeSome runs a statement of `prepareRemoval`, each in its own transaction or all in one
  * @param isStopping checked after each statement
  * @returns how many rows were removed
  */
@@ -139,7 +139,7 @@ export async function removeInParts(
 /**
  * Deletes the rows that refer to a row, or sets their references to null, without events: in parts, where the database
  * would otherwise do all of that in one statement that blocks the event loop.
- * @returns a function that does this for the row with an id; the caller locks that row before and deletes it afterwards
+ * @returns a function that does this for the row with an id; the caller locks that row first and deletes it afterwards
  */
 export function createDependentsRemover(
   { build, dialect }: Pick<Database, 'build' | 'dialect'>,

@@ -36,7 +36,7 @@ interface CollectionVersionsTable {
   version: number;
 }
 
-/** `author_id` and `author_name` are those of when it was written; `user_id` is null once the account is deleted. */
+/** `author_id` and `author_name` are copies from the time of writing; `user_id` is null once the account is deleted. */
 interface ArticlesTable {
   id: Generated<number>;
   title: string;

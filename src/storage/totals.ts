@@ -36,7 +36,7 @@ export function createProductTotals({ build, dialect }: Pick<Database, 'build' |
       from product_totals where true ${sql.join(conditions, sql` `)}`;
   });
 
-  /** Counts products in a part of the tree: by their main category, and those listed there by a further one. */
+  /** Counts products in a part of the tree: those with their main category there, and those with only a further one. */
   const totalWithin = prepareByPaths(build, (ids, shape, argument) => {
     const status = shape.includes('status') ? sql`and status = ${argument.status}` : sql``;
     const others = shape.includes('further')

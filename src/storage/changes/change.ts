@@ -53,8 +53,7 @@ export interface CheckedSession {
 
 export interface Changes {
   /**
-   * Notifies the listeners of everything committed until now. The requests of one turn of the event loop share one
-   * check.
+   * Notifies the listeners of everything committed until now. Requests in one turn of the event loop share one check.
    * @returns undefined when nothing was committed since the last check: the caches are then as new as the database
    */
   check(): Promise<void> | undefined;

@@ -30,16 +30,16 @@ export interface ChangeRow {
   readonly after: string | null;
 }
 
-/** The most events that are read with their representations, as many as the largest bulk change has; else only ids. */
+/** Fewer events than this, such as those of the largest bulk change, are read with representations; else only ids. */
 export const mostEvents = 512;
-/** The most statements of one kind in a check. */
+/** Maximum number of statements of one kind in a check. */
 const mostPages = 128;
 
 /** A statement that reads events in parts, each of which may see another state. */
 export interface Paged {
   /** @param since the position that the last statement returned */
   query(since: string | undefined): CompiledQuery<ChangeRow>;
-  /** The most events that it reads: if it finds as many, there may be more after the position that it returns. */
+  /** Maximum number of events: if it reads as many, there may be more after the position that it returns. */
   readonly atOnce: number;
 }
 
@@ -49,7 +49,7 @@ export interface ChangeSource {
   readonly read: CheckedSession;
   /** The version of each collection, and the events with their representations. */
   readonly events: Paged;
-  /** The same with rows of kind `ids` instead of `event`. */
+  /** As `events`, with rows of kind `ids` instead of `event`. */
   readonly ids: Paged;
   /** The statement that returns a row if nothing was committed since; not needed where `state` shows that. */
   readonly unchanged?: (since: string) => CompiledQuery<unknown>;
@@ -83,7 +83,7 @@ export function createChanges(source: ChangeSource): Changes {
     return done;
   }
 
-  /** A check that all requests share which arrive before it begins. */
+  /** Runs a check that is shared by all requests that arrive before it begins. */
   async function checkNext(): Promise<void> {
     // If a check is a query to a server, all requests of this turn of the event loop share it.
     if (state() === undefined) await new Promise(resolve => setImmediate(resolve));

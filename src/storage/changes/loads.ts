@@ -1,11 +1,10 @@
 /**
  * Loads data of a collection into memory, where it then follows the collection's changes. The data is read in parts
- * that may see different states. So changes that are committed during the read are recorded, and replayed over its
- * result.
+ * that may see different states, so changes committed during the read are recorded and replayed over its result.
  */
 import type { Change, Changes, Collection } from './change.ts';
 
-/** The most changes that are recorded during a read; if there are more, the read is given up. */
+/** Maximum number of changes that are recorded during a read; if there are more, the read is given up. */
 const mostReplayed = 10_000;
 /**
  * After an invalidation, loads pause ten times as long as the wasted read took, and at most a second: during an import,
@@ -22,7 +21,7 @@ interface Kept {
 }
 
 interface Loading {
-  /** The time from which on it has yet to be added to `spent`, by `performance.now`. */
+  /** The start, by `performance.now`, of the time that is not yet counted in `spent`. */
   since: number;
   readonly replayed: Change[];
   isGivenUp: boolean;
@@ -67,9 +66,8 @@ export function createLoads(changes: Changes, collection: Collection, kept: Kept
     /** Whether there was an invalidation a moment ago, so that nothing should be read yet. */
     isResting: () => performance.now() < restsUntil,
     /**
-     * @param keep stores, synchronously, the result of the read and the changes recorded during it; not called when
-     * there
-     *   were too many changes, or everything may have changed
+     * @param keep stores the result of the read and the changes during it, synchronously; not called when there were
+     *   too many changes, or everything may have changed
      */
     async load<Read>(
       name: string,

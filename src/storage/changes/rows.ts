@@ -41,9 +41,9 @@ export interface RowOptions<Row> {
   read(id: number): Promise<(Row & { readonly version: number }) | undefined>;
 }
 
-/** The most bytes of cached rows. */
+/** Maximum size of all cached rows, in bytes. */
 const rowsSize = 96 * 1024 * 1024;
-/** The overhead of a row beside its text. */
+/** The overhead of a row, in addition to its text. */
 const rowBytes = 500;
 
 /** The memory of a string: one byte per character if all are ASCII, otherwise two. */

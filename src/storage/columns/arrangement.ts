@@ -2,7 +2,7 @@
 import { takeTurn } from '../../turns/index.ts';
 import type { RowSet } from './rows.ts';
 
-/** The most rows between two turns of the event loop. */
+/** Rows that are processed in one turn of the event loop. */
 const rowsAtOnce = 100_000;
 
 export interface Arrangement {

@@ -9,13 +9,13 @@ import { type Arrangement, arrangeRows, selectArrangedRows, sortCodes } from './
 import { type Line, mostMoved } from './line.ts';
 import { putRow, type RowSet, selectAccepted } from './rows.ts';
 
-/** The most combinations of values: a column with more is large, and useless as a facet. */
+/** Maximum number of combinations of values: a column with more is large, and useless as a facet. */
 export const mostCombinations = 300_000;
-/** The most bytes of sets of rows that are kept for recent tests. */
+/** Maximum size of the sets of rows that are kept for recent tests, in bytes. */
 const setsSize = 4 * 1024 * 1024;
-/** The most tests whose sets are kept: each change of a row is tested by all of them. */
+/** Maximum number of tests whose sets are kept: each change of a row is tested by all of them. */
 const mostSets = 64;
-/** The overhead of a value beside its text, and of a combination. */
+/** The overhead of a value, in addition to its text, and of a combination. */
 const valueBytes = 250;
 const combinationBytes = 120;
 
@@ -70,7 +70,7 @@ export function createColumn(isOrder = false): Column {
   let arrangement: Arrangement | undefined;
   /** Rows whose combination has changed since they were arranged. */
   let moved = new Set<number>();
-  /** The same for an arrangement that is being made. */
+  /** As `moved`, for an arrangement that is being made. */
   let movedSince: Set<number> | undefined;
 
   function ensurePlace(value: IndexedValue): number {
@@ -135,7 +135,7 @@ export function createColumn(isOrder = false): Column {
     });
   }
 
-  /** Groups rows by combination; rows that change meanwhile go into `movedSince`. */
+  /** Groups rows by combination; rows that change during this go into `movedSince`. */
   async function arrange(): Promise<void> {
     if (movedSince !== undefined) return;
     const since = new Set<number>();

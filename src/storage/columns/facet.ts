@@ -32,7 +32,7 @@ export interface FacetRange {
   readonly buckets: readonly Bucket[];
 }
 
-/** The most values of a facet that are shown. */
+/** Maximum number of values that a facet shows. */
 export const mostValues = 100;
 const mostBuckets = 10;
 

@@ -11,11 +11,11 @@ import type { Database, Session } from '../database.ts';
 import { type Column, mostCombinations } from './column.ts';
 import { type ColumnReader, type ColumnSource, readColumn, TooManyValues } from './source.ts';
 
-/** The most bytes of all columns. */
+/** Maximum size of all columns, in bytes. */
 const columnsSize = 160 * 1024 * 1024;
-/** The most values of changed rows that are applied to columns in one turn: some milliseconds of work. */
+/** Maximum number of values that are applied to columns in one turn: some milliseconds of work. */
 const mostTaken = 20_000;
-/** The most changes of rows that are deferred while columns are in use; if there are more, the columns are dropped. */
+/** Maximum number of changes that are deferred while columns are in use; with more, the columns are dropped. */
 const mostWaiting = 2000;
 
 interface Loaded {
@@ -48,7 +48,7 @@ export interface Columns {
    */
   use<T>(sources: readonly ColumnSource[], work: Work<T>): Promise<T>;
   /**
-   * The same with the columns in the state of a snapshot that has read nothing yet.
+   * As `use`, with the columns in the state of a snapshot that has read nothing yet.
    * @throws TooManyValues
    */
   useIn<T>(session: Session, sources: readonly ColumnSource[], work: Work<T>): Promise<T>;

@@ -5,7 +5,7 @@
  */
 import { countOnes, has, type RowSet } from './rows.ts';
 
-/** The most moved rows: each request checks all of them. */
+/** Maximum number of moved rows, all of which each request checks. */
 export const mostMoved = 1000;
 
 export interface Line {
@@ -35,7 +35,7 @@ export interface Taken {
 
 /** The cost of reading a row's place; the unit is the cost of skipping a row. */
 const placeCost = 4;
-/** The most rows that selectSmallest keeps sorted while it scans a set. */
+/** Maximum number of rows that selectSmallest keeps while it scans a set. */
 const mostKept = 1000;
 
 /** The ids of a page. */

@@ -38,7 +38,7 @@ export interface MatchedColumns {
 
 interface Wanted {
   readonly conditions: readonly Condition[];
-  /** The names of further columns, beside those of the conditions. */
+  /** The names of columns, in addition to those of the conditions. */
   readonly facets?: readonly string[];
 }
 
@@ -48,7 +48,7 @@ type Work<T> = (found: MatchedColumns) => T | Promise<T>;
 export interface ColumnFinder {
   /** Runs work with data as of a check that is made now, which stays the same until it ends. @throws TooManyValues */
   use<T>(wanted: Wanted, work: Work<T>): Promise<T>;
-  /** The same in the state of a snapshot that has read nothing yet. @throws TooManyValues */
+  /** As `use`, in the state of a snapshot that has read nothing yet. @throws TooManyValues */
   useIn<T>(session: Session, wanted: Wanted, work: Work<T>): Promise<T>;
 }
 

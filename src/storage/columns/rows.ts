@@ -86,7 +86,7 @@ export function toIds({ words }: RowSet): number[] {
   return ids;
 }
 
-/** The most words of a set that are read between two turns of the event loop. */
+/** Words of a set that are read in one turn of the event loop. */
 const wordsAtOnce = 4096;
 
 interface Counted {

@@ -31,7 +31,7 @@ function matchesValue(condition: ColumnCondition, found: Values[string] | undefi
 const isFound = (value: string | number, found: Values[string]): boolean =>
   Array.isArray(found) ? found.includes(String(value)) : found === value;
 
-/** The most comparisons of a change with a list in one turn of the event loop: they take some milliseconds. */
+/** Maximum number of comparisons of changes with lists in one turn of the event loop: some milliseconds of work. */
 const mostCompared = 20_000;
 
 /** The changes, if they can be compared with all lists; undefined if reading the lists again is less work. */
@@ -125,7 +125,7 @@ export interface ShownPage extends Pick<ListRequest, 'conditions' | 'facets' | '
   readonly rows: readonly Key[];
 }
 
-/** Whether a change of a row that is or was in its list may alter a page. */
+/** Whether a page may differ after a change of a row that is or was in its list. */
 export function isPageAffected(shown: ShownPage, change: Change): boolean {
   const { conditions, facets, order, page, rows } = shown;
   const { id, before, after } = change;

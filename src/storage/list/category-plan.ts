@@ -20,7 +20,7 @@ import type { CategoryPlan, Condition, ListRequest } from './request.ts';
 /** The name of the column in conditions and events, whose values are paths of categories. */
 export const categoryColumn = 'category';
 
-/** The most ranges that one statement merges. */
+/** Maximum number of ranges that one statement merges. */
 const mostRanges = 64;
 /** Rows that can be read within some milliseconds. */
 const shortlyRead = 5000;
@@ -40,7 +40,7 @@ const cachedPlaces = 1000;
 interface Place {
   /** The ids of the categories; undefined if they are too many to merge. */
   readonly ids: readonly number[] | undefined;
-  /** Whether products are listed there by a further category, beside their main one. */
+  /** Whether products are listed there by a further category, in addition to their main one. */
   readonly hasFurther: boolean;
 }
 

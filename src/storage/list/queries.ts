@@ -22,7 +22,7 @@ const embeddedAtOnce = 20;
 const longAtOnce = 4;
 /** Rows are long if they have more than this many characters on average. */
 const longRow = 50_000;
-/** A text is long from this many bytes on. */
+/** A text is long if it has at least this many bytes. */
 const longText = 10_000;
 
 /** Selects the rows of a list that make a page. */
@@ -148,11 +148,11 @@ export function createListQueries<Row>(database: Database, options: ListOptions<
     page(session: Session, request: ListRequest, part: Part): Promise<(Row & Versioned)[]> {
       return session.all(buildPagePart('', request, part));
     },
-    /** The keys of the rows of `page`. */
+    /** As `page`, but only the keys of the rows. */
     keys(session: Session, request: ListRequest, part: Part): Promise<Versioned[]> {
       return session.all(buildPagePart('keys-', request, part));
     },
-    /** The rows of `page`, with null for long texts. */
+    /** As `page`, with null for long texts. */
     short(session: Session, request: ListRequest, part: Part): Promise<(Row & Versioned & Shortened)[]> {
       return session.all({ ...buildPagePart('short-', request, part) });
     },

@@ -121,7 +121,7 @@ export interface CategoryPlan {
   readonly ids: readonly number[];
   /** Whether there are more categories than rows to check. */
   readonly isWide: boolean;
-  /** Whether rows are listed there by a further category, beside their main one. */
+  /** Whether rows are listed there by a further category, in addition to their main one. */
   readonly hasFurther: boolean;
   readonly background: boolean;
 }

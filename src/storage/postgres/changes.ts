@@ -33,7 +33,7 @@ export const eventsByTransaction: readonly RawBuilder<unknown>[] = [
   sql`create index events_by_transaction on events (xid, id) where xid is not null`,
 ];
 
-/** The most events whose ids one statement reads. If there are more, their marks are missing from the sum. */
+/** Maximum number of events whose ids one statement reads. Of any others, the marks are missing from the sum. */
 const idsAtOnce = 16_384;
 
 interface Since {

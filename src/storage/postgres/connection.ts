@@ -47,7 +47,7 @@ export interface Connection {
   /** Cancels the first statement if it is over its limit; closes the connection if that does not help. */
   checkLimits(now: number): void;
   /**
-   * Sends a statement in a transaction that works for long between two statements: the server ends transactions whose
+   * Sends a statement if a transaction works for a long time between two statements: the server ends transactions whose
    * client is silent, as a stalled one is.
    */
   keepAlive(now: number): void;

@@ -14,7 +14,7 @@ import { isLockTimeout } from './errors.ts';
 import { createStatementGatherer } from './together.ts';
 import { addReturningId, createTransaction, writeLeftovers } from './transaction.ts';
 
-/** Limited so that one group does not keep the next one waiting for long. */
+/** Limited so that a group does not delay the next one for long. */
 const groupSize = 128;
 
 export interface GroupOptions {
@@ -30,11 +30,11 @@ export interface GroupOptions {
 export class CommitUnknown extends Error {}
 
 export function createTransactionGroups({ runTogether, runApart, lockTimeout }: GroupOptions) {
-  /** For each thing that jobs touch which run apart: the end of the last such job, with its error if it failed. */
+  /** By what jobs that run apart touch: the end of the last such job, with its error if it failed. */
   const apart = new Map<string, Promise<unknown>>();
 
   async function run(jobs: readonly Job[]): Promise<readonly Job[]> {
-    // A job that runs apart may be waiting for a lock; jobs that touch the same would make their group wait too.
+    // A job that runs apart may be waiting for a lock; in a group, a job that touches the same would make all wait.
     const taken = Object.groupBy(jobs, ({ touches }) =>
       touches.some(name => apart.has(name)) ? 'apart' : 'group',
     );
@@ -64,7 +64,7 @@ export function createTransactionGroups({ runTogether, runApart, lockTimeout }: 
     return outcomes.flatMap(outcome => (outcome.kind === 'apart' ? [outcome.job] : []));
   }
 
-  /** Jobs that touch the same run one after another, so that a row that stays locked occupies one connection. */
+  /** Jobs that touch the same thing run one after another, so that a row that stays locked occupies one connection. */
   function leaveApart(job: Job): void {
     const before = job.touches.flatMap(name => apart.get(name) ?? []);
     const ended = endApart(job, before).finally(() => {
@@ -98,7 +98,7 @@ type Outcome =
   | { readonly kind: 'failed'; settle(): void }
   | { readonly kind: 'apart'; readonly job: Job };
 
-/** Runs jobs that touch the same one after another, all others concurrently. @throws when the transaction has failed */
+/** Runs jobs that touch the same thing one after another, others concurrently. @throws if the transaction failed */
 async function runInterleaved(inner: CopySession, group: readonly Job[]): Promise<readonly Outcome[]> {
   const shared = createSharedSession(inner);
   const last = new Map<string, Promise<unknown>>();

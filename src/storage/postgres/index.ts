@@ -27,7 +27,7 @@ import { openPool, type Purpose } from './pool.ts';
 import { complete, createCopySession, createSession, runTransaction } from './transaction.ts';
 
 const attempts = 4;
-/** Milliseconds after which a lost connection is not tried again: where connecting takes long, the caller must know. */
+/** Milliseconds after which lost connections are not retried: if connecting takes long, the caller gets the error. */
 const againWithin = 1000;
 const slots = 32;
 /** Identifies the lock that the migrating process holds; any constant will do. */
@@ -86,7 +86,7 @@ export interface PostgresOptions {
   readonly url: string;
   /** The name of the sessions on the server. */
   readonly application: string;
-  /** The most connections. */
+  /** Maximum number of connections. */
   readonly poolSize: number;
   /** Seconds after which a statement is cancelled. */
   readonly timeout: number;

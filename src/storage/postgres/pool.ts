@@ -17,7 +17,7 @@ const snapshotShare = 0.2;
 export const leastConnections = 4;
 
 export interface PoolOptions {
-  /** The most connections; at least `leastConnections`. */
+  /** Maximum number of connections; at least `leastConnections`. */
   readonly size: number;
   readonly connector: Connector;
   readonly limits: Readonly<Record<'reads' | Purpose, SessionLimits>>;
@@ -190,7 +190,7 @@ function createExclusiveGroup(limit: number, patience: number, open: () => Promi
     return next;
   }
 
-  /** Opens a connection in a free place for the caller that has waited longest. */
+  /** Opens a connection, now that there is room for one, for the caller that has waited longest. */
   function serveNext(): void {
     const next = takeNext();
     if (next === undefined) return;

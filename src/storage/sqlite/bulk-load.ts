@@ -16,9 +16,9 @@ const [sharedMs, aloneMs] = [80, 500];
 const turnMs = 6;
 /** How often there is a pause while no other process has the file, for a process that starts during the load. */
 const turnEveryMs = 1000;
-/** In seconds: no client waits for the load, and another load may hold the file for long on a slow machine. */
+/** In seconds: no client waits for the load, and another load may hold the file for a long time on a slow machine. */
 const patience = 600;
-/** New rows from which on rebuilding the indexes costs less than updating them, if also a tenth of existing rows. */
+/** With this many new rows, and a tenth of the existing number, rebuilding indexes costs less than updating them. */
 const manyAdded = 5000;
 
 /**

@@ -16,7 +16,7 @@ import { createCommitState } from './change-counter.ts';
 import type { Connected } from './connected.ts';
 import { useLog } from './journal-mode.ts';
 
-/** The most bytes of the file that a reader maps into memory; the kernel drops unused pages. */
+/** Maximum number of bytes of the file that a reader maps into memory; the kernel drops unused pages. */
 const mappedBytes = 1_073_741_824;
 
 /**
@@ -28,7 +28,7 @@ const pageBytes = 2048;
 /** The time to wait for another import that began at the same moment. */
 const waitAloneMs = 10_000;
 
-/** The most prepared statements of a connection: the commonest requests need a few hundred. */
+/** Maximum number of prepared statements of a connection: the commonest requests need a few hundred. */
 const keptStatements = 1000;
 
 /**

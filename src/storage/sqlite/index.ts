@@ -170,7 +170,7 @@ export function openSqlite(
     },
 
     async close() {
-      // Waits for the transactions in the queue; if the database can no longer be written, they have failed already.
+      // Waits for the transactions in the queue; if the database can no longer be written to, they have failed.
       await enqueue(async () => undefined).catch(throwUnlessRefused);
       reader.close();
       for (const connected of pool) connected.close();

@@ -1,7 +1,7 @@
 /**
  * The journal mode of SQLite. Connections usually request the write-ahead log, which lets others read while one writes,
- * but writes each page twice. A process that has the file to itself for long can change to the rollback journal, which
- * only keeps the former content of pages: a new page is written directly to the file (docs/decisions/0019).
+ * but writes each page twice. A process that has the file to itself for some time can change to the rollback journal,
+ * which only keeps the former content of pages: a new page is written directly to the file (docs/decisions/0019).
  */
 import { Database as Connection, SQLiteError } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
@@ -36,8 +36,7 @@ export function useLog(connection: Connection): void {
 }
 
 /**
- * Switches the database to the rollback journal, until any process needs the log: SQLite allows that to a sole user
- * only.
+ * Switches the database to the rollback journal until a process needs the log. SQLite allows that to a sole user only.
  * @returns whether no other connection has the file open
  */
 export function leaveLog(file: string): boolean {

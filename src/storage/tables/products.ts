@@ -77,7 +77,7 @@ export interface ReviewsTable {
   updated_at: number;
 }
 
-/** The further categories of products, beside their main one, in the order of `position`. */
+/** The categories of products in addition to their main one, in the order of `position`. */
 export interface ProductCategoriesTable {
   product_id: number;
   category_id: number;

@@ -18,10 +18,10 @@ import type { Condition, ListedAt, ListOptions, ListRequest } from '../request.t
 import { createSortedKeys, type SortedKeys } from './keys.ts';
 import { cutPage, type Selected, toRange } from './pages.ts';
 
-/** The most bytes of all keys; each key takes 16. `mostKeys` is the limit for one filter. */
+/** Maximum size of all keys, in bytes: each key takes 16. `mostKeys` is the limit for one filter. */
 const keysSize = 64 * 1024 * 1024;
 const mostKeys = 1_500_000;
-/** The most filters whose requests are counted. */
+/** Maximum number of filters whose requests are counted. */
 const noticedFilters = 1000;
 /** How often a filter is requested before its keys are read; and the factor by which that grows with each read. */
 const firstWanted = 2;

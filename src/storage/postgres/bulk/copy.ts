@@ -11,7 +11,7 @@ export interface CopySession extends Session {
   copy(table: string, columns: readonly string[], data: Iterable<string>): Promise<void>;
 }
 
-/** The number of rows from which on COPY costs less than prepared statements. */
+/** With at least this many rows, COPY costs less than prepared statements. */
 const manyRows = 200;
 
 interface Sent {

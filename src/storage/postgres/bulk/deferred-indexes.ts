@@ -1,11 +1,10 @@
 /**
- * Drops the secondary indexes of a PostgreSQL database while very many rows are loaded into empty tables, and builds
- * them afterwards.
+ * Drops secondary indexes of PostgreSQL tables while very many rows are loaded into them, and builds them afterwards.
  *
  * Each inserted row must find its place in every index. Building an index sorts all rows at once, which takes a fifth
  * of the work and is shared by several processors. Primary keys and unique indexes stay, so the data remains correct
- * without the others. The transaction that drops an index notes that in the database: after a crash the next start
- * builds it.
+ * without the others. The transaction that drops an index notes that in the database: the next start builds it after
+ * a crash.
  */
 import { sql } from 'kysely';
 import type { Database, Session } from '../../database.ts';

@@ -4,7 +4,7 @@ import type { BulkLoad } from '../../database.ts';
 import { openPostgres, type PostgresOptions } from '../index.ts';
 import { deferIndexes, isDeferred, restoreIndexes } from './deferred-indexes.ts';
 
-/** The number of new rows from which on rebuilding the indexes costs less than updating them. */
+/** With at least this many new rows, rebuilding the indexes costs less than updating them. */
 const manyAdded = 5000;
 /** Also dropped: the search index takes as long as all other indexes together. */
 const always = ['search_index'];

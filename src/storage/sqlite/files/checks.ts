@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { DialectChecks, Reference } from '../../database.ts';
 import { StorageError } from '../../database.ts';
 
-/** The most lines about a damaged database, which may have one for each page. */
+/** Maximum number of lines about a damaged database: there might be one for each page. */
 const mostLines = 20;
 
 export const sqliteChecks: DialectChecks = {

@@ -5,7 +5,7 @@ import { getErrorMessage } from '../../../error-text.ts';
 import { useLog } from '../journal-mode.ts';
 
 /**
- * Makes a copy, verifies it, and waits until it is on the disk. Blocks its thread meanwhile.
+ * Makes a copy, verifies it, and waits until it is on the disk. Blocks its thread until then.
  * @param copy a file that does not exist; an incomplete one is left there when this throws
  * @throws Error with one line when there is no database, or the copy cannot be written or is damaged
  */
@@ -33,7 +33,7 @@ function inspect(copy: string): void {
   verify(connection);
 }
 
-/** The most problems that a message names; a damaged database may have thousands. */
+/** Maximum number of problems that a message names; a damaged database may have thousands. */
 const named = 5;
 
 /** @throws Error with one line when pages or indexes of the database are damaged */

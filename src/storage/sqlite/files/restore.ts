@@ -30,7 +30,7 @@ export function checkRestorable(copy: string, database: string): void {
 }
 
 /**
- * Writes the copy to a temporary file, verifies that, and waits until it is on the disk. Blocks its thread meanwhile.
+ * Writes the copy to a temporary file, verifies that, and waits until it is on the disk. Blocks its thread until then.
  * @param temporary a file that does not exist; an incomplete one is left there when this throws
  * @param accepts throws when this program cannot use a database with these migrations
  * @returns how many products the copy has
@@ -51,7 +51,7 @@ export function prepareRestored(
  * Renames the temporary file to the database. The former database stays beside it under another name, with its log.
  * @param stamp ends the name of the former database
  * @returns where the former database is now; undefined when there was none
- * @throws Error with one line when the database is in use by now: copying may have taken long
+ * @throws Error with one line when the database is now in use: copying may have taken long
  */
 export function putInPlace(temporary: string, database: string, stamp: string): string | undefined {
   refuseUsed(database);

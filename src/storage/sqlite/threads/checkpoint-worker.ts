@@ -7,7 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 /** Pages that may remain, for a last pass of about a millisecond. */
 const leftPages = 400;
-/** The most passes: each copies what was written during the one before, and is usually shorter. */
+/** Maximum number of passes: each copies what was written during the one before, and is usually shorter. */
 const passes = 4;
 
 const connection = new Connection(String(workerData), { readwrite: true, strict: true });

@@ -10,16 +10,16 @@
 import { Worker } from 'node:worker_threads';
 import type { Connected } from '../connected.ts';
 
-/** Bytes in the log from which on the thread copies them. */
+/** The thread copies the log when it has this many bytes. */
 const wanted = 32 * 1024 * 1024;
-/** The most bytes whose copying a transaction waits for, some milliseconds. */
+/** Maximum number of bytes whose copying a transaction waits for: some milliseconds. */
 const left = 1024 * 1024;
-/** Bytes beyond which writing waits for the thread. */
+/** With more bytes than this in the log, writing waits for the thread. */
 const full = 48 * 1024 * 1024;
 /**
- * Bytes beyond which a COMMIT copies the log, in case the thread does not. Far more than the largest transaction adds
- * to an almost full log, 500 products with texts of 100,000 characters and their events: copying blocks the event loop
- * for milliseconds per megabyte.
+ * With more bytes than this, COMMIT copies the log, in case the thread does not. Far more than the largest transaction
+ * adds to an almost full log, 500 products with texts of 100,000 characters and their events: copying blocks the event
+ * loop for milliseconds per megabyte.
  */
 const backStop = 32 * wanted;
 
