@@ -1,4 +1,4 @@
-/** A command's database: opened by the settings, refused where it is not a Catalog database of this release, closed whatever happens. */
+/** Opens and closes the database for a command; refuses one that is not a Catalog database of this release. */
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
@@ -10,10 +10,10 @@ import { escapeUnprintable } from './terminal/printable.ts';
 type Work<T> = (database: Database, config: Config) => Promise<T>;
 
 /**
- * For commands that work with the catalog there is. They never migrate it: a service of the release before may be running
- * beside them, and would not be ready any more. That is for serve, migrate and import, which say so.
- * @throws ConfigError for a bad setting; StorageError when the database cannot be reached; Error when there is none, it
- * is not a Catalog database, or one that lacks migrations or is newer than this program
+ * For commands that work with an existing catalog. They never migrate it: a service of the previous release may be
+ * running beside them, and would no longer be ready. Only serve, migrate and import migrate, as their help says.
+ * @throws ConfigError for a bad setting; StorageError when the database cannot be reached; Error when there is no
+ * database, or it is not a Catalog database, lacks migrations, or is newer than this program
  */
 export function runWithDatabase<T>(work: Work<T>): Promise<T> {
   return runWithCatalog(async (database, config) => {
@@ -22,7 +22,7 @@ export function runWithDatabase<T>(work: Work<T>): Promise<T> {
   });
 }
 
-/** The same with a catalog of whatever release. @throws as runWithDatabase, but for what depends on the release */
+/** Like runWithDatabase, for a catalog of any release: missing or newer migrations are no error. */
 export async function runWithCatalog<T>(work: Work<T>): Promise<T> {
   const config = loadConfig(process.env);
   requireDatabase(config);
@@ -35,13 +35,13 @@ export async function runWithCatalog<T>(work: Work<T>): Promise<T> {
   }
 }
 
-/** @throws Error with the one line that says what is to be done first */
+/** @throws Error with one line that says what must be done first */
 export async function requireMigrated(database: Database): Promise<void> {
   const reason = await findReasonNotToServe(database);
   if (reason !== undefined) throw new Error(reason);
 }
 
-/** A slip in the folder or the settings must not become an empty catalog beside the real one. */
+/** A wrong folder or setting must not create an empty catalog beside the real one. */
 function requireDatabase(config: Config): void {
   if (config.DATABASE_URL !== undefined) return;
   if (existsSync(config.DATA_DIR)) checkDataFolder(config);
@@ -55,8 +55,8 @@ function requireDatabase(config: Config): void {
 }
 
 /**
- * Undefined where there is no file. SQLite takes an empty one for a new database, and removes a log that lies beside it.
- * @throws ConfigError when DATA_DIR lies below a file, or may not be entered
+ * Undefined if there is no file. SQLite treats an empty file as a new database, and removes a log that lies beside it.
+ * @throws ConfigError when DATA_DIR lies below a file, or access to it is denied
  */
 export function findEmbeddedSize(config: Config): number | undefined {
   try {
@@ -77,17 +77,17 @@ function createNoCatalogError(config: Config, reason: string): Error {
       );
 }
 
-/** How long the start waits for a database that cannot be reached yet, in milliseconds. */
+/** How long to wait at startup for a database that cannot be reached yet, in milliseconds. */
 const patience = 30_000;
 
-/** Waits for a database that starts at the same time, and says so. @throws StorageError when it stays away */
+/** Waits for a database that is still starting, and reports that. @throws StorageError when it stays unreachable */
 export function awaitAtStart(database: Database): Promise<void> {
   return awaitDatabase(database, patience, reason =>
     console.error(`catalog: ${escapeUnprintable(reason)}; trying again for ${patience / 1000} seconds`),
   );
 }
 
-/** A line for each migration of a database that is in use: some take minutes. */
+/** Prints a line for each migration of a database that is in use: some take minutes. */
 export function reportMigration(name: string): void {
   console.error(`catalog: migrating ${name}`);
 }

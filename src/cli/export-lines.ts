@@ -1,4 +1,4 @@
-/** What an exported file has of each product: a row of CSV, a line of NDJSON, an element of a JSON array. */
+/** Formats products for an export: as rows of CSV, lines of NDJSON, or elements of a JSON array. */
 import { isDeepStrictEqual } from 'node:util';
 import { toAttributeCell } from '../files/cells/attribute.ts';
 import { splitAddresses } from '../files/cells/list.ts';
@@ -10,10 +10,10 @@ export const exportFormats = ['csv', 'ndjson', 'json'] as const;
 
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** A product with what is beside its representation. */
+/** A product, with the data that its representation does not show. */
 export interface Exported {
   readonly product: Product;
-  /** What was written as its price, where it has variants, which decide the price that is shown. */
+  /** The product's own price, if it has variants: then these determine the price that is shown. */
   readonly basePrice: number | undefined;
   readonly variants: readonly Variant[];
 }
@@ -25,12 +25,12 @@ export interface Lines {
   readonly footer: string;
 }
 
-/** Keys of attributes that get a column of their own; the rest share one. */
+/** At most this many attribute keys get a column each; the rest share one. */
 const mostAttributeColumns = 400;
 
 /**
- * @param attributeKeys of all products, for CSV
- * @param safe guards cells that a spreadsheet would evaluate
+ * @param attributeKeys the keys of all products, for CSV
+ * @param safe whether to guard cells that a spreadsheet would evaluate
  */
 export function createLines(format: ExportFormat, attributeKeys: readonly string[], safe: boolean): Lines {
   if (format === 'csv') return createCsvLines(attributeKeys, safe);
@@ -43,7 +43,7 @@ export function createLines(format: ExportFormat, attributeKeys: readonly string
   };
 }
 
-/** The representation, with the variants and the base price where there are any. */
+/** The representation, with the base price and the variants if there are any. */
 function toMembers({ product, basePrice, variants }: Exported): Record<string, unknown> {
   return {
     ...product,
@@ -54,13 +54,13 @@ function toMembers({ product, basePrice, variants }: Exported): Record<string, u
   };
 }
 
-/** The address of a variant's image: in another catalog its id may be another one. */
+/** The URL of a variant's image: its id may be different in another catalog. */
 const findImageUrl = ({ images }: Product, { imageId }: Variant): string | null =>
   images.find(({ id }) => id === imageId)?.url ?? null;
 
 /**
- * What an import takes of a variant, and only what it has: the cell of a product holds all of them. That it has no price
- * of its own is written, so that one that it has been given since is taken away again.
+ * The members of a variant that an import reads, without empty ones, since one cell holds all variants of a product.
+ * A price of null is kept: on import it removes a price that the variant has got since the export.
  */
 function shortenVariant(product: Product, variant: Variant): object {
   const { sku, gtin, options, price, compareAtPrice, weight, stock, position } = variant;
@@ -133,7 +133,7 @@ function toCells(
   return cells;
 }
 
-/** Addresses alone where they say all there is to say of the images, else JSON. */
+/** Only the URLs, if the images have no texts and the list can be split again; JSON otherwise. */
 function toImagesCell(images: Product['images']): string | null {
   if (images.length === 0) return null;
   const urls = images.map(({ url }) => url);

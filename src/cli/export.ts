@@ -1,4 +1,4 @@
-/** `catalog export`: all products, from one state of the catalog, to a file or standard output. */
+/** `catalog export`: writes all products, from one snapshot of the catalog, to a file or standard output. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { type CompiledQuery, sql } from 'kysely';
 import { getErrorCode } from '../error-text.ts';
@@ -44,7 +44,7 @@ Exit status: 0 done; 1 the export failed, and no file was written; 2 the command
 the export (SIGTERM, SIGINT, SIGHUP) leaves no file either.`;
 
 const batchRows = 500;
-/** Characters that are written at once, but for one product that has more. */
+/** Text is written out whenever it reaches this many characters. */
 const largestWrite = 1024 * 1024;
 
 interface Filter {
@@ -92,7 +92,7 @@ export const command: Command = {
         return 0;
       } catch (error) {
         await output.abandon();
-        // Anyone who reads the pipe has read enough, as head does.
+        // The reader of the pipe has read enough, as head does.
         if (file === undefined && isClosedPipe(error)) return 0;
         throw error;
       }
@@ -100,7 +100,7 @@ export const command: Command = {
   },
 };
 
-/** @throws Error when there is no such category: an empty file would take the place of a full one */
+/** @throws Error when there is no such category: otherwise an empty file would replace a full one */
 async function requireCategory({ build, read }: Database, path: string | undefined): Promise<void> {
   if (path === undefined) return;
   const { low, high } = getPathsBelow(path);
@@ -117,7 +117,7 @@ function describeUnnamed(unnamed: number, count: number): string {
   );
 }
 
-/** Whether an import finds nothing by which it would know the product again. */
+/** Whether an import could not match the product to an existing one. */
 const isUnnamed = ({ product, variants }: Exported): boolean =>
   product.sku === null && product.externalId === null && variants.every(({ sku }) => sku === null);
 
@@ -135,7 +135,7 @@ interface Form {
   readonly safe: boolean;
 }
 
-/** @returns how many products were written, and how many of them an import does not find again */
+/** @returns how many products were written, and how many of them an import cannot match */
 async function writeProducts(
   database: Database,
   filter: Filter,
@@ -146,7 +146,7 @@ async function writeProducts(
   const exportedOf = createProductReader(database);
   return database.snapshot(async session => {
     const readRowPages = () => readPages<ExportedRow>(last => session.all(page(last?.id ?? 0)));
-    // The header names the attributes there are.
+    // The header needs the keys of all attributes, so CSV reads the products twice.
     const keys = new Set<string>();
     if (format === 'csv') {
       for await (const rows of readRowPages())
@@ -173,7 +173,7 @@ async function writeProducts(
   });
 }
 
-/** A product with its variants, read one product's at a time: each may have ten thousand. */
+/** Reads a product's variants one product at a time: each may have ten thousand. */
 function createProductReader({ build }: Database) {
   const query = prepareQuery<{ id: number }, StoredVariant>(
     build,
@@ -207,7 +207,7 @@ function createStandardOutput(): Output {
   const sink = Bun.stdout.writer();
   return {
     async write(text) {
-      // Both may fail later than they return: when the reader of the pipe has gone.
+      // Both can fail after they have returned, when the reader of the pipe has gone.
       await sink.write(text);
       await sink.flush();
     },

@@ -1,6 +1,6 @@
 /**
- * All subcommands, one line each. Each is loaded when it is run: what one needs, such as the service, would take
- * the others time and memory.
+ * All subcommands, one line each. A subcommand is loaded only when it runs: its dependencies, such as the service,
+ * would cost the others time and memory.
  */
 import { type Setting, settings } from '../settings/index.ts';
 import type { Command } from './usage.ts';

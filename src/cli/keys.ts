@@ -1,4 +1,4 @@
-/** `catalog keys`: API keys for other programs, for an operator at the machine. */
+/** `catalog keys`: lets an operator on the machine manage the API keys of other programs. */
 import { z } from 'zod';
 import { createCause, createCommandOutbox } from '../events/outbox.ts';
 import { systemClock } from '../ports/clock.ts';

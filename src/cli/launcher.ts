@@ -1,4 +1,4 @@
-/** The program that has started this one, as scripts/catalog.mjs does, and the signals that it and others send. */
+/** The launcher that started this program, such as scripts/catalog.mjs, and the signals that end it. */
 import { createReadStream, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 
@@ -8,7 +8,7 @@ function findLauncherPipe(): number | undefined {
   return Number.isInteger(descriptor) ? descriptor : undefined;
 }
 
-/** Ends this process as by SIGTERM once the launcher has ended in any way. */
+/** Ends this process with SIGTERM once the launcher has ended, for whatever reason. */
 export function endWithLauncher(): void {
   const descriptor = findLauncherPipe();
   if (descriptor === undefined) return;
@@ -22,19 +22,18 @@ const endingSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 type EndingSignal = (typeof endingSignals)[number];
 
 interface StopSignals {
-  /** The first one. */
   readonly first: Promise<EndingSignal>;
-  /** One more, of someone who does not want to wait. */
+  /** Sent by someone who does not want to wait. */
   readonly second: Promise<EndingSignal>;
 }
 
 /**
- * Milliseconds after the first signal in which others are taken for the same: a supervisor or a terminal sends it to a
- * whole group of processes, and the launcher among them passes it on.
+ * Signals within this many milliseconds of the first count as the same one: a supervisor or a terminal signals a whole
+ * process group, and the launcher in that group passes the signal on.
  */
 const passedOnMs = 1000;
 
-/** A signal that is ignored, as SIGHUP is below nohup, stays ignored. */
+/** Signals that are ignored, as SIGHUP is under nohup, stay ignored. */
 export function listenForStop(): StopSignals {
   const first = Promise.withResolvers<EndingSignal>();
   const second = Promise.withResolvers<EndingSignal>();
@@ -55,9 +54,9 @@ export function listenForStop(): StopSignals {
 }
 
 /**
- * Calls `work` before a signal ends this process, which then ends by the signal as without it. A signal that is ignored,
- * as SIGHUP is below nohup, stays ignored.
- * @returns withdraws it
+ * Calls `work` when a signal is about to end this process, which then ends by that signal. Signals that are ignored,
+ * as SIGHUP is under nohup, stay ignored.
+ * @returns a function that stops listening
  */
 export function listenForEnd(work: (signal: NodeJS.Signals) => void): () => void {
   const listened = findListened();
@@ -78,7 +77,7 @@ export function listenForEnd(work: (signal: NodeJS.Signals) => void): () => void
 
 const findListened = (): EndingSignal[] => endingSignals.filter(signal => !isIgnored(signal));
 
-/** False where the system has no /proc that says so. */
+/** Whether this process ignores a signal, according to /proc; false on systems without it. */
 function isIgnored(signal: EndingSignal): boolean {
   try {
     const mask = /^SigIgn:\s*([\da-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';

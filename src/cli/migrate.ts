@@ -1,4 +1,4 @@
-/** `catalog migrate`: for those who bring the database up to date before they start new replicas. */
+/** `catalog migrate`: brings the database up to date, for example before new replicas are started. */
 import { loadConfig } from '../config.ts';
 import { describeRest, migrate } from '../storage/migrations/migrate.ts';
 import { finishBulkLoad, finishPostgresLoad, openDatabase } from '../storage/open.ts';

@@ -1,6 +1,6 @@
 /**
- * The file that a command is to write: refused where it would take the place of one that is needed, and written under a
- * temporary name until it is whole.
+ * The output file of a command: refused if it would replace a file that is needed, and written under a temporary name
+ * until it is complete.
  */
 import {
   existsSync,
@@ -21,12 +21,12 @@ import { getEmbeddedFile } from '../storage/open.ts';
 import { listenForEnd } from './launcher.ts';
 import { escapeUnprintable } from './terminal/printable.ts';
 
-/** What the service keeps in DATA_DIR; beside these an operator may have files of his own there, such as backups. */
+/** What the service keeps in DATA_DIR. An operator may keep other files there, such as backups. */
 const kept = /^(catalog\.db(-.*|\.\d+\.partial|\.before-restore-.*)?|jwt-secret.*|outbox|media|media-cache)$/;
 
 /**
- * @throws Error with one line when the file is a folder, lies in none, or is one of those that the service keeps in
- * DATA_DIR, by whatever path, symbolic link or further name
+ * @throws Error with one line when the file is a folder, its folder does not exist, or it is one of those that the
+ * service keeps in DATA_DIR, by whatever path, symbolic link or hard link
  */
 export function refuseKept(file: string, config: Pick<Config, 'DATA_DIR'>): void {
   if (findStats(file)?.isDirectory() === true) throw new Error(`${file} is a folder; name a file`);
@@ -40,23 +40,23 @@ export function refuseKept(file: string, config: Pick<Config, 'DATA_DIR'>): void
   }
 }
 
-/** @throws Error when `file` is what is to be read, by whatever path, link or further name; `-` is standard input */
+/** @throws Error when `file` is the input, by whatever path or link; an `input` of `-` is standard input */
 export function refuseInput(file: string, input: string): void {
   const [read, written] = [input === '-' ? findStandardInput() : findStats(input), findStats(file)];
   if (read?.isFile() !== true || written === undefined || !isSame(read, written)) return;
   throw new Error(`${file} is the file that is read; name another file`);
 }
 
-/** @throws Error when the file is a device or a pipe, which would be replaced by a file of this name */
+/** @throws Error when the file is a device or a pipe, which the output would replace */
 export function refuseDevice(file: string): void {
   if (findStats(file)?.isFile() === false) throw new Error(`${file} is not a file; name one, or use - and >`);
 }
 
 /**
- * A file that gets its name when it is whole. A signal that ends this process removes what was written of it; what
- * processes have left that were killed is removed now.
- * @param command for what is said
- * @throws Error with one line when nothing can be written beside it
+ * Creates a file that gets its name when it is complete. A signal that ends this process removes the partial file.
+ * Partial files of processes that were killed are removed now.
+ * @param command the name that messages begin with
+ * @throws Error with one line when nothing can be written beside `file`
  */
 export function createPartialFile(file: string, command: string) {
   const say = (line: string) => console.error(`catalog ${command}: ${escapeUnprintable(line)}`);
@@ -74,11 +74,11 @@ export function createPartialFile(file: string, command: string) {
   }
   const path = join(folder, basename(file));
   return {
-    /** Where it is written: in a folder of its own beside its place. */
+    /** Where to write: a temporary folder beside the final place. */
     path,
-    /** Gives it its own name. @throws Error of the system */
+    /** Renames the file to its final name. @throws Error of the system */
     finish: () => renameSync(path, file),
-    /** Removes what was written of it. */
+    /** Removes the partial file, if it still exists. */
     remove(): void {
       withdraw();
       removeFolder(folder);
@@ -86,13 +86,13 @@ export function createPartialFile(file: string, command: string) {
   };
 }
 
-/** What the system says of a full disk names no file. */
+/** Adds the file's name: the system's message about a full disk lacks it. */
 export const createWriteError = (file: string, error: unknown): Error =>
   new Error(`cannot write ${file}: ${getErrorMessage(error)}`, { cause: error });
 
 const removals = 10;
 
-/** A thread that writes may make one more file meanwhile, such as SQLite's journal: in a folder that is gone it makes none. */
+/** Retries, since a thread that still writes may create a file in the folder, such as SQLite's journal. */
 function removeFolder(folder: string): void {
   for (let left = removals; left >= 0 && existsSync(folder); left--) {
     try {
@@ -103,7 +103,7 @@ function removeFolder(folder: string): void {
   }
 }
 
-/** @returns what was removed: partial files of this name whose process does not exist, or has had the id of this one */
+/** Removes partial files of this name whose process has ended, or had the id of this one. @returns their paths */
 function removeLeftovers(file: string): string[] {
   const begin = `${basename(file)}.`;
   const leftovers = readNames(dirname(file)).filter(name => {
@@ -115,7 +115,7 @@ function removeLeftovers(file: string): string[] {
   return paths;
 }
 
-/** Also when it is another user's. */
+/** Whether a process exists, even if it belongs to another user. */
 function isRunning(id: number): boolean {
   try {
     return process.kill(id, 0);
@@ -125,14 +125,14 @@ function isRunning(id: number): boolean {
 }
 
 function isKept(place: string, { DATA_DIR }: Pick<Config, 'DATA_DIR'>): boolean {
-  // Where catalog.db is a link, SQLite keeps the log beside what it leads to.
+  // If catalog.db is a link, SQLite keeps the log beside its target.
   const database = findRealPath(getEmbeddedFile({ DATA_DIR }));
   if (database !== undefined && (place === database || place.startsWith(`${database}-`))) return true;
   const data = findRealPath(DATA_DIR);
   return data !== undefined && kept.test(relative(data, place).split(sep)[0] ?? '');
 }
 
-/** Whether it is a hard link to the database, its log or the secret. */
+/** Whether `file` is a hard link to the database, its log or the secret. */
 function isSecondName(file: string, config: Pick<Config, 'DATA_DIR'>): boolean {
   const written = findStats(file);
   if (written === undefined) return false;
@@ -143,7 +143,7 @@ function isSecondName(file: string, config: Pick<Config, 'DATA_DIR'>): boolean {
 
 const isSame = (one: Stats, other: Stats): boolean => one.dev === other.dev && one.ino === other.ino;
 
-/** Undefined for what is not there, or cannot be reached: then opening it says why. */
+/** Undefined if the path does not exist or cannot be reached; opening it will report why. */
 function findStats(path: string): Stats | undefined {
   try {
     return statSync(path);

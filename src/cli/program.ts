@@ -9,13 +9,13 @@ import { escapeUnprintable } from './terminal/printable.ts';
 import { UsageError } from './usage.ts';
 
 /**
- * Runs one command line. What it says goes to standard output and standard error; it does not end the process.
- * @param args those after the program's own name
- * @returns the exit status: the command's own, 1 for a failure, 2 for a command line that cannot be understood
+ * Runs one command line. Output goes to standard output and standard error. Does not end the process.
+ * @param args the arguments after the program's name
+ * @returns the exit status: that of the command, 1 for a failure, 2 for a command line that cannot be understood
  */
 export async function runProgram(args: readonly string[]): Promise<number> {
   const [first, ...others] = args;
-  // `catalog help import` is what people type for `catalog import --help`.
+  // People type `catalog help import` for `catalog import --help`.
   const [name, ...rest] = first === 'help' && others.length > 0 ? [others[0], '--help'] : [first, ...others];
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     return (await print(formatOverview())) || (name === undefined ? 2 : 0);
@@ -44,7 +44,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-/** What to do about data that cannot be read. If the check itself cannot read it, only a backup helps. */
+/** Advice for damaged data. If `catalog check` itself cannot read the data, only a backup helps. */
 function formatAdvice(command: string, error: unknown): string {
   if (!isDamage(error)) return '';
   return `; ${command === 'check' ? 'restore a backup' : damageAdvice}`;

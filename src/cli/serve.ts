@@ -1,4 +1,4 @@
-/** `catalog serve`: from nothing to a running service, and back when it is to stop. */
+/** `catalog serve`: starts the service, and shuts it down on a signal. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
@@ -57,7 +57,7 @@ Exit status: 0 it was stopped; 1 it could not start, or the database could not b
       await awaitAtStart(database);
       await finishPostgresLoad(database);
       const ran = await migrate(database, clock.now, migration => log.info('migrating', { migration }));
-      // Listening comes first: where the port is taken nothing is made, and no password is lost.
+      // Listens first: if the port is taken, no samples or administrator are created, and no new password is lost.
       const starting = Promise.withResolvers<void>();
       const service = startService({ config, clock, log, database, starting: starting.promise });
       const embedded = config.DATABASE_URL === undefined;
@@ -66,7 +66,7 @@ Exit status: 0 it was stopped; 1 it could not start, or the database could not b
         log.info('--sample is ignored: the sample catalog is for an embedded database, not DATABASE_URL');
       const administrator = await ensureAdministrator(database, config, clock.now(), log);
       starting.resolve();
-      // Before anything can know that it runs: a signal without a listener ends the process at once.
+      // Before anything can know that the service runs: a signal without a listener ends the process at once.
       const signals = listenForStop();
       surviveFailures(log);
       warnOfPayments(config, log);
@@ -85,7 +85,7 @@ Exit status: 0 it was stopped; 1 it could not start, or the database could not b
       log.info('stopping', { delaySeconds: delay });
       await service.stop(delay, signals.second);
     } finally {
-      // It takes minutes for a large database. The end of the process ends its thread.
+      // The check takes minutes for a large database. Its thread ends with the process.
       if (isChecking)
         log.warn('the service stopped before the database check was finished: run catalog check');
       await database.close();
@@ -96,19 +96,19 @@ Exit status: 0 it was stopped; 1 it could not start, or the database could not b
   },
 };
 
-/** A failure in something that no request waits for is reported, and ends nothing: without a listener it ends the process. */
+/** Logs failures of work that no request waits for. Without a listener they would end the process. */
 function surviveFailures(log: Log): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
     process.on(event, error => {
       try {
         log.error('unexpected failure; the service keeps running', describeError(error));
       } catch {
-        // Thrown may be what cannot be made into text. An error from in here would end the process.
+        // The thrown value may not convert to text. An error thrown in here would end the process.
       }
     });
 }
 
-/** With the database on another machine, several services may run. */
+/** With PostgreSQL, services on several machines may share the database, but not a local folder of images. */
 function reportWhereImagesAre({ DATABASE_URL, MEDIA_URL, DATA_DIR }: Config, log: Log): void {
   if (DATABASE_URL === undefined || MEDIA_URL !== undefined) return;
   const folder = join(DATA_DIR, 'media');
@@ -117,7 +117,7 @@ function reportWhereImagesAre({ DATABASE_URL, MEDIA_URL, DATA_DIR }: Config, log
   });
 }
 
-/** On PostgreSQL there is a shop, where an order that its customer calls paid is goods given away. */
+/** A service on PostgreSQL is probably a real shop: a customer who marks an order as paid would get goods for free. */
 function warnOfPayments({ DATABASE_URL, STRIPE_SECRET_KEY, PAYMENT_BY_HAND }: Config, log: Log): void {
   if (DATABASE_URL === undefined || STRIPE_SECRET_KEY !== undefined || PAYMENT_BY_HAND === 'staff') return;
   log.warn(
@@ -125,7 +125,7 @@ function warnOfPayments({ DATABASE_URL, STRIPE_SECRET_KEY, PAYMENT_BY_HAND }: Co
   );
 }
 
-/** What is written into a file that has lost its name is lost. */
+/** Anything written to a database file that was removed or replaced would be lost. */
 function reportPlace(inPlace: boolean, config: Config, log: Log): void {
   const fields = { file: getEmbeddedFile(config) };
   if (inPlace) log.warn('the database file is back in its place: writes are accepted again', fields);
@@ -136,7 +136,7 @@ function reportPlace(inPlace: boolean, config: Config, log: Log): void {
     );
 }
 
-/** One line when files of earlier releases could be read by others, and one for what still can be. */
+/** Makes the files of DATA_DIR private, and logs which ones other users could read, and which they still can. */
 function makePrivate({ DATA_DIR }: Config, log: Log): void {
   const { tightened, open } = tightenPermissions(DATA_DIR);
   if (tightened.length > 0)
@@ -153,16 +153,16 @@ function makePrivate({ DATA_DIR }: Config, log: Log): void {
     );
 }
 
-/** A log line names the first files of a long list. */
+/** A log line names at most this many files. */
 const shownPaths = 10;
 
 interface Administrator {
   readonly email: string;
-  /** Only when it was made up here: then it is shown, once. */
+  /** Defined only if it was generated here: then it is shown, once. */
   readonly password: string | undefined;
 }
 
-/** Makes the first administrator when there is no user, and says who it is. */
+/** Creates the first administrator when there is no user. @returns undefined if none was created */
 async function ensureAdministrator(
   database: Database,
   config: Config,
@@ -202,7 +202,7 @@ async function ensureAdministrator(
   return made ? { email, password: ADMIN_PASSWORD === undefined ? password : undefined } : undefined;
 }
 
-/** Only into a catalog without users and products. @returns how many there are */
+/** Adds the sample products to a catalog without users and products. @returns how many were added */
 async function addSamples(database: Database, config: Config): Promise<number> {
   const users = await createUserStore(database, createCommandOutbox(database)).count(database.read);
   const products = await createProductTotals(database).count(database.read);
@@ -222,7 +222,7 @@ async function addSamples(database: Database, config: Config): Promise<number> {
   return sampleProducts.length;
 }
 
-/** For a person at a terminal: what runs, how to sign in, and a line to paste. */
+/** Greets a person at a terminal: where the service is, how to sign in, and a command to paste. */
 function greet(
   address: string,
   embedded: boolean,

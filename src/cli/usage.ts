@@ -1,10 +1,10 @@
-/** What a subcommand does, and how its arguments are read. */
+/** The interface of a subcommand, and the parsing of its arguments. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type { z } from 'zod';
 import { quoteValue } from '../http/credentials.ts';
 import { toErrorDetails } from '../http/schema.ts';
 
-/** A command line that cannot be understood; exits 2. */
+/** A command line that cannot be understood; the exit status is 2. */
 export class UsageError extends Error {}
 
 export interface Command {
@@ -17,8 +17,8 @@ export interface Command {
 type Options = NonNullable<ParseArgsConfig['options']>;
 
 /**
- * node:util's parseArgs, each option that is true or false also as `--no-…`.
- * @throws UsageError, in the words of the rules of this command line
+ * node:util's parseArgs, where each boolean option may also be given as `--no-…`.
+ * @throws UsageError, with a message of this program instead of Node's
  */
 export function parse<T extends Options>(args: readonly string[], options: T, positionals = false) {
   const joined = joinValues(args, options);
@@ -32,7 +32,7 @@ export function parse<T extends Options>(args: readonly string[], options: T, po
   });
 }
 
-/** `--rate -5` as `--rate=-5`: no option begins with a single dash here, so that what does is a value. */
+/** Turns `--rate -5` into `--rate=-5`: no option here begins with a single dash, so `-5` is a value. */
 function joinValues(args: readonly string[], options: Options): string[] {
   const joined: string[] = [];
   let option: string | undefined;
@@ -53,7 +53,7 @@ function joinValues(args: readonly string[], options: Options): string[] {
 const getOptionType = (options: Options, name: string): 'string' | 'boolean' | undefined =>
   Object.hasOwn(options, name) ? options[name]?.type : undefined;
 
-/** What `strict` would refuse. */
+/** Refuses what `strict` would refuse, and options that are repeated or contradict each other. */
 function checkArguments(args: string[], options: Options, positionals: boolean): void {
   const { tokens } = parseArgs({
     ...{ args, options, strict: false, tokens: true },
@@ -70,13 +70,13 @@ function checkArguments(args: string[], options: Options, positionals: boolean):
     if (type === 'boolean' && value !== undefined) throw new UsageError(`${rawName} takes no value`);
     const before = given.get(name);
     given.set(name, rawName);
-    // The last would count, and what the first says be lost without a word.
+    // Otherwise the last would win, and the first be ignored silently.
     if (before !== undefined && before !== rawName)
       throw new UsageError(`${before} and ${rawName} contradict each other`);
     if (type === 'boolean') continue;
     if (before !== undefined && options[name]?.multiple !== true)
       throw new UsageError(`${rawName} is given twice: it takes one value`);
-    // Empty is what a shell makes of a variable that is not set.
+    // A shell expands an unset variable to an empty value.
     if (value === undefined || value === '') throw new UsageError(`${rawName} needs a value`);
     if (!inlineValue && value.startsWith('--'))
       throw new UsageError(`${rawName} needs a value; if the value is "${value}", write ${rawName}=${value}`);
@@ -95,13 +95,13 @@ export function runAction(
   throw new UsageError(name === '' ? `missing action: ${all}` : `unknown action "${name}": use ${all}`);
 }
 
-/** The value of an option that the command cannot do without. */
+/** The value of a required option. */
 export function requireOption(value: string | undefined, option: string): string {
   if (value === undefined || value.trim() === '') throw new UsageError(`${option} is missing`);
   return value;
 }
 
-/** The value of an option that is a number, such as a count. */
+/** The value of an option that takes an integer. */
 export function parseCountOption(value: string, option: string, minimum: number, maximum: number): number;
 export function parseCountOption(
   value: string | undefined,
@@ -121,7 +121,7 @@ export function parseCountOption(
   throw new UsageError(`${option} takes an integer from ${minimum} to ${maximum}, not "${value}"`);
 }
 
-/** The value of an option that is one of a few words. */
+/** The value of an option that takes one of a few words. */
 export function parseChoiceOption<Choice extends string>(
   value: string,
   option: string,
@@ -144,9 +144,10 @@ export function parseChoiceOption<Choice extends string>(
 }
 
 /**
- * Whether cells of CSV are guarded, or read as guarded: unless `--no-safe-for-spreadsheets` says otherwise.
- * @param value of the option, undefined when it is not given
- * @param format undefined while only the file says it
+ * Whether CSV cells are written, or read, as guarded against spreadsheets: yes, except with
+ * `--no-safe-for-spreadsheets`.
+ * @param value the option's value; undefined if it is not given
+ * @param format undefined if it will be detected from the file
  */
 export function parseSafeOption(value: boolean | undefined, format: string | undefined): boolean {
   if (value !== undefined && format !== undefined && format !== 'csv') {
@@ -155,12 +156,12 @@ export function parseSafeOption(value: boolean | undefined, format: string | und
   return value ?? true;
 }
 
-/** @throws UsageError when there are more than the command takes */
+/** @throws UsageError when there are arguments beyond those that the command takes */
 export function refuseExtraArguments([extra]: readonly string[]): void {
   if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}"`);
 }
 
-/** The one positional argument of a command. */
+/** The only positional argument of a command. */
 export function requireOnePositional(positionals: readonly string[], name: string): string {
   const [value, ...extra] = positionals;
   if (value === undefined || value.trim() === '') throw new UsageError(`${name} is missing`);
@@ -168,12 +169,13 @@ export function requireOnePositional(positionals: readonly string[], name: strin
   return value;
 }
 
-/** Characters of a value that a message repeats. */
+/** A message repeats at most this many characters of a value. */
 const shownCharacters = 60;
 
 /**
- * What a schema makes of a value of the command line; its first complaint as a UsageError.
- * @param shown what of the value the complaint repeats: null for a secret
+ * Parses a value of the command line with a schema.
+ * @param shown the value as the message repeats it; null for a secret
+ * @throws UsageError with the first problem that the schema finds
  */
 export function parseValue<Output>(
   schema: z.ZodType<Output>,

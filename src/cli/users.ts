@@ -1,4 +1,4 @@
-/** `catalog users`: the people who may sign in, for an operator at the machine. */
+/** `catalog users`: lets an operator on the machine manage the people who may sign in. */
 import { randomBytes } from 'node:crypto';
 import { createCause, createCommandOutbox } from '../events/outbox.ts';
 import { roles } from '../http/access.ts';
@@ -158,7 +158,7 @@ async function obtainPassword(fromStandardInput: boolean | undefined): Promise<P
   return { text: parseValue(newPassword, line, 'the password', null), generated: false };
 }
 
-/** Shows what was done, and the password where it was generated. */
+/** Shows what was done, and the password if it was generated. */
 function show(done: string, email: string, { text: password, generated }: Password): Promise<void> {
   if (!generated) return printLines(done);
   const undo = `set another password with catalog users set-password ${escapeUnprintable(email)}`;

@@ -39,7 +39,7 @@ Exit status: 0 the copy is whole; 1 it could not be made, and there is no FILE;
   },
 };
 
-/** @returns its size in bytes @throws Error with one line when there is such a file already, or it cannot be written whole */
+/** @returns the size of the copy in bytes @throws Error with one line when `file` exists or cannot be written */
 async function writeBackup(database: string, file: string): Promise<number> {
   if (existsSync(file)) throw new Error(`${file} exists already; nothing was written`);
   const partial = createPartialFile(file, 'backup');

@@ -1,4 +1,4 @@
-/** `catalog restore`: a backup in the place of the embedded database. */
+/** `catalog restore`: replaces the embedded database with a backup. */
 import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { loadConfig } from '../../config.ts';
@@ -52,7 +52,7 @@ Exit status: 0 FILE is the database now; 1 it is not, and everything is as it wa
   },
 };
 
-/** A copy that is not there, or of no database, is refused when it is read. */
+/** Refuses folders and devices. A file that is missing or is not a database is refused later, when it is read. */
 function requireFile(file: string): void {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat === undefined || stat.isFile()) return;
@@ -66,7 +66,7 @@ interface Restored {
   readonly former: string | undefined;
 }
 
-/** @param made the uppermost folder that was made for it: removed again, with those below, when nothing is restored */
+/** @param made the uppermost folder created for the database; removed, with those below it, if the restore fails */
 async function restoreInto(database: string, file: string, made: string | undefined): Promise<Restored> {
   try {
     return await restore(database, file);

@@ -1,6 +1,6 @@
 /**
- * The thread that copies a database for `catalog backup` and `catalog restore`: SQLite blocks the thread that it runs
- * in until it is done, and there no signal would be handled.
+ * The thread that copies a database for `catalog backup` and `catalog restore`. SQLite blocks the thread that it runs
+ * in until the copy is done; on the main thread, no signal would be handled during that time.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { getErrorMessage } from '../../error-text.ts';
@@ -10,12 +10,12 @@ import { prepareRestored } from '../../storage/sqlite/files/restore.ts';
 
 export interface CopyRequest {
   readonly command: 'backup' | 'restore';
-  /** What is copied, and the file that does not exist yet. */
+  /** The file to copy; `to` must not exist yet. */
   readonly from: string;
   readonly to: string;
 }
 
-/** How many products there are is known of what is to be restored. */
+/** Products are counted only for a restore. */
 export type CopyOutcome = { readonly products?: number } | { readonly failure: string };
 
 function runCopy({ command, from, to }: CopyRequest): CopyOutcome {
@@ -28,5 +28,5 @@ function runCopy({ command, from, to }: CopyRequest): CopyOutcome {
   }
 }
 
-// Boundary: the thread that started this one says what it wants.
+// Boundary: workerData comes from the thread that started this one.
 parentPort?.postMessage(runCopy(workerData as CopyRequest));

@@ -1,4 +1,4 @@
-/** Checks of the tree of categories: paths that follow from names and parents, and products that are listed in it. */
+/** Checks of the category tree: the paths derived from names and parents, and the products listed in it. */
 import { sql } from 'kysely';
 import { deepest } from '../../storage/categories/names.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
@@ -13,7 +13,7 @@ export function createCategoriesCheck(database: Storage): Check {
     where path <> ${right} or depth <> ${depth} order by id`;
   const lost = sql<{ id: number; category: number }>`select id, category_id as category from products
     where category_id is not null and category_id not in (select id from categories) order by id`;
-  // Not `in`, which PostgreSQL evaluates by reading the table for each product where it has very many rows.
+  // Not `in`: if the table is very large, PostgreSQL evaluates it by reading the whole table for each product.
   const isListed = sql`exists (select 1 from product_categories where product_id = products.id)`;
   const miscounted = sql<{ id: number; kept: number; counted: number }>`
     select id, kept, counted from (select id, further_categories as kept, cast((select count(*)
@@ -34,7 +34,7 @@ export function createCategoriesCheck(database: Storage): Check {
       return lines;
     },
     async repair(session) {
-      // From the top down: each round gives those of one level their paths.
+      // From the top down: each round sets the paths of one level.
       for (let level = 1; level <= deepest; level++) {
         await session.run(
           sql`update categories set path = ${right}, depth = ${depth}

@@ -1,13 +1,13 @@
-/** What a check is: one question about the database, and how to repair what is derived. */
+/** One check of the database, and the repair of the derived data that it covers. */
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 
 export type Storage = Pick<Database, 'build' | 'dialect'>;
 
 export interface Check {
-  /** What is looked at, as in `totals of products`. */
+  /** What is checked, such as `totals of products`. */
   readonly name: string;
-  /** @returns a line for each thing that is wrong */
+  /** @returns a line for each problem */
   find(session: Session): Promise<string[]>;
-  /** Rebuilds it from what it is derived from; undefined where that is the only copy. */
+  /** Rebuilds derived data from its source; undefined where the checked data has no other source. */
   readonly repair?: (session: Transaction, now: number) => Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Checks of stored documents against the columns beside them, and of the tags and attributes that rows are found by. */
+/** Checks of stored documents against their columns, and of the tables that index rows by tags and attributes. */
 import { type RawBuilder, sql } from 'kysely';
 import { storedProduct } from '../../resources/products/members/stored.ts';
 import type { Product } from '../../resources/products/schema.ts';
@@ -33,11 +33,11 @@ interface Row {
 
 const columns = ['name', 'price', 'status', 'sku', 'brand'] as const;
 
-/** The members of a product, or undefined when its text cannot be read. */
+/** The members of a product, or undefined when its stored document cannot be read. */
 export const readDocument = (row: { readonly document: string }): Omit<Product, 'id'> | undefined =>
   readMembers(storedProduct, row);
 
-/** The same of anything that is stored so. */
+/** Like readDocument, for any representation that is stored as a short form. */
 export function readMembers<Members>(
   { membersOf }: Pick<ShortForm<Members>, 'membersOf'>,
   { document }: { readonly document: string },
@@ -70,7 +70,7 @@ function createDocumentsCheck({ build }: Storage): Check {
   };
 }
 
-/** Where JSON is kept as text, but for products. */
+/** The columns that hold JSON as text, except those of products and variants. */
 const storedTexts = [
   ['users', 'tags'],
   ['articles', 'tags'],
@@ -121,22 +121,22 @@ function createAmountsCheck({ build }: Storage): Check {
 
 interface Owner {
   readonly id: number;
-  /** What the rows are derived from. */
+  /** The JSON that the rows are derived from. */
   readonly text: string;
 }
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** A table of rows by which the rows of another table are found. */
+/** A table that serves to look up the rows of another table. */
 interface Lookup {
   readonly table: 'product_tags' | 'product_attributes' | 'article_tags';
   readonly what: 'tags' | 'attributes';
   readonly owner: 'product' | 'article';
-  /** The columns of its primary key, in their order. */
+  /** The columns of the primary key, in order. */
   readonly key: ColumnTypes;
   readonly others?: ColumnTypes;
   readonly owners: RawBuilder<Owner>;
-  /** The rows that an owner should have, each once. */
+  /** The rows that an owner should have, without duplicates. */
   deriveEntries(owner: Owner): readonly Entry[];
 }
 
@@ -207,7 +207,7 @@ function createFoundByCheck(database: Storage, lookup: Lookup): Check {
         id => `${owner} ${id} is not found by the ${what} that it has`,
       );
     },
-    // Each table is read once, however many differ: those of products have no index by product.
+    // Reads each table once, however many owners differ: the tables of products have no index by product.
     async repair(session) {
       const differing = new Set(await findDiffering(session));
       const places = sql.join(keyNames.map(name => sql.ref(name)));

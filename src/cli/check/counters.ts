@@ -1,4 +1,4 @@
-/** Checks of what is counted: the kept totals of products, their ratings, and the numbers of invoices. */
+/** Checks of counters: the stored totals of products, their ratings, and the numbers of invoices. */
 import { sql } from 'kysely';
 import { computeAverage } from '../../resources/products/ratings.ts';
 import {
@@ -91,7 +91,7 @@ function createRatingsCheck(database: Storage): Check {
   };
 }
 
-/** A counter that is behind would give a number twice; one that is ahead has lost an invoice, and stays. */
+/** A counter that is behind would issue a number twice. One that is ahead means a lost invoice, and is left alone. */
 function createInvoicesCheck({ build }: Storage): Check {
   const readState = async (session: Session) => {
     const query = sql<{ value: number; highest: number; total: number }>`select

@@ -1,4 +1,4 @@
-/** `catalog check`: whether the database is whole, and what is derived in it is what it is derived from. */
+/** `catalog check`: verifies that the database is intact and that derived data agrees with its source. */
 import { getErrorMessage } from '../../error-text.ts';
 import { isDamage } from '../../storage/damage.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
@@ -42,7 +42,7 @@ Exit status: 0 all is well, or is now; 1 something is wrong; 2 the command line 
 
 type Findings = ReadonlyMap<Check, readonly string[]>;
 
-/** Lines of one check that are shown. */
+/** At most this many lines of one check are shown. */
 const shownLines = 20;
 
 function report(name: string, lines: readonly string[]): void {
@@ -56,7 +56,7 @@ function formatAdvice(wrong: Findings): string {
     : 'none of it can be rebuilt: restore a backup, or fix the rows by hand';
 }
 
-/** Each check sees the database of one moment, no matter who writes meanwhile. */
+/** Runs each check in a snapshot, so that concurrent writes do not disturb it. */
 async function findAll(database: Database, checks: readonly Check[]): Promise<Findings> {
   const wrong = new Map<Check, readonly string[]>();
   for (const check of checks) {
@@ -79,7 +79,7 @@ async function find(database: Database, check: Check): Promise<string[]> {
   }
 }
 
-/** Everything or nothing. @returns the exit status */
+/** Repairs everything or nothing, in one transaction. @returns the exit status */
 async function repairAll(database: Database, checks: readonly Check[], wrong: Findings): Promise<number> {
   const { build, dialect } = database;
   const repaired: Check[] = [];
@@ -87,7 +87,7 @@ async function repairAll(database: Database, checks: readonly Check[], wrong: Fi
     for (const statement of dialect.checks.beforeRepair) await session.run(statement.compile(build));
     const left: string[] = [];
     for (const check of checks) {
-      // What has been repaired may show in what was right by what it was: a product's price by its variants'.
+      // A repair may invalidate what was right before: a product's price depends on the prices of its variants.
       const isWrong = wrong.has(check) || (repaired.length > 0 && (await check.find(session)).length > 0);
       if (!isWrong) continue;
       repaired.push(check);

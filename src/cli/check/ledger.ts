@@ -1,6 +1,6 @@
 /**
- * Compares two large sets of entries without holding either: what one side has is added, what the other side has is
- * taken off, and where something is left they differ. By owner it holds the sum of the entries' hashes alone.
+ * Compares two large sets of entries without holding either. Entries of one side are added, entries of the other are
+ * taken off, and owners with a remainder differ. Only the sum of the entries' hashes is kept for each owner.
  */
 export function createLedger() {
   const sums = new Map<number, number>();
@@ -9,12 +9,12 @@ export function createLedger() {
     if (sum === 0) sums.delete(owner);
     else sums.set(owner, sum);
   };
-  // Never 0, which would be no entry.
+  // Never 0: that would count as no entry.
   const hash = (entry: string): number => Bun.hash.xxHash32(entry) + 1;
   return {
     add: (owner: number, entry: string) => change(owner, hash(entry)),
     takeOff: (owner: number, entry: string) => change(owner, -hash(entry)),
-    /** Whose entries differ, ascending. Two differences hide each other once in four thousand million. */
+    /** The owners whose entries differ, ascending. Two differences cancel out once in four thousand million. */
     differing: () => [...sums.keys()].sort((a, b) => a - b),
   };
 }

@@ -1,4 +1,4 @@
-/** The checks, in their order; each is one question to the database and, for what is derived, how to put it right. */
+/** All checks, in the order in which they run. */
 import { sql } from 'kysely';
 import type { Session } from '../../storage/database.ts';
 import { formatQuantity } from '../terminal/count.ts';
@@ -30,7 +30,7 @@ function createIntegrityCheck({ build, dialect }: Storage): Check {
   return {
     name: 'integrity',
     find,
-    // What else is damaged makes this fail, or is still found afterwards.
+    // Damage other than to indexes makes this fail, or is still found afterwards.
     async repair(session) {
       for (const statement of rebuildIndexes) await session.run(statement.compile(build));
     },

@@ -1,11 +1,11 @@
-/** Reads whole tables, some rows at a time. */
+/** Reads whole tables in pages. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Builder, Session } from '../../storage/database.ts';
 import { readPages } from '../../turns/slices.ts';
 
 const rowsAtOnce = 500;
 
-/** @param select without a condition, and with the column `id` */
+/** @param select a SELECT without a condition that includes the column `id` */
 export const readRowPages = <Row extends { readonly id: number }>(
   session: Session,
   build: Builder,
@@ -16,15 +16,15 @@ export const readRowPages = <Row extends { readonly id: number }>(
     return session.all(query.compile(build));
   });
 
-/** A table, and the columns of a key of it. */
+/** A table, and the columns of one of its keys. */
 interface Keyed {
   readonly table: string;
   readonly key: readonly string[];
-  /** Rows that are read at once. */
+  /** Rows per page. */
   readonly limit?: number;
 }
 
-/** All rows of a table, with all columns, in the order of a key. */
+/** All rows of a table, with all columns, in the order of the key. */
 export const readTable = <Row extends Readonly<Record<string, unknown>>>(
   session: Session,
   build: Builder,

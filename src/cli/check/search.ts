@@ -1,4 +1,4 @@
-/** Checks the search index, and the words kept for searches that misspell them, against the rows they are made of. */
+/** Checks the search index, and the words kept for misspelt searches, against the rows that they are derived from. */
 import { sql } from 'kysely';
 import { readRewordedPaths } from '../../resources/categories/search-texts.ts';
 import type { Product } from '../../resources/products/schema.ts';
@@ -29,7 +29,7 @@ import { readRowPages } from './rows.ts';
 
 const tables = { article: 'articles', post: 'posts', order: 'orders', user: 'users' } as const;
 
-/** All that can be found, some at a time. A product whose document cannot be read has no words. */
+/** All searchable documents, in pages. A product whose stored document cannot be read is left out. */
 async function* readDocuments(
   session: Session,
   database: Storage,
@@ -58,7 +58,7 @@ async function* readDocuments(
   }
 }
 
-/** Whether it is a product in one of these categories, or below it. */
+/** Whether a document is a product in one of these categories, or below one of them. */
 const isBelow = (paths: readonly string[], { fields }: SearchDocument): boolean =>
   paths.length > 0 &&
   fields !== undefined &&
@@ -72,7 +72,7 @@ export function createSearchCheck(database: Storage): Check {
     name: 'search index',
     async find(session) {
       const ledger = createLedger();
-      // A category was renamed: the service is about to index its products by the new words.
+      // The service has yet to index the products of renamed categories by their new words.
       const reworded = await readRewordedPaths(session, build);
       const waiting = new Set<number>();
       for await (const { type, documents } of readDocuments(session, database)) {

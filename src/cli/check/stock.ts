@@ -1,4 +1,4 @@
-/** Checks of stock: what products and variants say that orders have reserved, against what items of open orders have. */
+/** Checks of stock: the reserved quantities of products and variants against those of the items of open orders. */
 import { sql } from 'kysely';
 import type { Stock } from '../../resources/products/members/stock.ts';
 import { storedProduct } from '../../resources/products/members/stored.ts';
@@ -11,7 +11,7 @@ import type { Check, Storage } from './check.ts';
 import { readMembers } from './content.ts';
 import { readRowPages } from './rows.ts';
 
-/** As much of a product or variant as is needed here. */
+/** The columns of a product or variant that this check needs. */
 interface Row {
   readonly id: number;
   readonly document: string;
@@ -21,7 +21,7 @@ interface Row {
 
 type Stocked = { readonly stock: Stock | null };
 
-/** Where stock is kept: of products without variants, and of variants. */
+/** Where stock is kept: on products without variants, and on variants. */
 const keepers = [
   {
     name: 'product',
@@ -53,7 +53,7 @@ const keepers = [
   },
 ] as const;
 
-/** Open orders only: the stock of others has been released or deducted. */
+/** Only open orders reserve stock: that of other orders has been released or deducted. */
 export function createReservationsCheck(database: Storage): Check {
   const { build } = database;
   const ended = sql<{ id: number; status: string; reserved: number }>`select orders.id, status,
@@ -61,7 +61,7 @@ export function createReservationsCheck(database: Storage): Check {
     from order_items join orders on orders.id = order_items.order_id
     where reserved > 0 and status <> 'PENDING' group by orders.id, status order by orders.id`;
 
-  /** Rows whose stock says something else than open orders, with what these have reserved. */
+  /** Yields rows whose reserved stock differs from that of open orders, with both quantities. */
   async function* findWrong(session: Session, { held, select, stored }: (typeof keepers)[number]) {
     const query = sql<{
       id: number;
@@ -73,7 +73,7 @@ export function createReservationsCheck(database: Storage): Check {
     const byId = new Map(rows.map(({ id, reserved }) => [id, reserved]));
     for await (const page of readRowPages(session, build, select)) {
       for (const row of page) {
-        // Most have none: their documents need not be read.
+        // Most rows have no stock: their documents need not be parsed.
         if (!row.document.includes('"onHand":')) continue;
         const kept = readMembers<Stocked>(stored, row)?.stock?.reserved;
         const reserved = byId.get(row.id) ?? 0;

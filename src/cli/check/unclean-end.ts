@@ -1,4 +1,4 @@
-/** After a kill or a loss of power: is what the service is about to serve intact? */
+/** Checks the embedded database when the service starts after a kill or a loss of power. */
 import { statSync } from 'node:fs';
 import type { Config } from '../../config.ts';
 import { describeError, type Log } from '../../operations/log.ts';
@@ -8,8 +8,8 @@ import { sqliteChecks } from '../../storage/sqlite/files/checks.ts';
 import { createBackgroundReader } from '../../storage/sqlite/threads/reader.ts';
 
 /**
- * Whether the embedded database was left open: the last process to close it removes its log. To be called before it is
- * opened. PostgreSQL recovers by itself.
+ * Whether the embedded database was left open: the last process to close it removes its log. Must be called before the
+ * database is opened. Always false with PostgreSQL, which recovers by itself.
  */
 export function hasEndedUncleanly(config: Config): boolean {
   if (config.DATABASE_URL !== undefined) return false;
@@ -19,7 +19,7 @@ export function hasEndedUncleanly(config: Config): boolean {
 }
 
 /**
- * Reads the whole file in a thread of its own while the service serves, and says what it finds.
+ * Reads the whole database file in a separate thread while the service runs, and logs what it finds.
  * Never rejects.
  */
 export async function checkAfterUncleanEnd(config: Config, log: Log): Promise<void> {

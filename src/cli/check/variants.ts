@@ -1,4 +1,4 @@
-/** Checks variants against the columns that they are found by, and what products show of their variants against these. */
+/** Checks the documents of variants against their columns, and what products show of their variants against these. */
 import { sql } from 'kysely';
 import {
   buildLockedColumns,
@@ -28,14 +28,14 @@ export function createVariantChecks(database: Storage): Check[] {
 
 type VariantColumns = Omit<ofVariants.VariantRow, keyof ofVariants.StoredVariant> & ofVariants.StoredVariant;
 
-/** The representation is what is shown, and the columns follow from it. */
+/** The document is what is shown; the columns are derived from it. */
 function createColumnsCheck(database: Storage): Check {
   const { build } = database;
   const names = sql.join(ofVariants.variantNames.map(name => sql.ref(name)));
   const select = sql<VariantColumns>`select id, ${names} from product_variants`;
   const derived = ofVariants.variantNames.filter(name => name !== 'document' && name !== 'updated_at');
 
-  /** Variants whose columns are others than their representation gives, with those; none where it is not valid JSON. */
+  /** Variants whose columns or availability differ from their document; no `right` if that is not valid JSON. */
   async function* findDifferingVariants(session: Session) {
     for await (const rows of readRowPages(session, build, select)) {
       for (const row of rows) {
@@ -83,7 +83,7 @@ function createSummariesCheck(database: Storage): Check {
         or (select product_id from product_variants where product_id = products.id limit 1) is not null
     ) as products_with_variants`;
 
-  /** The row of a product by what its variants come to. */
+  /** The row that a product should have, given its variants. */
   async function computeRightRow(session: Session, before: Counted, at: number): Promise<ProductRow> {
     const old = productOf(before);
     const fields = toProductFields(old, before.base_price);
@@ -91,11 +91,11 @@ function createSummariesCheck(database: Storage): Check {
     return toProductRow(next.fields, at, next.kept);
   }
 
-  /** Products whose row is another one. */
+  /** Products whose row differs from that. */
   async function* findDifferingProducts(session: Session): AsyncGenerator<Counted> {
     for await (const rows of readRowPages(session, build, select)) {
       for (const before of rows) {
-        // A document that is not valid JSON is found elsewhere.
+        // The check of documents finds those that are not valid JSON.
         if (readDocument(before) === undefined) continue;
         const { document } = await computeRightRow(session, before, Date.parse(productOf(before).updatedAt));
         if (productJson({ id: before.id, document }) !== productJson(before)) yield before;

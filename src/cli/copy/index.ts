@@ -1,4 +1,4 @@
-/** `catalog copy`: the catalog of the embedded database into PostgreSQL, for a shop that has grown. */
+/** `catalog copy`: copies the catalog of the embedded database into PostgreSQL, for a shop that has grown. */
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Config, loadConfig } from '../../config.ts';
@@ -44,7 +44,7 @@ Exit status: 0 all of it is in PostgreSQL; 1 nothing is; 2 the command line is w
         throw new Error(`${file}, with DATABASE_URL unset: ${error.message}`);
       });
       await awaitAtStart(target);
-      // Not one that is there: services of an earlier release may be running on it.
+      // An existing catalog is not migrated: services of an earlier release may be running on it.
       if (await isCatalog(target)) await requireMigrated(target);
       else await migrate(target, Date.now);
       report(await copyCatalog(source, target), config);
@@ -55,7 +55,7 @@ Exit status: 0 all of it is in PostgreSQL; 1 nothing is; 2 the command line is w
   },
 };
 
-/** Sessions and tokens are good for those who know their secret; what is sealed with it can be read by no other. */
+/** Sessions and tokens are valid only under the secret that signed them, and only it can open what it has sealed. */
 function requireSecret(config: Config): void {
   const file = getSecretFile(config.DATA_DIR);
   if (!existsSync(file)) return;
@@ -75,7 +75,7 @@ function requireEmbedded(config: Config): string {
   return file;
 }
 
-/** All or nothing; the source is locked meanwhile against a service that is started again. */
+/** Copies all or nothing. The source stays locked, in case a service is started on it during the copy. */
 function copyCatalog(source: Database, target: Database): Promise<ReadonlyMap<string, number>> {
   return source.exclusively(reading =>
     target.exclusively(async (writing: Transaction) => {
@@ -92,7 +92,7 @@ function copyCatalog(source: Database, target: Database): Promise<ReadonlyMap<st
   );
 }
 
-/** What people count; the other tables say more of these. */
+/** The tables whose counts are reported, with their nouns; the other tables hold details of these. */
 const shown: Readonly<Record<string, string>> = {
   products: 'product',
   product_variants: 'variant',

@@ -1,4 +1,4 @@
-/** Copies the rows of all tables from one database to another that holds none. */
+/** Copies the rows of all tables from one database into another that has no rows. */
 import { sql } from 'kysely';
 import type { Bulk } from '../../storage/bulk.ts';
 import { createCollectionVersions } from '../../storage/changes/versions.ts';
@@ -7,13 +7,13 @@ import type { Tables } from '../../storage/tables.ts';
 import { readTable } from '../check/rows.ts';
 
 type TableName = keyof Tables;
-/** What each database has of its own. */
+/** Tables that are not copied, because each database has its own contents in them. */
 type OwnTable = 'migrations' | 'collection_versions';
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * Parents before what refers to them, each with the columns of a key, in whose order its rows are read: categories by
- * their depth, since they refer to each other.
+ * The tables, parents before the tables that refer to them. Each has the columns of a key, in whose order its rows are
+ * read: categories by their depth, since they refer to each other.
  */
 const keys: Readonly<Record<Exclude<TableName, OwnTable>, readonly string[]>> = {
   users: ['id'],
@@ -55,7 +55,7 @@ const keys: Readonly<Record<Exclude<TableName, OwnTable>, readonly string[]>> = 
   notifications: ['id'],
 };
 
-/** From 200 on PostgreSQL takes them by COPY; each may be a megabyte. */
+/** From 200 rows on, PostgreSQL is written to with COPY. Not many more: a row may take a megabyte. */
 const rowsAtOnce = 250;
 
 type Queryable = Pick<Database, 'build' | 'dialect'>;
@@ -66,7 +66,7 @@ interface Side<S extends Session> {
   readonly session: S;
 }
 
-/** @returns the first table that has rows; undefined where all are empty */
+/** @returns the first table that has rows; undefined if all are empty */
 export async function findFilled({ build }: Queryable, session: Session): Promise<string | undefined> {
   for (const table of Object.keys(keys)) {
     const found = sql<Row>`select 1 as found from ${sql.id(table)} limit 1`;
@@ -76,9 +76,9 @@ export async function findFilled({ build }: Queryable, session: Session): Promis
 }
 
 /**
- * Copies all rows, and what ids come next. The search index is left to be made.
- * @param to holds no rows, and has had the same migrations
- * @returns how many rows each table has
+ * Copies all rows and the sequences of ids, but not the search index, which the caller must build.
+ * @param to has no rows, and the same migrations
+ * @returns the number of rows of each table
  */
 export async function copyTables(
   from: Side<Session>,
@@ -96,7 +96,7 @@ export async function copyTables(
   return copied;
 }
 
-/** A service that runs on the empty database already forgets what it has cached. */
+/** Makes a service that already runs on the empty database discard its caches. */
 async function markAsChanged(from: Side<Session>, to: Side<Transaction>): Promise<void> {
   const changed = sql<{ collection: string }>`select distinct collection from collection_versions`;
   const versions = createCollectionVersions(to.database);
@@ -125,7 +125,7 @@ async function copyTable(
   return total;
 }
 
-/** An INSERT that gives all values, the id too. */
+/** An INSERT of all columns, including the id. */
 function createInsert({ build }: Queryable, table: string, columns: readonly string[]): Bulk {
   const names = sql.join(columns.map(name => sql.ref(name)));
   return {

@@ -1,4 +1,4 @@
-/** What is wrong between the files of images, their rows, and what products show. */
+/** Finds disagreements between the files of images, their rows, and the images that products show. */
 import { sql } from 'kysely';
 import { hashBytes } from '../../media/prepare.ts';
 import type { FileStore, StoredFile } from '../../media/store/store.ts';
@@ -9,8 +9,8 @@ import { readPages } from '../../turns/slices.ts';
 import { readRowPages } from '../check/rows.ts';
 
 /**
- * What is wrong with one image; `products` are those that show it. Neither: they do, though it has no row and no file. Uses:
- * other products are noted in media_uses.
+ * A problem of one image; `products` show it. `neither`: products show an image that has no row and no file. `uses`:
+ * media_uses lists other products.
  */
 export type Wrong = { readonly hash: string; readonly products: readonly number[] } & (
   | { readonly kind: 'file without row'; readonly size: number }
@@ -20,10 +20,10 @@ export type Wrong = { readonly hash: string; readonly products: readonly number[
 
 export interface Found {
   readonly wrong: readonly Wrong[];
-  /** Whether there are rows, and not one of their files is there. */
+  /** Whether there are rows, but the files of all of them are missing. */
   readonly hasLostAll: boolean;
   readonly files: number;
-  /** Bytes of all files. */
+  /** The size of all files, in bytes. */
   readonly size: number;
 }
 
@@ -33,12 +33,12 @@ interface Options {
   readonly now: number;
 }
 
-/** Milliseconds after which a file without a row is not that of an upload under way. */
+/** A file without a row that is younger than this, in milliseconds, may belong to an upload in progress. */
 const underWay = 60 * 60 * 1000;
 
-/** @throws HttpError 503 when the place of the files cannot be reached, or is not there though rows or products name files */
+/** @throws HttpError 503 when the file store cannot be reached, or is missing although rows or products name files */
 export async function findWrong(database: Database, store: FileStore, options: Options): Promise<Found> {
-  // Rows before files: an upload writes its file first, so that none is missed in between.
+  // Rows before files: an upload writes its file first, so each row that is read has its file in the list.
   const rows = await readSizes(database);
   const [shown, noted] = [await findShowingProducts(database), await readNotedUses(database)];
   if (rows.size + shown.size > 0) await store.check();
@@ -70,7 +70,7 @@ export async function findWrong(database: Database, store: FileStore, options: O
   return { wrong, hasLostAll, files: seen.size, size };
 }
 
-/** Again, since it may have come or gone since the lists were read. */
+/** Checks again, since the file or the row may have come or gone since the lists were read. */
 async function isThere(
   database: Database,
   store: FileStore,
@@ -95,7 +95,7 @@ async function findDamage(
     : 'its content is not what its name says';
 }
 
-/** The bytes that each should have, by hash. */
+/** The size that each file should have, by hash. */
 async function readSizes({ read, build }: Database): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
   const select = build.selectFrom('media').select(['hash', 'size']).orderBy('hash').limit(rowsAtOnce);
@@ -113,7 +113,7 @@ async function hasRow({ read, build }: Database, hash: string): Promise<boolean>
   return (await read.first(query.compile())) !== undefined;
 }
 
-/** The products that show an image kept here, in order, by its hash. */
+/** The ids of the products that show each stored image, ascending, by its hash. */
 async function findShowingProducts({ read, build }: Database): Promise<Map<string, number[]>> {
   const shown = new Map<string, number[]>();
   const select = sql<{ id: number; document: string }>`select id, document from products`;

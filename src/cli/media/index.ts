@@ -1,4 +1,4 @@
-/** `catalog media check`: whether the files of images and their rows agree. */
+/** `catalog media check`: compares the files of images with their rows and with the products that show them. */
 import { HttpError } from '../../http/errors.ts';
 import { createMedia, type Media } from '../../media/index.ts';
 import { describeReason } from '../../media/store/store.ts';
@@ -104,7 +104,7 @@ function formatLine(wrong: Wrong): string {
   }
 }
 
-/** Products that are named in one line. */
+/** A line names at most this many products. */
 const namedProducts = 10;
 
 function formatProducts(ids: readonly number[]): string {

@@ -1,4 +1,4 @@
-/** Makes files, rows and products agree again, one image at a time. */
+/** Repairs disagreements between files, rows and products, one image at a time. */
 import { createCause, createCommandOutbox } from '../../events/outbox.ts';
 import type { Media } from '../../media/index.ts';
 import { ImageError } from '../../media/inspect/image.ts';
@@ -11,13 +11,13 @@ import { createProductStore } from '../../resources/products/store.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import type { Wrong } from './find.ts';
 
-/** @returns a function that repairs one thing that is wrong, and gives whether it could */
+/** @returns a function that repairs one problem, and returns whether it could */
 export function createRepairer(database: Database, media: Media): (wrong: Wrong) => Promise<boolean> {
   const { build } = database;
   const products = createProductStore(database, createCommandOutbox(database));
   const images = createImageStore(database);
 
-  /** Takes an image off the products that show it. */
+  /** Removes an image from the products that show it. */
   async function removeFromProducts({ hash, products: ids }: Wrong): Promise<void> {
     for (const id of ids) {
       await database.write(async session => {
@@ -31,7 +31,7 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
     }
   }
 
-  /** Records the products that show it. */
+  /** Records which products show an image. */
   async function noteUses(session: Transaction, { hash, products: ids }: Wrong): Promise<void> {
     await session.run(build.deleteFrom('media_uses').where('hash', '=', hash).compile());
     for (const product_id of ids)
@@ -56,7 +56,7 @@ export function createRepairer(database: Database, media: Media): (wrong: Wrong)
     return true;
   }
 
-  /** Undefined when the file is not what its name says. */
+  /** Undefined when the file's content does not match its name. */
   async function readAgain(hash: string): Promise<PreparedImage | undefined> {
     const bytes = await media.store.read(hash);
     try {

@@ -2,6 +2,6 @@
 
 export const formatCount = (count: number): string => count.toLocaleString('en-US');
 
-/** @param what in the singular, whose plural has an s */
+/** @param what a noun in the singular whose plural is formed with an s */
 export const formatQuantity = (count: number, what: string): string =>
   `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;

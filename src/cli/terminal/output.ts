@@ -1,11 +1,11 @@
-/** Standard output, for what must not be lost without a word: `console.log` says nothing when it cannot be written. */
+/** Writes to standard output and reports failures, unlike `console.log`, which ignores them. */
 import { getErrorMessage } from '../../error-text.ts';
 
-/** Writes lines. @throws Error when standard output cannot be written: its disk is full, or its reader has gone */
+/** Writes lines. @throws Error when standard output cannot be written: the disk is full, or the reader has gone */
 export function printLines(...lines: readonly string[]): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onWritten = (error?: Error | null) => (error == null ? resolve() : reject(error));
-  // The stream reports a failure to its listeners as well, later, and ends the process if there is no listener.
+  // The stream also emits the failure later as an event, which ends the process if there is no listener.
   if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined);
   process.stdout.write(`${lines.join('\n')}\n`, onWritten);
   return promise;
@@ -13,8 +13,8 @@ export function printLines(...lines: readonly string[]): Promise<void> {
 
 /**
  * Writes lines with a secret that cannot be shown again.
- * @param undo what to do when they could not be shown
- * @throws Error that says so
+ * @param undo advice for the case that the lines cannot be shown
+ * @throws Error with that advice
  */
 export async function printSecret(lines: readonly string[], undo: string): Promise<void> {
   try {

@@ -1,8 +1,8 @@
-/** Text from outside in a line for a terminal. */
+/** Makes text from outside safe for a line of terminal output. */
 
 /**
- * What a terminal does not show but obeys, or what makes one line look like another: control characters (C0, DEL,
- * C1), line and paragraph separators, and those that change the direction of text.
+ * Characters that a terminal obeys instead of showing, or that make one line look like another: control characters
+ * (C0, DEL, C1), line and paragraph separators, and those that change the direction of text.
  */
 const unprintable = /[\p{Cc}\u2028\u2029\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
@@ -14,7 +14,7 @@ const shortEscapes: Readonly<Record<string, string>> = {
   '\r': '\\r',
 };
 
-/** The text in one line, with escapes as JSON has them for what is not visible. */
+/** The text on one line, with unprintable characters escaped as in JSON. */
 export function escapeUnprintable(text: string): string {
   return text.replace(
     unprintable,
