@@ -1,4 +1,4 @@
-/** What a file has as products, not yet checked: a record each, or with a preset what its rows come to. */
+/** Reads unchecked candidates for products from a file: one per record, or with a preset one per group of rows. */
 import type { CellOptions } from '../../files/cells/fields.ts';
 import { type Mapping, pickMember, productFields } from '../../files/cells/map.ts';
 import { createRecordMapper, type Mapper, nameUnnamed } from '../../files/cells/mapper.ts';
@@ -25,7 +25,7 @@ import { checkArray, type ImportSource } from './source.ts';
 export interface CandidateRequest {
   /** A path, or `-` for standard input. */
   readonly file: string;
-  /** What it is called in messages. */
+  /** The name of the file in messages. */
   readonly fileName: string;
   readonly mapping: Mapping;
   readonly set: Mapping;
@@ -42,31 +42,31 @@ export interface CandidateRequest {
 export interface Candidate {
   readonly line: number;
   readonly raw: string;
-  /** Members of a product that is to be created; undefined when the record cannot be read. */
+  /** Members of the product to create; undefined when the record cannot be read. */
   readonly fields: Record<string, unknown> | undefined;
   readonly error?: string;
   readonly details?: readonly ErrorDetail[];
-  /** Members → the columns that they come from, where these have other names. */
+  /** Members → the columns that they come from, where their names differ. */
   readonly columns?: ReadonlyMap<string, string>;
-  /** How many records of the file it ends. */
+  /** How many records of the file have been read up to the end of this candidate. */
   readonly position: number;
 }
 
-/** What there is to report beside the candidates. */
+/** What to report in addition to the candidates. */
 export interface Notices {
-  /** Counts something. */
+  /** Counts an occurrence of `text`. */
   note(text: string): void;
-  /** Says something at once. */
+  /** Reports a line at once. */
   say(text: string): void;
   /** Columns that nothing was taken from. */
   unused: readonly string[];
-  /** Records of the file so far. */
+  /** Records of the file read so far. */
   rows: number;
-  /** Bytes that these have had; undefined: as many as have been read. */
+  /** The bytes of these records; undefined if that is what the source has read. */
   bytesRead?: () => number;
 }
 
-/** @param again the same file from its beginning */
+/** @param again opens the same file again, from its beginning */
 export function readCandidates(
   source: ImportSource,
   again: () => Promise<ImportSource>,
@@ -121,7 +121,7 @@ function toCandidate(record: SourceRecord, position: number, mapping: Mapping, m
   const { line, raw, value, error = 'cannot be read' } = record;
   if (value === undefined) return { line, raw, fields: undefined, error, position };
   const fields = mapper.map(value, record.columns);
-  // An empty CSV cell says nothing; in JSON null, and an empty description, are values of their own.
+  // An empty CSV cell means no value; in JSON, null and an empty description are values.
   if (record.columns === undefined) keepExplicit(value, mapping, fields);
   return { line, raw, fields, columns: mapping, position };
 }
@@ -138,7 +138,7 @@ function keepExplicit(
   }
 }
 
-/** A column that was requested and is not there is a slip in the command: better reported at once than per line. */
+/** A missing column that the command line names is a mistake in the command: report it once, not for each line. */
 function requireMapped(first: Readonly<Record<string, unknown>>, mapping: Mapping): void {
   for (const [field, column] of mapping) {
     if (pickMember(first, column) !== undefined) continue;
@@ -147,7 +147,7 @@ function requireMapped(first: Readonly<Record<string, unknown>>, mapping: Mappin
   }
 }
 
-/** @param proposal of a preset, where the file is one that a shop has written */
+/** @param proposal suggests a preset, if a shop has written the file; empty otherwise */
 function checkColumns(record: SourceRecord, { mapping, set }: CandidateRequest, proposal: string): void {
   const { value: first = {}, columns } = record;
   const names = Object.keys(first).join(', ');
@@ -161,7 +161,7 @@ function checkColumns(record: SourceRecord, { mapping, set }: CandidateRequest, 
   }
 }
 
-/** Which columns members come from, found out once for each header; not of those that the command line gives. */
+/** Maps members to their columns, once for each header, except members that the command line sets. */
 function createColumnNamer({ members }: Preset, { mapping, set }: CandidateRequest) {
   let known: Columns | undefined;
   let names: ReadonlyMap<string, string> = new Map();
@@ -193,7 +193,7 @@ const createDrafting = (
   note,
 });
 
-/** Rows that a batch of candidates takes together at most. */
+/** A batch of candidates is yielded once it has this many rows. */
 const batchRows = 1000;
 
 async function* readRowCandidates(
@@ -223,7 +223,7 @@ async function* readRowCandidates(
         throw new Error(
           `${fileName} is ${source.format.toUpperCase()}; ${preset.file} is a table: CSV or TSV`,
         );
-      // All rows of a table have the columns of the first; what elements a feed has is known at its end.
+      // All rows of a table have the columns of the first; the elements of a feed are known only at its end.
       if (columns === undefined && record.columns !== undefined && source.format === 'csv')
         lookAt(record.columns);
       columns = record.columns ?? columns;
@@ -279,7 +279,7 @@ async function* readRowCandidates(
   if (candidates.length > 0) yield candidates;
 }
 
-/** What the command line says of columns and values counts more than the preset. @throws RowProblem */
+/** Columns and values that the command line gives take precedence over the preset. @throws RowProblem */
 function addMapped(draft: Draft, rows: readonly Row[], mapper: Mapper): Record<string, unknown> {
   const members = toMembers(draft);
   const [own] = rows;

@@ -1,17 +1,17 @@
 /**
- * Records on their way from thread to thread: their longest texts one after another, and the rest as JSON. To copy
- * objects takes several times as long, and to write these texts as JSON twice.
+ * Encodes records to pass them between threads: their longest texts are concatenated, and the rest is JSON. Copying
+ * objects takes several times as long, and including these texts in the JSON twice as long.
  */
 import type { PreparedRecord } from '../../resources/products/import/prepared.ts';
 
 export interface Columns {
   readonly documents: string;
   readonly words: string;
-  /** As JSON, a list. */
+  /** A JSON array. */
   readonly rest: string;
 }
 
-/** No text of a product holds it: the schema refuses it, and JSON escapes it. */
+/** Never occurs in the texts of a product: the schema refuses it, and JSON escapes it. */
 const between = '\0';
 
 export function toColumns(records: readonly PreparedRecord[]): Columns {
@@ -27,7 +27,7 @@ export function toColumns(records: readonly PreparedRecord[]): Columns {
 export function parseColumns({ documents, words, rest }: Columns): PreparedRecord[] {
   const documentOf = documents.split(between);
   const wordsOf = words.split(between);
-  // Boundary: the other thread has written the text.
+  // Boundary: toColumns, in the other thread, wrote this text.
   return (JSON.parse(rest) as PreparedRecord[]).map((record, index) => ({
     ...record,
     words: wordsOf[index] ?? '',

@@ -1,4 +1,4 @@
-/** `catalog import`: products from a file into the catalog. */
+/** `catalog import`: imports products from a file into the catalog. */
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { type Config, loadConfig } from '../../config.ts';
@@ -39,7 +39,7 @@ export const command: Command = {
 
 type SpooledArguments = ImportArguments & Pick<RecordsRequest, 'spool'>;
 
-/** With the currency of products that name none: where a sign is that of several currencies it stands for this one. */
+/** Sets the currency of products that name none. An ambiguous sign, such as that of several dollars, also means it. */
 function chooseCurrency(
   given: SpooledArguments,
   config: Config,
@@ -54,7 +54,7 @@ async function importIntoDatabase(asGiven: SpooledArguments): Promise<number> {
   checkRejects(given, config);
   requireSource(given.file);
   if (config.DATABASE_URL === undefined && existsSync(config.DATA_DIR)) checkDataFolder(config);
-  // A file that is refused at its beginning makes no database.
+  // If the beginning of the file is refused, no database must be created.
   const begun = isMissing(config) ? await beginFile(given, { gather: false, cells: given.cells }) : undefined;
   const load = openBulkLoad(config, ['products', 'events']);
   try {
@@ -66,7 +66,7 @@ async function importIntoDatabase(asGiven: SpooledArguments): Promise<number> {
   }
 }
 
-/** Whether the import makes the database. */
+/** Whether there is no database yet, so that the import must create it. */
 const isMissing = (config: Config): boolean =>
   config.DATABASE_URL === undefined && (findEmbeddedSize(config) ?? 0) === 0;
 
@@ -77,7 +77,7 @@ const readCatalog = async (given: ImportArguments, database: Database): Promise<
   cells: await readCellOptions(given, database),
 });
 
-/** Opens the file and reads its first chunk, with which it is known whether it can be imported at all. */
+/** Opens the file and reads its first chunk, which shows whether the file can be imported. */
 async function beginFile(given: ReturnType<typeof chooseCurrency>, catalog: Catalog): Promise<OpenedFile> {
   const started = performance.now();
   const stop = createStopRequest();
@@ -98,7 +98,7 @@ async function beginFile(given: ReturnType<typeof chooseCurrency>, catalog: Cata
   };
 }
 
-/** Of a file that the import was stopped before it could read. */
+/** Stands for a file when the import is stopped before the file could be opened. */
 const nothingRead: Pick<OpenedFile, 'totalBytes' | 'chunks'> = {
   totalBytes: undefined,
   chunks: { next: async () => ({ done: true, value: undefined }) },
@@ -108,7 +108,7 @@ interface OpenedFile {
   /** Undefined for a stream. */
   readonly totalBytes: number | undefined;
   readonly chunks: AsyncIterator<Chunk>;
-  /** When, in milliseconds of performance.now(). */
+  /** The start of the import, in milliseconds of performance.now(). */
   readonly started: number;
   readonly stop: StopRequest;
 }
@@ -125,8 +125,8 @@ async function closeLoad(load: BulkLoad): Promise<void> {
 }
 
 /**
- * Compares with the catalog where there is one; neither makes nor migrates a database. Records of one sku are gathered
- * also where no product is there yet: nothing is written that a later batch could find them by.
+ * Compares the file with the catalog, if there is one; does not create or migrate a database. Records of one sku are
+ * gathered even if there are no products yet: nothing is written, so a later batch could not find them.
  */
 async function dryRun(asGiven: SpooledArguments): Promise<number> {
   const config = loadConfig(process.env);
@@ -156,7 +156,7 @@ async function dryRun(asGiven: SpooledArguments): Promise<number> {
   }
 }
 
-/** Before anything is opened: the file for refused records is emptied when it is. */
+/** Must be called before anything is opened: opening the file for refused records empties it. */
 function checkRejects({ rejects, file }: ImportArguments, config: Config): void {
   if (rejects === undefined) return;
   try {
@@ -167,7 +167,7 @@ function checkRejects({ rejects, file }: ImportArguments, config: Config): void 
   }
 }
 
-/** @returns undefined where there is no catalog, or only an empty database @throws Error for that of another release */
+/** @returns undefined if there is no catalog or the database is empty @throws Error for a catalog of another release */
 async function openExistingDatabase(config: Config): Promise<Database | undefined> {
   if (config.DATABASE_URL === undefined && (findEmbeddedSize(config) ?? 0) === 0) return undefined;
   const database = openDatabase(config);
@@ -188,7 +188,7 @@ async function hasProducts(database: Database): Promise<boolean> {
   return (await createProductTotals(database).count(database.read)) > 0;
 }
 
-/** What is said of cells, and what the definitions of attributes say of theirs. */
+/** The options for cells of the command line, with the types from the definitions of attributes. */
 async function readCellOptions({ cells }: ImportArguments, database: Database): Promise<CellOptions> {
   const definitions = await createDefinitionStore(database, createCommandOutbox(database)).current();
   return { ...cells, types: new Map([...definitions].map(([key, { type }]) => [key, type])) };
@@ -230,7 +230,7 @@ async function importFile(
   }
 }
 
-/** @throws Error with the summary when it cannot be written where it belongs */
+/** @throws Error with the summary when it cannot be written to standard output */
 async function printSummary(summary: string): Promise<void> {
   try {
     await printLines(summary);
@@ -240,11 +240,11 @@ async function printSummary(summary: string): Promise<void> {
   }
 }
 
-/** More left out than there is: the number, or the file, is another's. */
+/** If --skip leaves out more records than there are, the number or the file is wrong. */
 const describeShortage = ({ fileName, skip }: ImportArguments, records: number): string =>
   `${fileName} has ${formatQuantity(records, 'record')}, and --skip leaves out the first ${formatCount(skip)}: nothing was imported`;
 
-/** With a preset, which reads all of the file first, nothing is skipped. */
+/** Mentions --skip only without a preset: a preset reads the whole file first and cannot skip. */
 function formatResumeHint({ preset }: ImportArguments, done: number): string {
   const skipping =
     preset === undefined
@@ -253,7 +253,7 @@ function formatResumeHint({ preset }: ImportArguments, done: number): string {
   return `${formatQuantity(done, 'record')} ${done === 1 ? 'is' : 'are'} done: run the same command again${skipping}`;
 }
 
-/** A second signal ends the process at once. */
+/** The first signal requests a stop; a second one ends the process at once. */
 function createStopRequest(): StopRequest {
   let requested = false;
   let notifyListener = () => {};

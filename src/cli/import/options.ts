@@ -106,7 +106,7 @@ const options = {
 
 export interface ImportArguments {
   readonly file: string;
-  /** What the file is called in messages. */
+  /** The name of the file in messages. */
   readonly fileName: string;
   readonly preset: PresetName | undefined;
   readonly format: 'csv' | 'ndjson' | 'json' | undefined;
@@ -175,7 +175,7 @@ export function parseArguments(args: string[]): ImportArguments {
   };
 }
 
-/** @throws UsageError also for a value that no record could have */
+/** @throws UsageError, also for a value that no record could have */
 function parseSettingsOption(given: readonly string[], cells: CellOptions): Mapping {
   const set = parseMappingOption('--set', () => parseSettings(given));
   for (const [field, text] of set) {
@@ -198,7 +198,7 @@ function parseCurrencyOption(value: string | undefined): string | undefined {
   return value === undefined ? undefined : parseValue(currencyCode, value, '--currency');
 }
 
-/** Spaces around a separator do not count, but it may be a space. */
+/** Spaces around a separator are trimmed, unless the separator is a space itself. */
 function parseSeparatorOption(value: string | undefined, option: string): string | undefined {
   if (value === undefined) return undefined;
   if (value === '') throw new UsageError(`${option} is empty`);
@@ -207,6 +207,6 @@ function parseSeparatorOption(value: string | undefined, option: string): string
 
 function parseBaseOption(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
-  // A password is not repeated.
+  // Do not repeat a password.
   return parseValue(imageLink, value, '--image-base', value.includes('@') ? null : value);
 }

@@ -1,4 +1,4 @@
-/** The checked records of a source, a chunk at a time: what of an import needs no database. */
+/** Reads and checks the records of a source in chunks: the part of an import that needs no database. */
 import { Unreadable } from '../../files/cells/fields.ts';
 import { pickMember } from '../../files/cells/map.ts';
 import type { Encoding } from '../../files/encoding.ts';
@@ -26,45 +26,45 @@ import { type ImportSource, openSource, spoolInput } from './source.ts';
 
 export interface RecordsRequest extends CandidateRequest {
   readonly format: FileFormat | undefined;
-  /** Undefined: detected from the file. */
+  /** Detected from the file if undefined. */
   readonly encoding: Encoding | undefined;
-  /** Drops the apostrophes that `catalog export` has written for spreadsheets. */
+  /** Whether to drop the apostrophes that `catalog export` writes for spreadsheets. */
   readonly safe: boolean;
-  /** Records at the beginning that are done already. */
+  /** The number of records at the beginning that are done already. */
   readonly skip: number;
-  /** Of products that are created and name none. */
+  /** The currency of created products that name none. */
   readonly currency: string;
-  /** Reads a file twice, to write the records of one sku together: for a catalog that may have the products already. */
+  /** Whether to read the file twice, to write the records of one sku together, if the products may exist already. */
   readonly gather: boolean;
-  /** Where the text of refused records goes; undefined when it is not wanted. */
+  /** The file for the text of refused records; undefined if that is not wanted. */
   readonly rejects: string | undefined;
-  /** The folder where standard input is copied to; undefined where it is read once, or not at all. */
+  /** The folder that a stream is copied to; undefined if the source is a file, or is read only once. */
   readonly spool: string | undefined;
 }
 
-/** Some records in their order, all prepared for one moment. */
+/** Consecutive records, all prepared with the same timestamp. */
 export interface Chunk {
   readonly records: readonly PreparedRecord[];
   /** The distinct words of these records that a search may misspell. */
   readonly words: readonly string[];
   /**
-   * How many records of the source each of these ends: what --skip would take after it. Those of one position are to
-   * be written in one transaction.
+   * For each record, how many records of the source are done after it: the value for --skip. Records of one position
+   * must be written in one transaction.
    */
   readonly positions: readonly number[];
-  /** The own text of each; empty where that is not wanted. */
+  /** The source text of each record; empty if that is not wanted. */
   readonly raws: readonly string[];
   readonly rejects: readonly { readonly position: number; readonly reject: Reject }[];
-  /** Skus of records that are left out, as they are done already. */
+  /** Skus of records that are skipped because they are done already. */
   readonly passed: readonly string[];
   /** Records that repeat the sku or externalId of an earlier one. */
   readonly repeated: number;
-  /** How many records of the source the chunk ends, and bytes read so far. */
+  /** Records of the source up to the end of the chunk, and bytes read so far. */
   readonly end: number;
   readonly bytes: number;
-  /** What is to be reported at once. */
+  /** Lines to report at once. */
   readonly said: readonly string[];
-  /** With the last chunk: what was counted beside, and the columns that nothing was taken from. */
+  /** Only with the last chunk: the counted notes, and the columns that nothing was taken from. */
   readonly last?: {
     readonly notes: readonly (readonly [text: string, count: number])[];
     readonly unused: readonly string[];
@@ -72,14 +72,13 @@ export interface Chunk {
   };
 }
 
-/** What is known once the source is open. */
 export interface OpenedRecords {
   /** Undefined for a stream. */
   readonly totalBytes: number | undefined;
   readonly chunks: AsyncGenerator<Chunk>;
 }
 
-/** @throws Error with one line when there is no such file, and from `chunks` when it cannot be imported */
+/** @throws Error with one line when there is no such file; `chunks` throws one if the file cannot be imported */
 export async function openRecords(given: RecordsRequest): Promise<OpenedRecords> {
   const { spool } = given;
   const request = spool === undefined ? given : { ...given, file: await spoolInput(given.file, spool) };
@@ -97,14 +96,14 @@ function openFile(request: RecordsRequest): Promise<ImportSource> {
   return openSource(file, format, { ...request, header, feeds: preset?.isFeed });
 }
 
-/** The keys whose records are to be gathered. What streams can be read once only: of it, none are. */
+/** The keys whose records must be gathered: none for a stream, since finding them takes one more read. */
 async function findRepeatedKeys(source: ImportSource, request: RecordsRequest): Promise<Map<string, number>> {
   const { gather, preset } = request;
   if (!gather || source.totalBytes === undefined || preset !== undefined) return new Map();
   return findRepeated((await openFile(request)).records, request);
 }
 
-/** What a chunk says beside its records. */
+/** Collects what a chunk reports in addition to its records. */
 function createNoticeBoard() {
   const notes = new Map<string, number>();
   let said: string[] = [];
@@ -116,13 +115,13 @@ function createNoticeBoard() {
   };
   return {
     notices,
-    /** What is to be said since the last call. */
+    /** The lines reported since the last call. */
     said(): string[] {
       const now = said;
       said = [];
       return now;
     },
-    /** What is to be said at the end. */
+    /** What the last chunk reports. */
     last: () => ({ notes: [...notes], unused: notices.unused, rows: notices.rows }),
   };
 }
@@ -148,7 +147,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
   };
   let position = 0;
   for await (const batch of readCandidates(source, reopenFile, request, notices)) {
-    // It may have been read twice, and its products be made of rows of two files.
+    // A file that is read twice must not change: a product could be made of rows of two versions.
     if (source.isChanged()) throw new Error(`${fileName} has changed while it was read: import it again`);
     const taken: Checked[] = [];
     const positions: number[] = [];
@@ -160,7 +159,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
       const done = position <= skip;
       const key = getRecordKey(candidate.fields);
       if (done && key !== undefined && isSku(key)) passed.push(key);
-      // What is done already counts only where it waited for what follows it.
+      // A record that is done already matters only for gathering, where it may have waited for later records.
       if (done && !gathering) continue;
       const checked = check(candidate, checkRecord);
       const valid = 'error' in checked ? undefined : toChecked(checked, candidate, request);
@@ -177,7 +176,7 @@ async function* readChunks(source: ImportSource, request: RecordsRequest): Async
     const now = { ...prepareRecords(taken), positions, rejects, passed };
     yield { ...now, ...counts, said: [...source.said(), ...said()] };
   }
-  // Where a preset leaves out all rows, there are no candidates.
+  // A preset that leaves out all rows yields no candidates.
   if (source.isEmpty() || notices.rows === 0)
     throw new Error(`${fileName} has no records: ${describeEmptiness(source)}`);
   const left = rest();
@@ -197,7 +196,7 @@ function describeEmptiness(source: ImportSource): string {
   return source.format === 'csv' ? 'nothing follows the header row' : 'its list is empty';
 }
 
-/** The candidate's checked fields, or why it is refused. */
+/** The candidate's checked fields, or the reasons for its refusal. */
 function check(
   { line, fields, error = 'cannot be read', details = [], columns, raw }: Candidate,
   checkRecord: RecordCheck,
@@ -216,10 +215,10 @@ function check(
   return { line, error: reasons.join('; '), details: all, raw };
 }
 
-/** Members of a field that are read by themselves: `variants.0.stock.onHand`. */
+/** How deep members of a field are read one by one, as in `variants.0.stock.onHand`. */
 const deepestRead = 4;
 
-/** The values that could not be read: as objects they would pass where all members may be left out. */
+/** The values that could not be read. As objects they would satisfy a schema whose members are all optional. */
 function findUnreadable(value: object, path: readonly string[] = []): ErrorDetail[] {
   const found: ErrorDetail[] = [];
   for (const [name, member] of Object.entries(value)) {
@@ -235,8 +234,8 @@ function findUnreadable(value: object, path: readonly string[] = []): ErrorDetai
 const shownLength = 60;
 
 /**
- * The origin of a field, as in `tags.1`, that breaks a rule: its column, if that has another name, and its value,
- * unless it is missing.
+ * The origin of a field, such as `tags.1`, that breaks a rule: its column, if its name differs, and its value, unless
+ * it is missing.
  */
 function formatOrigin(
   mapped: Readonly<Record<string, unknown>>,
@@ -245,7 +244,7 @@ function formatOrigin(
 ): string {
   const name = field.replace(/^variants\.\d+\./, '');
   const column = columns?.get(field) ?? columns?.get(name) ?? columns?.get(name.replace(/\..*/, ''));
-  // Boundary: JSON.stringify is typed as if it made text of everything; of a value that is missing it makes none.
+  // Boundary: JSON.stringify is typed as always returning text, but returns undefined for a missing value.
   const text = JSON.stringify(pickMember(mapped, field)) as string | undefined;
   const shown = text !== undefined && text.length > shownLength ? `${text.slice(0, shownLength)}…` : text;
   const origin = [

@@ -1,19 +1,19 @@
-/** Records of one file that have the same sku or external id: counted, and written together where the product may exist. */
+/** Counts records of a file with the same sku or external id, and gathers them where the product may already exist. */
 import { fullGC } from 'bun:jsc';
 import { createRecordMapper, type MapOptions } from '../../files/cells/mapper.ts';
 import type { SourceRecord } from '../../files/read.ts';
 import type { ImportRecord } from '../../resources/products/import/prepared.ts';
 
 /**
- * Whether a text came before; the next time it has. Two 32-bit hashes stand for each, in 8 bytes: a set of the texts
- * themselves would take ten times the memory. That two texts are taken for one is as good as impossible below a billion
- * of them.
+ * A set of texts: `had` returns whether a text was added before, and adds it. Each text is kept as two 32-bit hashes,
+ * in 8 bytes; a set of the texts themselves would take ten times the memory. Below a billion texts it is practically
+ * impossible that two are taken for the same.
  */
 export function createRepetitions(): { had(text: string): boolean } {
   let slots = new Uint32Array(2 * 65_536);
   let used = 0;
 
-  /** @returns whether the pair was there; if not, it is now */
+  /** Adds a pair of hashes. @returns whether the pair was there already */
   function put(table: Uint32Array, first: number, second: number): boolean {
     const mask = table.length / 2 - 1;
     for (let at = first & mask; ; at = (at + 1) & mask) {
@@ -35,7 +35,7 @@ export function createRepetitions(): { had(text: string): boolean } {
   }
   return {
     had(text) {
-      // A slot that is taken is never all 0.
+      // The first hash is made odd: a used slot is never all 0.
       const known = put(slots, (Bun.hash.xxHash32(text) | 1) >>> 0, Bun.hash.murmur32v3(text) >>> 0);
       if (!known && ++used * 4 > slots.length) grow();
       return known;
@@ -43,26 +43,26 @@ export function createRepetitions(): { had(text: string): boolean } {
   };
 }
 
-/** Keys that are kept at most, records of theirs, and the length of their text: beyond that a record is taken as it comes. */
+/** The most repeated keys, held records, and characters of their text; beyond that, records are not gathered. */
 const mostRepeated = 200_000;
 const mostHeld = 20_000;
 const mostText = 16 * 1024 * 1024;
-/** Records and variants of one key that are written together: as many as the largest transaction of an import has. */
+/** At most this many records and variants of one key are written together: the largest transaction of an import. */
 const mostTogether = 6000;
 
-/** What identifies the product that is meant: its sku, or without one what another system calls it. */
+/** The key that identifies the product: its sku, or without one its external id. */
 export function getRecordKey(fields: Readonly<Record<string, unknown>> | undefined): string | undefined {
   if (fields === undefined) return undefined;
   const { sku, externalId } = fields;
   if (typeof sku === 'string') return sku.trim();
-  // No sku holds U+0000.
+  // No sku contains U+0000.
   return typeof externalId === 'string' ? `\0${externalId.trim()}` : undefined;
 }
 
 /** Whether the key of a record is its sku. */
 export const isSku = (key: string): boolean => !key.startsWith('\0');
 
-/** How often each key occurs that occurs more than once. */
+/** The number of occurrences of each key that occurs more than once. */
 export async function findRepeated(
   batches: AsyncIterable<readonly SourceRecord[]>,
   options: Pick<MapOptions, 'mapping' | 'set'>,
@@ -78,38 +78,38 @@ export async function findRepeated(
       const times = repeated.get(key);
       if (times !== undefined || repeated.size < mostRepeated) repeated.set(key, (times ?? 1) + 1);
     }
-    // Left to itself the heap grows to several times what a batch needs.
+    // Without this, the heap grows to several times what a batch needs.
     if (++read % 4 === 0) fullGC();
   }
   return repeated;
 }
 
-/** A checked record, and where it comes from. */
+/** A checked record and its origin. */
 export interface Checked {
   readonly record: ImportRecord;
   /** The line of the file on which it starts. */
   readonly line: number;
-  /** Its own text; empty where that is not wanted. */
+  /** The source text of the record; empty if that is not wanted. */
   readonly raw: string;
 }
 
-/** Records of one key that wait for the last of them. */
+/** Records of one key that are held until its last record has been read. */
 interface Group {
-  /** As text: the objects take several times the memory, and keep the parts of the file alive that they were cut from. */
+  /** The records as text: objects take several times the memory, and keep parts of the file alive. */
   readonly texts: string[];
   readonly names: Set<string>;
   weight: number;
 }
 
 /**
- * Gathers the records of one key in the place of the last of them, each as it is. Within one transaction what they
- * change and change back is no change: so a file that is imported again changes nothing, where in transactions of
- * their own its records would change the product back and forth.
- * @param repeated how often each key comes that comes more than once; used up
+ * Gathers the records of one key at the position of the last of them. If records change a value and change it back
+ * within one transaction, nothing changes, so a second import of the file has no effect. In separate transactions
+ * the records would change the product back and forth.
+ * @param repeated the number of occurrences of each key that occurs more than once; modified
  */
 export function createGatherer(repeated: Map<string, number>) {
   const groups = new Map<string, Group>();
-  /** Which group has a record that names a sku or external id. */
+  /** Sku or external id → the key of the group with a record that names it. */
   const named = new Map<string, string>();
   let [held, length] = [0, 0];
 
@@ -134,11 +134,11 @@ export function createGatherer(repeated: Map<string, number>) {
     for (const name of names) named.delete(name);
     held -= texts.length;
     for (const text of texts) length -= text.length;
-    // Boundary: hold has made the text, of what the schema lets through.
+    // Boundary: hold wrote this text, from a checked record.
     return texts.map(text => JSON.parse(text) as Checked);
   }
 
-  /** Which of two products has a sku in the end depends on their order: what waits and names it goes first. */
+  /** Order decides which of two products ends up with a sku: held records that name it must go first. */
   function releaseOthers(key: string | undefined, { record }: Checked): Checked[] {
     if (named.size === 0) return [];
     const keys = new Set(getNames(record).flatMap(name => named.get(name) ?? []));
@@ -147,10 +147,10 @@ export function createGatherer(repeated: Map<string, number>) {
 
   return {
     /**
-     * Takes a record in its place in the file.
-     * @param checked undefined when it was refused
-     * @returns what is to be written now, one after another in one transaction: the record, or all of its key; nothing
-     * while another one follows
+     * Takes the next record of the file.
+     * @param checked undefined when the record was refused
+     * @returns the records to write now, in this order and in one transaction: this record, or all of its key; none
+     * while more of its key follow
      */
     take(key: string | undefined, checked: Checked | undefined): readonly Checked[] {
       const others = checked === undefined ? [] : releaseOthers(key, checked);
@@ -163,12 +163,12 @@ export function createGatherer(repeated: Map<string, number>) {
       const hasRoom = held <= mostHeld && length <= mostText && (group?.weight ?? 0) < mostTogether;
       return left > 1 && hasRoom ? others : [...others, ...release(key)];
     },
-    /** What is left at the end: nothing, unless the file has changed since it was counted. */
+    /** The records left at the end: none, unless the file has changed since its keys were counted. */
     rest: () => [...groups.keys()].flatMap(release),
   };
 }
 
-/** What a record names that only one product, or one variant, can have. No sku holds U+0000. */
+/** The identifiers in a record that only one product, or one variant, can have. No sku contains U+0000. */
 function getNames({ sku, externalId, variants = [] }: ImportRecord): string[] {
   const names = variants.flatMap(variant => variant.sku ?? []);
   if (sku != null) names.push(sku);

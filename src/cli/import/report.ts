@@ -1,4 +1,4 @@
-/** What an import reports: how far it is, which records it refused, and what came of it. */
+/** The output of an import: its progress, the records that it rejects, and the summary. */
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import type { ErrorDetail } from '../../http/errors.ts';
 import type { ImportCounts } from '../../resources/products/import/plan.ts';
@@ -10,36 +10,36 @@ import { escapeUnprintable } from '../terminal/printable.ts';
 export interface Reject {
   /** The line of the source file on which the record starts. */
   readonly line: number;
-  /** For people. */
+  /** The message for people. */
   readonly error: string;
   readonly details: readonly ErrorDetail[];
-  /** The record's own text. */
+  /** The source text of the record. */
   readonly raw: string;
 }
 
 interface Reason {
   readonly reason: string;
   count: number;
-  /** The first that was rejected for it. */
+  /** The first record that was rejected for this reason. */
   readonly example: Pick<Reject, 'line' | 'error'> | undefined;
 }
 
 export interface Rejects {
   add(reject: Reject): void;
   readonly count: number;
-  /** How many records break which rule, the most frequent first. */
+  /** How many records break each rule, the most frequent first. */
   reasons(): Reason[];
-  /** Writes what has been added; to be called before the records around it are committed. */
+  /** Writes the added rejects. Must be called before the records around them are committed. */
   flush(): void;
   close(): void;
 }
 
 const shownRejects = 20;
-/** Different reasons that are counted apart, and those that are shown. */
+/** At most this many reasons are counted separately, and shown. */
 const [mostReasons, shownReasons] = [1000, 10];
 const otherReasons = 'other reasons';
 
-/** What is wrong, without the values and positions that differ from record to record, and how this record shows it. */
+/** Reasons, without the values and positions that differ between records → the part of this record's error. */
 function toReasons({ error, details }: Reject): ReadonlyMap<string, string> {
   if (details.length === 0) return new Map([[removeValues(error), error]]);
   const reasons = new Map<string, string>();
@@ -50,7 +50,7 @@ function toReasons({ error, details }: Reject): ReadonlyMap<string, string> {
   return reasons;
 }
 
-/** What an error says of one of several details: the part of it where it names them in turn. */
+/** The part of an error that describes one of its details, if the error lists them in order. */
 function findPart(error: string, details: readonly ErrorDetail[], index: number): string {
   const [own, next] = details.slice(index);
   if (own === undefined || details.length === 1) return error;
@@ -65,7 +65,7 @@ const removeValues = (text: string): string =>
 
 /**
  * @param file NDJSON, a line per reject; without it the first few go to standard error
- * @param append keeps what the file holds, as the continuation of an import has to
+ * @param append keeps the contents of the file, for an import that continues an earlier one
  */
 export function openRejects(file: string | undefined, append: boolean): Rejects {
   const descriptor = file === undefined ? undefined : openSync(file, append ? 'a' : 'w', 0o600);
@@ -74,11 +74,11 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
   const counts = new Map<string, Reason>();
   const flush = () => {
     const written = lines;
-    // First: of a file that cannot be written to its end, closing it is not to fail once more.
+    // Clear the lines first: if writing fails, the flush in close must not fail again.
     lines = '';
     if (file === undefined || descriptor === undefined || written === '') return;
     try {
-      // Not writeSync: on a disk that is nearly full it writes a part, and says so by its result only.
+      // Not writeSync: on a nearly full disk it writes only a part, and reports that only in its result.
       writeFileSync(descriptor, written);
     } catch (error) {
       throw createWriteError(file, error);
@@ -104,7 +104,7 @@ export function openRejects(file: string | undefined, append: boolean): Rejects 
       }
       if (descriptor !== undefined) {
         lines += `${JSON.stringify(reject)}\n`;
-        // Where every record is refused nothing is committed, and this would grow with the file.
+        // If every record is refused, nothing is committed, and the lines would grow with the file.
         if (lines.length > 1024 * 1024) flush();
       } else if (count <= shownRejects) {
         console.error(`line ${reject.line}: ${escapeUnprintable(reject.error)}`);
@@ -126,19 +126,19 @@ export interface ImportState {
   unchanged: number;
   /** Records that repeat the sku or externalId of an earlier one. */
   repeated: number;
-  /** Records of the file that are committed or rejected: what --skip takes. */
+  /** Records of the file that are committed or rejected: the value for --skip. */
   done: number;
-  /** Records of the file, once it has been read to its end. */
+  /** Records of the file, once all of it has been read. */
   rows: number;
-  /** What the records that were read come to, whether they change anything or not. */
+  /** Products, variants and images in the records that were read, whether they change anything or not. */
   products: number;
   variants: number;
   images: number;
-  /** Images that are uploads which the catalog does not have. */
+  /** Images that refer to uploads that the catalog does not have. */
   lostUploads: number;
   /** Products that got another sku. */
   renamed: number;
-  /** Notes with how often there was reason for each. */
+  /** Notes, with the number of occurrences of each. */
   notes: readonly (readonly [text: string, count: number])[];
   /** Columns that nothing was taken from. */
   unused: readonly string[];
@@ -149,11 +149,11 @@ export const createInitialState = (): ImportState => ({
   ...{ products: 0, variants: 0, images: 0, lostUploads: 0, renamed: 0, notes: [], unused: [] },
 });
 
-/** How far an import is. */
+/** The progress of an import. */
 interface Position {
-  /** Records of the file that need not be read again: what --skip takes. */
+  /** Records of the file that need not be read again: the value for --skip. */
   readonly records: number;
-  /** Records this run has handled, without those that were skipped. */
+  /** Records that this run has handled, without skipped ones. */
   readonly handled: number;
   readonly bytes: number;
 }
@@ -164,7 +164,7 @@ const barWidth = 30;
 const terminalEveryMs = 100;
 const lineEveryMs = 3000;
 
-/** @param totalBytes of the source; undefined when it is a stream */
+/** @param totalBytes the size of the source; undefined for a stream */
 export function createProgress(terminal: boolean, totalBytes: number | undefined) {
   const started = performance.now();
   let next = 0;
@@ -199,8 +199,8 @@ const formatSpeed = (records: number, milliseconds: number): string =>
   `${formatCount(Math.round(records / Math.max(milliseconds / 1000, 0.001)))}/s`;
 
 /**
- * What is to be known beside the counts, a line each: what was read, repeated skus, why records were rejected with an
- * example each, and what was not used.
+ * Remarks besides the counts, one line each: what was read, repeated skus, the reasons for rejects with an example
+ * each, and unused columns.
  */
 export function formatRemarks(state: ImportState, rejects: Pick<Rejects, 'reasons'>): string[] {
   const reasons = rejects.reasons();

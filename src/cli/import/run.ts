@@ -1,4 +1,4 @@
-/** The loop of an import: records in, transactions of a bounded length out. */
+/** The main loop of an import: reads records and writes them in transactions of bounded length. */
 import type { HttpError } from '../../http/errors.ts';
 import type { ImportCounts, ImportPlan } from '../../resources/products/import/plan.ts';
 import { collectMisspeltWords, type PreparedRecord } from '../../resources/products/import/prepared.ts';
@@ -7,50 +7,50 @@ import type { ImportState, Progress, Reject, Rejects } from './report.ts';
 
 export interface BatchWriter {
   /**
-   * Writes one batch in one transaction, or in a dry run only says what it would do.
-   * @param words those of the batch's records that a search may misspell
+   * Writes one batch in one transaction. In a dry run, only returns what it would do.
+   * @param words the words of the batch's records that a search may misspell
    */
   write(
     records: readonly PreparedRecord[],
     words: readonly string[],
   ): Promise<Pick<ImportPlan, 'counts' | 'refused' | 'lostUploads' | 'renamed'>>;
-  /** To be called with the skus of records that are left out, as they are done already. */
+  /** Must be called with the skus of records that are skipped because they are done already. */
   pass(skus: readonly string[]): Promise<void>;
 }
 
 export interface ImportRun {
   readonly chunks: AsyncIterator<Chunk>;
-  /** Records at the beginning that are done already. */
+  /** The number of records at the beginning that are done already. */
   readonly skip: number;
-  /** Records per transaction; undefined: as many as fit into the time. */
+  /** Records per transaction; if undefined, as many as fit into `transactionMs`. */
   readonly batchSize: number | undefined;
   readonly writer: BatchWriter;
-  /** How long a transaction should take at most now, in milliseconds. */
+  /** The current limit for the duration of a transaction, in milliseconds. */
   transactionMs(): number;
   readonly rejects: Rejects;
   readonly progress: Progress;
-  /** Says something beside what is reported at the end. */
+  /** Reports a line at once. */
   say(line: string): void;
-  /** Says when the import is to end after the running batch. */
+  /** Requests that the import stop after the current batch. */
   readonly stop: StopRequest;
 }
 
 export interface StopRequest {
-  /** Called, at once if it is late, when the end is requested; each listener replaces the one before. */
+  /** Calls `listener` when a stop is requested, or at once if it was; each listener replaces the previous one. */
   onRequest(listener: () => void): void;
 }
 
 const smallest = 200;
-/** Twice a chunk of records: larger batches hold more memory, and are not faster. */
+/** Two chunks of records: larger batches take more memory, and are not faster. */
 const largest = 2000;
-/** The same for long records; a chunk has fewer of them, at most a MiB of text. */
+/** The limit for long records: a chunk has fewer of those, at most a MiB of text. */
 const mostChunks = 4;
-/** So that little of the machine's time is needed before it is known how many it can take. */
+/** Small, so that the first batch is short: only then is the speed of the machine known. */
 const firstSize = 400;
-/** Rejects that wait for the batch around them. */
+/** At most this many rejects wait for the batch around them. */
 const mostRejects = 1000;
 
-/** What the records since the last commit come to: a continuation after it reads them once more. */
+/** The counts of records since the last commit: an import that is continued from there reads these records again. */
 interface Uncommitted extends Pick<ImportState, 'products' | 'variants' | 'images' | 'repeated'> {
   readonly rejects: Reject[];
 }
@@ -61,15 +61,15 @@ const createUncommitted = (): Uncommitted => ({
 });
 
 /**
- * Writes the records of a source, to its end.
- * @param state is kept up to date, so that it is known how far the import came when this rejects
- * @returns whether it came to the end: false when it was stopped
+ * Writes all records of a source.
+ * @param state kept up to date, so that the caller knows how far the import came if this function rejects
+ * @returns true at the end of the source; false if the import was stopped
  */
 export async function runImport(run: ImportRun, state: ImportState): Promise<boolean> {
   const { chunks, rejects, progress } = run;
   let size = run.batchSize ?? firstSize;
   let batch: PreparedRecord[] = [];
-  /** The own text of the records of the batch. */
+  /** The source text of each record of the batch. */
   const raws = new Map<PreparedRecord, string>();
   const words = new Set<string>();
   let bytes = 0;
@@ -101,7 +101,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     progress.update({ records: state.done, handled: Math.max(0, state.done - run.skip), bytes });
   }
 
-  /** A record that turns out not to fit what the catalog has. */
+  /** Rejects a record that turns out not to fit the catalog. */
   function refuse(record: PreparedRecord, { message, details = [] }: HttpError): void {
     rejects.add({ line: record.line, error: message, details, raw: raws.get(record) ?? '' });
     state.products -= 1;
@@ -121,7 +121,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     if (passed.length > 0) await run.writer.pass(passed);
     if (last !== undefined) Object.assign(state, last);
     const refused = [...next.value.rejects];
-    // In the order of the file: a reject is written before the records after it are committed.
+    // In file order: a reject is written before the records after it are committed.
     const report = (before: number) => {
       for (let [first] = refused; first !== undefined && first.position < before; [first] = refused) {
         uncommitted.rejects.push(first.reject);
@@ -131,7 +131,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
     bytes = next.value.bytes;
     uncommitted.repeated += next.value.repeated;
     let first = 0;
-    // Only its own words go with a batch: those of records that come later may be in no document yet.
+    // A batch gets only the words of its own records: those of later records may be in no document yet.
     const addWords = (end: number) => {
       const isWhole = first === 0 && end === records.length;
       const own = isWhole ? next.value.words : collectMisspeltWords(records.slice(first, end));
@@ -165,7 +165,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
   await commit(position);
   return true;
 
-  /** Whether the batch can take another such chunk: of one that two batches share, the words are collected again. */
+  /** Whether a whole chunk of this size still fits: for one that two batches share, words are collected again. */
   function hasRoomFor(records: readonly PreparedRecord[]): boolean {
     if (run.batchSize !== undefined) return true;
     return chunksTaken < mostChunks && weight + countRows(records) <= size;
@@ -175,7 +175,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
 const countRows = (records: readonly PreparedRecord[]): number =>
   records.reduce((rows, { variantCount }) => rows + 1 + variantCount, 0);
 
-/** What is waited for, or undefined when the import is to stop: also while a stream has nothing to read. */
+/** Resolves to the awaited value, or to undefined on a stop request, even while a stream has nothing to read. */
 export function waitOrStop<T>(awaited: Promise<T>, stop: StopRequest): Promise<T | undefined> {
   // Promise.race with one promise for the whole import would keep every result of the race alive.
   return new Promise((resolve, reject) => {

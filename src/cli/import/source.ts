@@ -1,4 +1,4 @@
-/** The file of an import: opened, its format and encoding found out, its bytes counted as they are read. */
+/** Opens the file of an import, detects its format and encoding, and counts the bytes that are read. */
 import { randomUUID } from 'node:crypto';
 import { fstatSync, mkdirSync, rmSync, type Stats, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,21 +19,20 @@ import { isObject } from '../../json-object.ts';
 
 export interface ImportSource {
   readonly format: FileFormat;
-  /** Not a byte of text is in it. */
   isEmpty(): boolean;
   /** Undefined for a stream. */
   readonly totalBytes: number | undefined;
   readonly bytesRead: () => number;
-  /** Whether the file is no longer as it was when it was opened; never of a stream. */
+  /** Whether the file has changed since it was opened; false for a stream. */
   isChanged(): boolean;
-  /** What was found out of it that the user should know, since the last call. */
+  /** Remarks for the user since the last call. */
   said(): string[];
   readonly records: AsyncGenerator<readonly SourceRecord[]>;
 }
 
 /**
  * @param file a path, or `-` for standard input
- * @param format found out from name and content when undefined; `fileName` is what messages call the file
+ * @param format detected from name and content if undefined; `fileName` is the file's name in messages
  * @throws Error with one line when there is no such file, or it is of a kind that cannot be read
  */
 export async function openSource(
@@ -42,7 +41,7 @@ export async function openSource(
   options: ReadOptions & {
     readonly fileName: string;
     readonly encoding?: Encoding | undefined;
-    /** Whether feeds as XML are read, too. */
+    /** Whether to read XML feeds too. */
     readonly feeds?: boolean | undefined;
   },
 ): Promise<ImportSource> {
@@ -95,13 +94,13 @@ export async function openSource(
   };
 }
 
-/** What can be read only once: standard input, a pipe (`<(unzip -p …)`). */
+/** Whether the source can be read only once: standard input, or a pipe (`<(unzip -p …)`). */
 export const isStream = (file: string): boolean =>
   file === '-' || statSync(file, { throwIfNoEntry: false })?.isFile() === false;
 
 /**
- * A folder for a copy of a stream, where that has to be read more than once: a preset reads twice. It is removed when
- * this process exits, and is not there before it is written: until the import listens for signals one would leave it.
+ * Chooses a folder for a copy of a stream that must be read twice, as a preset does. The folder is removed when this
+ * process exits. It is not created here: before the import listens for signals, a signal would leave it behind.
  */
 export function chooseSpool({
   file,
@@ -116,7 +115,7 @@ export function chooseSpool({
   return folder;
 }
 
-/** @returns the file with all of the stream */
+/** Copies a stream into `folder`. @returns the path of the copy */
 export async function spoolInput(file: string, folder: string): Promise<string> {
   requireSource(file);
   mkdirSync(folder, { mode: 0o700 });
@@ -148,14 +147,14 @@ export function requireSource(file: string): Stats | undefined {
   return stats;
 }
 
-/** Larger files are not read once more for a hint. */
+/** Larger files are not read a second time just for a hint. */
 const largestHinted = 64 * 1024 * 1024;
 const deepestHinted = 6;
 
 /**
- * A file without the array of records is a slip in the command, and no record that is refused.
+ * A file without the array of records is a mistake in the command, not a rejected record.
  * @param first the first record of a JSON file
- * @throws Error with one line when it stands for an array that was not found
+ * @throws Error with one line when the record stands for an array that was not found
  */
 export async function checkArray(
   first: SourceRecord,
@@ -176,8 +175,8 @@ export async function checkArray(
 }
 
 /**
- * The dotted path of an array of objects in the file, the least deep first.
- * @returns undefined when none is found, the file cannot be read again, or `--path` cannot name it
+ * The dotted path of the least deep array of objects in the file.
+ * @returns undefined if there is none, the file cannot be read again, or `--path` cannot name the array
  */
 async function findArrayPath(file: string): Promise<string | undefined> {
   if (isStream(file) || Bun.file(file).size > largestHinted) return undefined;
@@ -187,7 +186,7 @@ async function findArrayPath(file: string): Promise<string | undefined> {
     const text = new TextDecoder(detectEncoding(bytes)).decode(bytes);
     return findPath(JSON.parse(text));
   } catch {
-    // It is no whole JSON text, or larger than it may be: there is no hint.
+    // The text is not valid JSON, or too large: give no hint.
     return undefined;
   }
 }
@@ -203,7 +202,7 @@ function findPath(root: unknown): string | undefined {
   return undefined;
 }
 
-/** Members whose name has a point, or none, are out of reach of a dotted path. */
+/** Leaves out members that a dotted path cannot name: those with an empty name, or a point in it. */
 function getMembers(path: string, value: unknown): (readonly [path: string, value: unknown])[] {
   if (!isObject(value)) return [];
   return Object.entries(value)

@@ -1,6 +1,6 @@
 /**
- * The records of an import, read and checked by a thread of their own: while one batch is being written the next
- * is made ready, so that an import uses two processors. A small file is read before the thread would have started.
+ * Reads and checks the records of an import in a separate thread: while one batch is written the next is prepared, so
+ * an import uses two processors. A small file is read here, before a thread would even have started.
  */
 import { statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
@@ -13,24 +13,24 @@ export type ThreadMessage =
   | { readonly kind: 'end' }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Chunks that may wait to be written; each holds up to a MiB of records. */
+/** At most this many chunks wait to be written; each has up to a MiB of records. */
 const ahead = 2;
 
-/** Bytes of a file that is read in the thread that writes. */
+/** A file of up to this many bytes is read in the thread that writes. */
 const small = 64 * 1024;
 
-/** As `openRecords`, in a thread of its own where that is faster. */
+/** Like `openRecords`, but in a separate thread where that is faster. */
 export function openRecordsInWorkerUnlessSmall(request: RecordsRequest): Promise<OpenedRecords> {
   return isSmall(request.file) ? openRecords(request) : openRecordsInWorker(request);
 }
 
-/** Never a stream, nor what may be much larger when it is unpacked. */
+/** False for streams and for packed files, which may be much larger when unpacked. */
 function isSmall(file: string): boolean {
   const stats = file === '-' || file.endsWith('.gz') ? undefined : statSync(file, { throwIfNoEntry: false });
   return stats?.isFile() === true && stats.size <= small;
 }
 
-/** In a thread that ends with the last chunk, or when the generator returns early. */
+/** The thread ends with the last chunk, or when the generator returns early. */
 async function openRecordsInWorker(request: RecordsRequest): Promise<OpenedRecords> {
   const thread = new Worker(new URL('./worker.ts', import.meta.url), { workerData: request });
   const messages = createMessageReader(thread);
@@ -54,7 +54,7 @@ async function openRecordsInWorker(request: RecordsRequest): Promise<OpenedRecor
   }
 }
 
-/** The thread's messages one after another; its own failure is the last of them. */
+/** Reads the messages of the thread one by one; a failure of the thread is its last message. */
 function createMessageReader(thread: Worker): { next(): Promise<ThreadMessage> } {
   const arrived: ThreadMessage[] = [];
   let waiting: ((message: ThreadMessage) => void) | undefined;

@@ -6,7 +6,7 @@ import { toColumns } from './columns.ts';
 import { openRecords, type RecordsRequest } from './records.ts';
 import type { ThreadMessage } from './thread.ts';
 
-/** Counts what the other thread has requested. */
+/** Counts the requests of the other thread for chunks; the returned function waits for the next one. */
 function demand(from: MessagePort) {
   let wanted = 0;
   let wake = () => {};
@@ -28,7 +28,7 @@ async function send(to: MessagePort, request: RecordsRequest): Promise<void> {
   for await (const { records, ...rest } of chunks) {
     await wanted();
     report({ kind: 'chunk', columns: toColumns(records), rest });
-    // Left to itself the heap grows to several times what a chunk needs.
+    // Without this, the heap grows to several times what a chunk needs.
     fullGC();
   }
   report({ kind: 'end' });
@@ -36,7 +36,7 @@ async function send(to: MessagePort, request: RecordsRequest): Promise<void> {
 
 const port = parentPort;
 if (port === null) throw new Error('cli/import/worker.ts is a thread of catalog import');
-// Boundary: the thread that started this one says what it wants.
+// Boundary: workerData comes from the thread that started this one.
 send(port, workerData as RecordsRequest).catch((error: unknown) => {
   const message = getErrorMessage(error);
   port.postMessage({ kind: 'failed', message } satisfies ThreadMessage);

@@ -1,4 +1,4 @@
-/** How an import writes: its batches, each a transaction of its own. */
+/** Writes the batches of an import, each in its own transaction. */
 import { fullGC } from 'bun:jsc';
 import { createCause, createCommandOutbox } from '../../events/outbox.ts';
 import { createProductImporter } from '../../resources/products/import/index.ts';
@@ -9,10 +9,9 @@ import { createProductTotals } from '../../storage/totals.ts';
 import type { BatchWriter } from './run.ts';
 
 const uniqueAttempts = 5;
-/** Records after which the heap is collected: left to itself it grows to several times what a batch needs. */
+/** The heap is collected after this many records: otherwise it grows to several times what a batch needs. */
 const collectEvery = 2000;
 
-/** Writes batches, each in a transaction of its own. */
 export async function createBatchWriter(load: BulkLoad): Promise<BatchWriter> {
   const { database } = load;
   const importer = createProductImporter(database, createCommandOutbox(database));
@@ -30,7 +29,7 @@ export async function createBatchWriter(load: BulkLoad): Promise<BatchWriter> {
     for (let attempt = 1; ; attempt++) {
       try {
         const { plan, ids } = await write(records, words);
-        // Only now: a transaction that is repeated must not know what its own records mean.
+        // Only after the commit: a retried transaction must not see what its own records matched.
         matched.add(plan.matched);
         matched.add(ids);
         created += plan.counts.created;
@@ -42,7 +41,7 @@ export async function createBatchWriter(load: BulkLoad): Promise<BatchWriter> {
         }
         return plan;
       } catch (error) {
-        // A product with one of the skus has just been made: the next plan finds it.
+        // Another process has just created a product with one of the skus: the next plan finds it.
         const taken = error instanceof StorageError && error.kind === 'unique';
         if (!taken || attempt >= uniqueAttempts) throw error;
       }

@@ -1,17 +1,17 @@
-/** Attributes of columns and values without a place of their own. */
+/** Makes attributes of columns and values that have no field in a product. */
 import { toAttributeKey } from '../../../attribute-key.ts';
 import { parseTypedText } from '../../../files/cells/typed.ts';
 import type { Drafting, Row } from './preset.ts';
 
-/** What a product may have of attributes: more of it would have the product refused. */
+/** Limits for the attributes of a product; with more, the product would be refused. */
 const [mostKeys, mostValues, longestText] = [100, 50, 1000];
 
-/** With a number behind it a key has at most 64 characters. */
+/** Leaves room for a number: a key has at most 64 characters. */
 const longestPlain = 58;
 
 const numbered = 'attributes whose names come to the key of another one got a key with a number at its end';
 
-/** The key of one name is not that of another: the later one gets a number. */
+/** Makes keys that differ for different names: the later name gets a number. */
 export function createAttributeKeyMaker(note: Drafting['note']): (name: string) => string {
   const keys = new Map<string, string>();
   const owners = new Map<string, string>();
@@ -31,13 +31,13 @@ export function createAttributeKeyMaker(note: Drafting['note']): (name: string) 
   };
 }
 
-/** Keys of what shops call the price that they buy for. */
+/** The keys of shops' columns for purchase prices. */
 const purchasePrices: ReadonlySet<string> = new Set([
   ...['cost', 'cost_per_item', 'cost_of_goods_sold', 'cost_price', 'purchase_price'],
   ...['meta_wc_cog_cost', 'meta_cogs_total_value', 'meta_alg_wc_cog_cost'],
 ]);
 
-/** @param names of attributes that are to be left out: of columns, or keys */
+/** @param names the attributes to leave out, by column name or key */
 export function createAttributeDropper(names: readonly string[], note: Drafting['note']) {
   const dropped = new Map(names.map(name => [toAttributeKey(name), { name, found: false }]));
   return {
@@ -49,7 +49,7 @@ export function createAttributeDropper(names: readonly string[], note: Drafting[
       note(`values of "${known.name}" were left out`);
       return true;
     },
-    /** Names that no attribute had. */
+    /** The names that matched no attribute. */
     missing: () => [...dropped.values()].filter(({ found }) => !found).map(({ name }) => name),
   };
 }
@@ -57,8 +57,8 @@ export function createAttributeDropper(names: readonly string[], note: Drafting[
 const keepAsItIs = (text: string): string => text;
 
 /**
- * Attributes as they come together: of a key with several values a list of them.
- * @param read makes texts of what is in cells
+ * Collects attributes; a key with several values gets a list.
+ * @param read converts the text of a cell
  */
 export function createAttributeSet(
   { note, keyOf, cells, drop }: Drafting,
@@ -91,14 +91,14 @@ export function createAttributeSet(
     }
   }
   return {
-    /** Adds a value, unless the key has it. */
+    /** Adds values that the key does not have yet. */
     add(name: string, given: string | readonly string[]): void {
       addAsItIs(name, typeof given === 'string' ? read(given) : given.map(text => read(text)));
     },
     addAsItIs: (name: string, given: string | readonly string[]): void => addAsItIs(name, given),
-    /** Adds texts that are not numbers, whatever they look like. */
+    /** Adds texts as they are, even if they look like numbers. */
     addCodes: (name: string, texts: readonly string[]): void => addAsItIs(name, texts, keepAsItIs),
-    /** Takes the first text out; undefined where there is none. */
+    /** Removes and returns the first value, as text; undefined if there is none. */
     takeFirst(name: string): string | undefined {
       const key = keyOf(name);
       const [first, ...others] = values.get(key) ?? [];
@@ -106,7 +106,7 @@ export function createAttributeSet(
       else values.delete(key);
       return first === undefined ? undefined : String(first);
     },
-    /** A single value as it is, several as texts. */
+    /** All attributes: a single value keeps its type, several become texts. */
     all(): Record<string, unknown> {
       return Object.fromEntries(
         [...values].map(([key, all]) => [key, all.length === 1 ? all[0] : all.map(String)]),
@@ -115,7 +115,7 @@ export function createAttributeSet(
   };
 }
 
-/** Shops write numbers as their databases do, `1.0000`; what begins with 0 or is very long is a code. */
+/** Shops write numbers as their databases do: `1.0000`. A number with leading zeros, or a very long one, is a code. */
 function parseShopValue(text: string): unknown {
   if (/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?$/.test(text)) return Number(text);
   const word = text.toLowerCase();
@@ -125,8 +125,8 @@ function parseShopValue(text: string): unknown {
 export type AttributeSet = ReturnType<typeof createAttributeSet>;
 
 /**
- * Adds what has no place: of each column the values of the product's own rows, or where these are empty those of the
- * others.
+ * Adds columns that have no field: for each, the values of the product's own rows, or if these are all empty, those
+ * of the other rows.
  */
 export function addRest(
   attributes: AttributeSet,

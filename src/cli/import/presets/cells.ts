@@ -1,4 +1,4 @@
-/** Cells of shops' files: weights, stock, GTINs, tags, addresses of images. */
+/** Reads the cells of shops' files: weights, stock, GTINs, tags, URLs of images. */
 import { readAmount } from '../../../files/cells/amount.ts';
 import { encodeSpaces, isAddress, splitAddresses, splitList, toPath } from '../../../files/cells/list.ts';
 import { readWeight, type Weight, type WeightUnit } from '../../../files/cells/weight.ts';
@@ -8,10 +8,10 @@ import { type Drafting, type Row, RowProblem, type Stock, type Uncounted } from 
 
 export const getColumn = (row: Row, name: string): string => row.columns.found.get(name) ?? name;
 
-/** Text in which a shop has written characters as entities; HTML, which holds tags, stays as it is. */
+/** Decodes entities in plain text; text with tags is HTML, and stays as it is. */
 export const decodePlainText = (text: string): string => (text.includes('<') ? text : decodeEntities(text));
 
-/** @param unit of a number that names none */
+/** @param unit the unit of a number without one */
 export function readWeightCell(
   row: Row,
   name: string,
@@ -25,8 +25,8 @@ export function readWeightCell(
 }
 
 /**
- * Pieces as a whole number; shops count below zero what they have sold beyond their stock.
- * @param isOut the shop says that there is none to be sold, which counts for more than a number
+ * The number of pieces, as a whole number. Shops count below zero when they have sold more than their stock.
+ * @param isOut the shop says that the product is out of stock, which takes precedence over the number
  */
 export function readPiecesCell(
   row: Row,
@@ -47,7 +47,7 @@ export function readPiecesCell(
 export const outOfStock: Stock = { tracked: true, onHand: 0, backorder: false };
 export const uncounted: Uncounted = { tracked: false };
 
-/** A GTIN without separators between its digits; undefined, and noted, when the text is not a GTIN. */
+/** A GTIN without separators. If the text is not a GTIN, returns undefined and adds a note. */
 export function parseGtin(text: string, { note }: Drafting): string | undefined {
   const digits = text.replace(/[\s'’-]/g, '');
   if (digits === '') return undefined;
@@ -56,10 +56,10 @@ export function parseGtin(text: string, { note }: Drafting): string | undefined 
   return undefined;
 }
 
-/** What a product may have of tags. */
+/** At most this many tags per product, and characters per tag. */
 const [mostTags, longestTag] = [50, 50];
 
-/** @param separator of a file of this shop */
+/** @param separator the separator in files of this shop */
 export function parseTags(texts: readonly string[], separator: string, { cells, note }: Drafting): string[] {
   const all = [...new Set(texts.flatMap(text => splitList(text, cells.tagSeparator ?? separator)))];
   const tags = all.filter(tag => tag.length <= longestTag).slice(0, mostTags);
@@ -71,15 +71,15 @@ export function parseTags(texts: readonly string[], separator: string, { cells, 
 export const parsePath = (text: string, separator: string, { cells }: Drafting): string =>
   toPath(text, cells.categorySeparator ?? separator);
 
-/** What stands in quotation marks, which are doubled within it, as an item of a value; or the comma before a name. */
+/** Matches a quoted item of a value, in which quotation marks are doubled, or the comma before a name. */
 const pairSigns = /(?<=[=|])"(?:[^"]|"")*"(?=[,|]|$)|,(?=[a-z_][a-z0-9_]{0,63}=)/gi;
 const loosePairSigns = /(?<=[=|])"(?:[^"]|"")*"(?=[,|]|$)|,\s*(?=[a-z_][a-z0-9_]{0,63}=)/gi;
 const quotedItem = /(?<=^|\|)"((?:[^"]|"")*)"(?=\||$)/g;
 
 /**
- * `color=Red,material=Cotton, washed,activity="Gym"|"Hiking"`: a comma ends a value where a name and `=` follow, unless
- * it is within quotation marks.
- * @param isLoose also with spaces before the name
+ * Parses `color=Red,material=Cotton, washed,activity="Gym"|"Hiking"`: a comma outside quotation marks ends a value if a
+ * name and `=` follow.
+ * @param isLoose allows spaces before the name
  */
 export function parsePairs(text: string, isLoose = false): Record<string, string> {
   const pairs: Record<string, string> = {};
@@ -103,7 +103,7 @@ const pathsLeftOut =
   'images are paths and were left out: import again with --image-base and the address that stands before them, ' +
   'as in --image-base https://shop.example/media/catalog/product';
 
-/** The addresses in a cell; paths get the base, if there is one. */
+/** The URLs in a cell; paths are prefixed with the base, if there is one, and left out otherwise. */
 export function parseAddresses(text: string, { imageBase, note }: Drafting): string[] {
   const found: string[] = [];
   for (const one of splitAddresses(text)) {
@@ -115,19 +115,19 @@ export function parseAddresses(text: string, { imageBase, note }: Drafting): str
   return found;
 }
 
-/** The image of a variant: one of its product's, of which what is to be said has been noted. */
+/** The image of a variant. It is one of the product's images, so its notes have been counted there. */
 export const parseVariantImage = (text: string, drafting: Drafting): string | undefined =>
   parseAddresses(text, withholdNotes(drafting))[0];
 
-/** For what is read once more. */
+/** A drafting without notes, for cells that are read a second time. */
 export const withholdNotes = (drafting: Drafting): Drafting => ({ ...drafting, note: () => undefined });
 
 const listOfLabels = /^(?:"(?:[^"]|"")*"|[^",]*)(?:,(?:"(?:[^"]|"")*"|[^",]*))*$/;
 const labelInList = /(?<=^|,)(?:"((?:[^"]|"")*)"|[^",]*)(?=,|$)/g;
 
 /**
- * The texts of images, as CSV: `Front,"Back, open"`. Magento writes commas and quotation marks within a label as they
- * are, so that where there are more of them, or other quotes, it cannot be known which text belongs to which image.
+ * Parses the texts of images, a CSV list: `Front,"Back, open"`. Magento does not escape commas and quotation marks in
+ * labels: if there are more labels than images, or stray quotes, the labels cannot be assigned to images.
  */
 export function parseLabels(text: string, images: number): string[] {
   if (!listOfLabels.test(text)) return [];
@@ -137,7 +137,7 @@ export function parseLabels(text: string, images: number): string[] {
   return labels.length > images ? [] : labels;
 }
 
-/** HTML and text in which a shop has written its line ends as \\n, and what was \\n with one more backslash. */
+/** Restores line ends in HTML and text where the shop writes them as \\n, and a literal \\n with one more backslash. */
 export const restoreLineEnds = (text: string): string =>
   text
     .split('\\\\n')

@@ -1,10 +1,10 @@
-/** The columns of a shop's file by the names that its preset gives them. */
+/** Finds the columns of a shop's file by the names that its preset gives them. */
 import type { Columns, Preset } from './preset.ts';
 
-/** The namespace of Google's attributes, which feeds made of XML have before their columns: `g:image_link`. */
+/** Removes the namespace of Google's attributes, which columns of XML feeds have as a prefix: `g:image_link`. */
 export const removeNamespace = (column: string): string => column.replace(/^g:/i, '');
 
-/** Upper and lower case, underscores, hyphens and spaces do not matter: `image_link` is `Image Link`. */
+/** Ignores case, and treats underscores, hyphens and spaces alike: `image_link` is the same as `Image Link`. */
 export const normalizeColumn = (column: string): string =>
   removeNamespace(column)
     .toLowerCase()
@@ -27,7 +27,7 @@ export function resolveColumns(preset: Preset, all: readonly string[]): Columns 
 const isWhole = (preset: Preset, found: ReadonlyMap<string, string>): boolean =>
   preset.required.every(name => found.has(name));
 
-/** @param english what each column of `all` is called in English */
+/** @param english the English name of each column in `all` */
 function findColumns(
   preset: Preset,
   all: readonly string[],
@@ -44,7 +44,7 @@ function findColumns(
   return found;
 }
 
-/** The columns that a file of this kind must have and this one has not, as the shop calls them. */
+/** The required columns that the file lacks, by the shop's names for them. */
 export function findMissingColumns(preset: Preset, all: readonly string[]): string[] {
   const { found } = resolveColumns(preset, all);
   return preset.required.filter(name => !found.has(name)).map(name => preset.columns[name]?.[0] ?? name);

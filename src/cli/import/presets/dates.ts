@@ -1,10 +1,10 @@
-/** The dates of sales, as shops write them in their own countries. */
+/** Reads the dates of sales, in the formats of various countries. */
 import type { Drafting } from './preset.ts';
 
 interface Moment {
-  /** Epoch milliseconds; what names no offset is in UTC. */
+  /** Epoch milliseconds; a time without an offset is in UTC. */
   readonly at: number;
-  /** Whether it has no time: a day as such lasts until its end. */
+  /** Whether the date has no time: a sale that ends on such a date lasts until the end of that day. */
   readonly isDay: boolean;
 }
 
@@ -39,18 +39,18 @@ function isBetween(
 
 const day = 24 * 3600 * 1000;
 const longest = 40;
-/** Three numbers with the same sign between them, and perhaps a time. */
+/** Three numbers with the same separator between them, and optionally a time. */
 const dateForm = /^(\d{1,4})([-./])(\d{1,2})\2(\d{1,4})(?:(?:,?\s+|T)(\S.*))?$/i;
 const timeForm =
   /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?(?:\s?([ap])\.?m\.?)?\s?(?:z|utc|gmt|([+-])(\d{2}):?(\d{2})?)?$/i;
 
-/** `25/12/24`: the month cannot be 25. */
+/** Whether the day comes first, as in `25/12/24`: the month cannot be 25. */
 function isDayFirst(text: string): DayFirst {
   const [, first = '', sign] = dateForm.exec(text.slice(0, longest)) ?? [];
   return sign === '/' && first.length <= 2 && Number(first) > 12;
 }
 
-/** `2024-03-01`, `01.03.24, 00:00`, `3/1/24`, `2024-02-24T13:00-0800`; undefined when it is none of these. */
+/** Reads `2024-03-01`, `01.03.24, 00:00`, `3/1/24`, `2024-02-24T13:00-0800`; undefined for any other format. */
 function readDate(text: string, dayFirst: DayFirst): Moment | undefined {
   const found = text.length > longest ? null : dateForm.exec(text);
   if (found === null) return undefined;
@@ -68,12 +68,12 @@ function parseDay(
 ): number | undefined {
   if (first.length === 4 && third.length <= 2) return toUtcDay(first, second, third);
   if (first.length > 2 || (third.length !== 2 && third.length !== 4)) return undefined;
-  // With hyphens either may come first, and none says which.
+  // With hyphens, either the day or the month may come first, and nothing shows which.
   if (sign === '-') return undefined;
   return sign === '.' || dayFirst ? toUtcDay(third, second, first) : toUtcDay(third, first, second);
 }
 
-/** Undefined for a day that the month does not have. */
+/** Undefined if the month does not have that day. */
 function toUtcDay(year: string, month: string, date: string): number | undefined {
   const at = Date.UTC(Number(year.length === 2 ? `20${year}` : year), Number(month) - 1, Number(date));
   const there = new Date(at);
@@ -94,8 +94,8 @@ function readTime(text: string): number | undefined {
 }
 
 /**
- * The two dates of a period such as `2024-02-24/2024-02-29`, in which `/` may stand within them, too. One date alone is
- * its beginning.
+ * Splits a period such as `2024-02-24/2024-02-29` into its two dates, which may also contain `/`. A single date is the
+ * beginning of the period.
  */
 export function splitPeriod(text: string): { readonly from: string; readonly to: string } {
   const parts = text.split('/');

@@ -1,4 +1,4 @@
-/** What the drafts of all shops have in common: options, images in order, one currency. */
+/** The parts of drafts that all shops have in common: options, images in order, one currency. */
 
 import { collectOptions } from '../../../resources/products/import/variant-records.ts';
 import { mostOptions } from '../../../resources/products/members/options.ts';
@@ -6,17 +6,17 @@ import type { AttributeSet } from './attributes.ts';
 import { type Draft, type Drafting, type NamedCurrency, RowProblem, type Variant } from './preset.ts';
 import { requireOneCurrency } from './prices.ts';
 
-/** Such a page shows several products, which are bought one by one: an order for it would have no price. */
+/** A grouped product is a page of several products that are bought one by one: an order for it would have no price. */
 export const groupedLeftOut =
   'grouped products, which have no price of their own, were left out: the products they group are read by themselves';
 
-/** Bought for what its parts cost: an order for it would be free. */
+/** A bundle costs the sum of its parts: an order for it would be free. */
 export const bundleLeftOut =
   'bundles, which have no price of their own, were left out: the products in them are read by themselves';
 
 /**
- * Leaves out what the shop does not sell: a variant has no status of its own here, and would be on sale. If all are
- * disabled they stay, and the product is archived: without them it would have neither price nor options.
+ * Leaves out variants that the shop does not sell: variants have no status here, so they would be on sale. If all are
+ * disabled, they are kept and the product is archived: without them it would lack a price and options.
  */
 export function leaveOutDisabled<T>(
   variants: readonly T[],
@@ -42,7 +42,7 @@ const countDistinct = (all: readonly Combination[], names: readonly string[]): n
 export const areDistinct = (all: readonly Combination[], names: readonly string[]): boolean =>
   names.length > 0 && countDistinct(all, names) === all.length;
 
-/** Whether one more option distinguishes variants that the others do not. */
+/** Whether the option `name` distinguishes variants that the options `names` do not. */
 export const isDistinguishing = (
   all: readonly Combination[],
   names: readonly string[],
@@ -51,7 +51,7 @@ export const isDistinguishing = (
 
 export const beyondOptions = `options beyond ${mostOptions} were kept as attributes of their product`;
 
-/** As many options as a product may have: the first that each distinguish further variants, then others. */
+/** Chooses as many options as a product may have: first those that distinguish more variants, then others. */
 export function chooseOptions(all: readonly Combination[], names: readonly string[]): readonly string[] {
   if (names.length <= mostOptions) return names;
   const distinct: string[] = [];
@@ -63,7 +63,7 @@ export function chooseOptions(all: readonly Combination[], names: readonly strin
   return names.filter(name => chosen.includes(name));
 }
 
-/** The variants with as many options as their product may have; what they have of the others becomes its attributes. */
+/** Reduces variants to as many options as a product may have; the values of the others become product attributes. */
 export function keepFewOptions(
   variants: readonly Variant[],
   attributes: AttributeSet,
@@ -84,7 +84,7 @@ export function keepFewOptions(
   }));
 }
 
-/** Images, each address once: the first that has a text for it gives it. */
+/** Images without duplicate URLs, each with the first text that is given for its URL. */
 export function collectImages(
   entries: readonly { readonly url: string; readonly alt?: string | undefined }[],
 ) {
@@ -93,11 +93,11 @@ export function collectImages(
   return [...byUrl].map(([url, alt]) => (alt === undefined ? { url } : { url, alt }));
 }
 
-/** Whether a cell, or a column that is not there, has nothing to say: what there is stays as it is. */
+/** Whether a cell is empty or its column missing: the product then keeps its value. */
 const isLeftOut = (value: unknown): boolean =>
   value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 
-/** The members of a product that the rest of an import takes, variants among them. @throws RowProblem */
+/** Converts a draft to the members that the rest of the import reads, including variants. @throws RowProblem */
 export function toMembers(draft: Draft): Record<string, unknown> {
   const { fields, variants, images, attributes, options } = draft;
   const members: Record<string, unknown> = {};
@@ -119,8 +119,8 @@ export function toMembers(draft: Draft): Record<string, unknown> {
 }
 
 /**
- * Amounts of a draft are in the currency beside them, not in another one that the command line gives.
- * @param given what it says, in place of the draft's own members
+ * Checks that the currency on the command line does not contradict the currencies beside the amounts of the draft.
+ * @param given the members that the command line sets in place of those of the draft
  * @throws RowProblem
  */
 export function requireCurrency({ fields, variants }: Draft, given: Readonly<Record<string, unknown>>): void {

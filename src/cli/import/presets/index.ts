@@ -1,4 +1,4 @@
-/** The presets, and which of them a file's header shows. */
+/** The presets, and the detection of a preset by a file's header. */
 import { findMissingColumns, looksLike } from './columns.ts';
 import { google } from './feeds/google.ts';
 import { meta } from './feeds/meta.ts';
@@ -11,17 +11,17 @@ const presets: Readonly<Record<PresetName, Preset>> = { shopify, woocommerce, ma
 
 export const getPreset = (name: PresetName): Preset => presets[name];
 
-/** The more particular first: each catalog of Meta looks like a feed for Google, too. */
+/** The more specific presets first: each catalog of Meta also looks like a feed for Google. */
 const inOrder = [shopify, woocommerce, magento, meta, google];
 
-/** Has letters that English does not have. */
+/** Whether the name has characters that English does not use. */
 const isForeign = (column: string): boolean => /[^\p{ASCII}]/u.test(column);
 
-/** The preset for a file with these columns; undefined when it is of no shop that is known. */
+/** The preset for a file with these columns; undefined if they match no known shop. */
 const detectPreset = (columns: readonly string[]): Preset | undefined =>
   inOrder.find(preset => looksLike(preset, columns));
 
-/** Which preset reads a file with these columns, as a line for people; empty when it is of no shop that is known. */
+/** A line for people that proposes a preset for a file with these columns; empty if they match no known shop. */
 export function formatProposal(file: string, columns: readonly string[]): string {
   const preset = detectPreset(columns);
   return preset === undefined
@@ -29,7 +29,7 @@ export function formatProposal(file: string, columns: readonly string[]): string
     : `${file} looks like ${preset.file}: --preset ${preset.name} reads all of it`;
 }
 
-/** @throws Error with one line when a file with these columns is something else */
+/** @throws Error with one line when a file with these columns does not fit the preset */
 export function requireColumns(preset: Preset, columns: readonly string[], file: string): void {
   const missing = findMissingColumns(preset, columns);
   if (missing.length === 0) return;

@@ -1,41 +1,41 @@
 /**
- * Joins the rows of a shop's file to products, wherever they are in it: it is read twice. The first time only what
- * the rows are called is kept, and how many each product has; the second time rows are held until all of a product are
- * there (docs/decisions/0033).
+ * Joins the rows of a shop's file to products, wherever they are in the file. The file is read twice: the first pass
+ * keeps only the names of rows and the number of rows of each product. The second pass holds rows until all rows of
+ * their product have been read (docs/decisions/0033).
  */
 import type { SourceRecord } from '../../../files/read.ts';
 import { resolveColumns } from './columns.ts';
 import { type Columns, type Preset, type Row, type RowPlacement, RowProblem } from './preset.ts';
 
-/** The rows of one product, in their order, or a row that belongs to none. */
+/** The rows of one product, in file order, or a row that belongs to no product. */
 export type Joined =
   | { readonly rows: readonly Row[] }
   | { readonly record: SourceRecord; readonly problem: string };
 
-/** Text of rows that wait for the others of their product, at most. */
+/** The most text, in characters, of rows that are held for other rows of their product. */
 const mostHeld = 256 * 1024 * 1024;
 
 interface Group {
-  /** Whether a row introduces it. */
+  /** Whether a row introduces the product. */
   known: boolean;
   rows: number;
   held: { readonly record: SourceRecord; readonly row: Row }[];
-  /** What its first row lacks where no row introduces it. */
+  /** What the first row lacks, if no row introduces the product. */
   lacks?: string;
 }
 
 const repeatedRow = 'rows that repeat a sku were left out: the last counts, or the product with variants';
 
-/** @param leftOut counts rows that are not to be imported, by why */
+/** @param leftOut counts rows that are not imported, by reason */
 export function createRowJoiner(preset: Preset, file: string, leftOut: (why: string) => void) {
   const read = createRowReader(preset);
   const groups = new Map<string, Group>();
-  /** What else rows call a product, and the rows that a product names. */
+  /** Other names for a product → the product; below it, names of rows that a product claims as its variants. */
   const also = new Map<string, string>();
   const claims = new Map<string, string>();
   const absorbed = new Map<string, string>();
   const waiting = new Map<string, number>();
-  /** Products by themselves whose rows are repeated, and how many rows are still to come before the one that counts. */
+  /** Standalone products with repeated rows → how many rows still come before the one that counts. */
   const repeats = new Map<string, number>();
   let surveyed = false;
   let held = 0;
@@ -58,7 +58,7 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
       waiting.set(name, (waiting.get(name) ?? 0) + 1);
     }
   }
-  /** Once all is counted: rows under the product that they name, or that names them. */
+  /** Called after the first pass: assigns rows to the product that they name, or that names them. */
   function settle(): void {
     surveyed = true;
     for (const [name, product] of absorbed) {
@@ -107,7 +107,7 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
   }
 
   return {
-    /** The first time: to be called with each record. */
+    /** The first pass: must be called with each record. */
     survey(record: SourceRecord): void {
       if (record.value === undefined) return;
       try {
@@ -116,7 +116,7 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
         if (!(error instanceof RowProblem)) throw error;
       }
     },
-    /** The second time: what each record completes. */
+    /** The second pass: returns the product or problem that a record completes. */
     take(record: SourceRecord): Joined | undefined {
       if (!surveyed) settle();
       if (record.value === undefined) return { record, problem: record.error ?? 'cannot be read' };
@@ -139,7 +139,7 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
         throw error;
       }
     },
-    /** What is left at the end: nothing, unless the file has changed meanwhile. */
+    /** The groups left at the end: none, unless the file has changed between the passes. */
     rest(): Joined[] {
       const left = [...groups].filter(([, { held }]) => held.length > 0);
       return left.map(([key, group]) => release(key, group));
@@ -147,7 +147,7 @@ export function createRowJoiner(preset: Preset, file: string, leftOut: (why: str
   };
 }
 
-/** Rows by the names of the preset; their columns are found once for each header. */
+/** Converts records to rows with the preset's names; the columns are resolved once for each header. */
 function createRowReader(preset: Preset): (record: SourceRecord) => Row {
   let header: readonly string[] | undefined;
   let columns: Columns | undefined;

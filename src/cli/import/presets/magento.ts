@@ -1,4 +1,4 @@
-/** Products as Magento 2 exports them: configurable ones name the rows of their variants. */
+/** Reads product exports of Magento 2, in which configurable products name the rows of their variants. */
 import { isAddress, keepDeepestPaths, splitAddresses, splitList } from '../../../files/cells/list.ts';
 import { type AttributeSet, addRest, createAttributeSet } from './attributes.ts';
 import {
@@ -27,7 +27,7 @@ import {
 import { readSalePrices } from './prices.ts';
 import { foldRows, keepOthers, readDescription } from './rows.ts';
 
-/** The root of each tree, which no shop shows. */
+/** The root of each category tree, which shops do not show. */
 const root = /^default category(?: > |$)/i;
 
 export const magento: Preset = {
@@ -97,7 +97,7 @@ export const magento: Preset = {
     keepOthers(attributes, [own, ...children], ['categories'], text => splitList(text, ','));
     attributes.add('visibility', own.text('visibility'));
     attributes.add('product_type', own.text('type'));
-    // Those of the variants would only fill in what their product leaves empty, in fifteen ways.
+    // Only the product's own row: those of variants would only fill in empty cells, in many different ways.
     addRest(attributes, { own: [own] }, drafting);
     const [category, ...categories] = keepDeepestPaths(
       splitList(foldRows(own, children).text('categories'), ',').map(path =>
@@ -105,7 +105,7 @@ export const magento: Preset = {
       ),
     ).filter(path => path !== '');
     const gtin = moveGtin(attributes, drafting);
-    // Only now: what identifies a child is its variant's, not the product's.
+    // After moveGtin: the GTIN of a child belongs to its variant, not to the product.
     for (const child of children)
       addAdditional(attributes, child, new Set([...codes, ...findGtinCodes(child, drafting)]));
     return {
@@ -135,7 +135,7 @@ interface Variation {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** `sku=A-1,color=Red,size=M|sku=A-2,color=Blue,size=M`. */
+/** Parses `sku=A-1,color=Red,size=M|sku=A-2,color=Blue,size=M`. */
 function readVariations(row: Row): Variation[] {
   return splitList(row.text('variations'), '|').map(text => {
     const { sku, ...values } = parsePairs(text, true);
@@ -146,11 +146,11 @@ function readVariations(row: Row): Variation[] {
   });
 }
 
-/** `color=Colour,size=Size`: what the options are called. */
+/** The names of options, from `color=Colour,size=Size`. */
 const readLabels = (row: Row): ReadonlyMap<string, string> =>
   new Map(Object.entries(parsePairs(row.text('variationLabels'))));
 
-/** @param without codes of what is kept elsewhere */
+/** @param without the codes of attributes that are kept elsewhere */
 function addAdditional(attributes: AttributeSet, row: Row, without: ReadonlySet<string>): void {
   for (const [code, value] of Object.entries(parsePairs(row.text('additional')))) {
     if (without.has(code)) continue;
@@ -160,7 +160,7 @@ function addAdditional(attributes: AttributeSet, row: Row, without: ReadonlySet<
 
 const gtinCodes = ['gtin', 'ean', 'upc', 'barcode', 'isbn'];
 
-/** Those whose value is one: others are kept as attributes. */
+/** The codes whose values are valid GTINs; other values are kept as attributes. */
 function findGtinCodes(row: Row, drafting: Drafting): string[] {
   const pairs = parsePairs(row.text('additional'));
   return gtinCodes.filter(code => parseGtin(pairs[code] ?? '', withholdNotes(drafting)) !== undefined);
@@ -184,7 +184,7 @@ function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet) 
   return {
     sku: row.text('sku'),
     ...readSalePrices(row, { regular: 'price', sale: 'special', from, to }, drafting, attributes),
-    // Magento says in its settings only which unit it is; as delivered it is pounds.
+    // The unit is only in Magento's settings; the default is pounds.
     weight: readWeightCell(row, 'weight', drafting.cells.weightUnit ?? 'lb', drafting),
     stock: readStock(row, drafting),
   };
@@ -193,7 +193,7 @@ function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet) 
 const withoutRow =
   'variants that a product names were left out: they have no row, or an earlier product has them';
 
-/** Variations with the rows of their own: what is sold without one cannot be known. */
+/** Adds their rows to variations. A variation without a row is left out: nothing is known about it. */
 function addRows(
   variations: readonly Variation[],
   bySku: ReadonlyMap<string, Row>,
@@ -206,7 +206,7 @@ function addRows(
   });
 }
 
-/** Without any variants such a product would be sold by itself. */
+/** Whether a product has lost all of its variants: it would be sold without options, so it is archived. */
 const lacksVariants = (row: Row, variants: readonly Variant[]): boolean =>
   isConfigurable(row) && row.text('variations') !== '' && variants.length === 0;
 
@@ -234,14 +234,14 @@ function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined 
   if (!isManaged) return uncounted;
   if (pieces === undefined) return undefined;
   const allowsBackorders = row.text('configBackorders') !== '1' && Number(row.text('backorders')) > 0;
-  // What is out of stock cannot be bought there, whatever else is allowed.
+  // Magento does not sell what is out of stock, even if backorders are allowed.
   return { tracked: true, onHand: pieces, backorder: allowsBackorders && !isOut };
 }
 
-/** 1 is enabled, 2 disabled; some tools write 0. */
+/** 1 is enabled, 2 disabled; some tools write 0 for disabled. */
 const isDisabled = (row: Row): boolean => /^[02]$/.test(row.text('online'));
 
-/** What the shop does not show by itself, and is not a variant, is not shown here either. */
+/** A product that the shop does not show individually, and that is not a variant, is archived. */
 function readStatus(row: Row): string | undefined {
   if (row.text('online') === '' && row.text('visibility') === '') return undefined;
   const isHidden = /^not visible/i.test(row.text('visibility'));
@@ -262,7 +262,7 @@ function readImages(rows: readonly Row[], drafting: Drafting) {
   );
 }
 
-/** Paths without an address before them are kept as what they are. */
+/** Keeps paths of images as attributes, if there is no base URL for them. */
 function addImagePaths(attributes: AttributeSet, row: Row, { imageBase }: Drafting): void {
   if (imageBase !== undefined) return;
   for (const name of ['baseImage', 'moreImages']) {

@@ -1,4 +1,4 @@
-/** What a preset is: how a shop's export becomes products. */
+/** The interface of a preset, which turns a shop's export into products. */
 import type { CellOptions } from '../../../files/cells/fields.ts';
 
 export const presetNames = ['shopify', 'woocommerce', 'magento', 'google', 'meta'] as const;
@@ -7,33 +7,33 @@ export type PresetName = (typeof presetNames)[number];
 
 /** The columns of a shop's file by the names that its preset gives them. */
 export interface Columns {
-  /** As the file calls them. */
+  /** All columns, by their names in the file. */
   readonly all: readonly string[];
-  /** Where a name of the preset is found. */
+  /** Names of the preset → columns of the file. */
   readonly found: ReadonlyMap<string, string>;
-  /** Those that no name stands for: their values become attributes. */
+  /** Columns without a name in the preset: their values become attributes. */
   readonly rest: readonly string[];
-  /** By what they are called in English, in lower case: what is in the file. */
+  /** English names, in lower case → columns of the file. */
   readonly english: ReadonlyMap<string, string>;
 }
 
-/** A row of a shop's file; its cells by the names that the preset gives its columns. */
+/** A row of a shop's file, with its cells by the names that the preset gives to columns. */
 export interface Row {
   readonly line: number;
   readonly raw: string;
   readonly columns: Columns;
   readonly value: Readonly<Record<string, unknown>>;
-  /** Trimmed; empty when there is no such column. */
+  /** The trimmed text of a cell; empty if there is no such column. */
   text(name: string): string;
-  /** The same of a column that has no name of its own. */
+  /** Like `text`, by the name of the column in the file. */
   cell(column: string): string;
 }
 
-/** Where a row belongs, by texts that rows of one product have in common. */
+/** Where a row belongs, according to the keys that rows of one product share. */
 export type RowPlacement =
   /**
-   * The product itself. @param also other names that rows of variants call it; @param variants names of such rows;
-   * @param absorbs what other rows call a product of their own, which is part of this one
+   * The product itself. @param also other names by which rows of variants refer to it; @param variants names of such
+   * rows; @param absorbs the key of another product whose rows are part of this one
    */
   | {
       readonly product: string;
@@ -41,23 +41,23 @@ export type RowPlacement =
       readonly variants?: readonly string[];
       readonly absorbs?: string;
     }
-  /** A row of a product that another row introduces. @param lacks what the row itself lacks where none does */
+  /** A row of a product that another row introduces. @param lacks what this row lacks if there is no such row */
   | { readonly variantOf: string; readonly lacks?: string }
-  /** A product of its own, unless another row names it as its variant. */
+  /** A separate product, unless another row names this one as its variant. */
   | { readonly named: string }
-  /** A product of its own, which no other row can name. */
+  /** A separate product that no other row can name. */
   | { readonly alone: true }
-  /** Not to be imported. */
+  /** Not imported, with the reason. */
   | { readonly leftOut: string };
 
-/** The currency that stands beside an amount, and where. */
+/** The currency beside an amount, and its position in the file. */
 export interface NamedCurrency {
   readonly code: string;
-  /** What its sign may stand for, where that is several currencies. */
+  /** The currencies that the sign may stand for, if there are several. */
   readonly choices?: readonly string[] | undefined;
   readonly line: number;
   readonly column: string;
-  /** All that is in the cell. */
+  /** The whole text of the cell. */
   readonly text: string;
 }
 
@@ -66,17 +66,17 @@ export interface Variant {
   readonly gtin?: string | undefined;
   readonly options: Readonly<Record<string, string>>;
   readonly price?: number | undefined;
-  /** null: there is none, nor any more. */
+  /** null removes a former price. */
   readonly compareAtPrice?: number | null | undefined;
-  /** Of its amounts. */
+  /** The currency of the amounts. */
   readonly currency?: NamedCurrency | undefined;
   readonly weight?: { readonly value: number; readonly unit: string } | undefined;
   readonly stock?: Stock | Uncounted | undefined;
-  /** The address of one of the product's images. */
+  /** The URL of one of the product's images. */
   readonly image?: string | undefined;
 }
 
-/** The shop sells without counting: what is counted here then is no longer, and keeps its pieces. */
+/** The shop sells without counting: stock that was tracked is no longer, and keeps its number of pieces. */
 export interface Uncounted {
   readonly tracked: false;
 }
@@ -89,64 +89,64 @@ export interface Stock {
 
 /** A product as the rows of a shop describe it. */
 export interface Draft {
-  /** Members of a product that is to be created; checked later. */
+  /** Members of the product to create; checked later. */
   readonly fields: Readonly<Record<string, unknown>> & { readonly currency?: NamedCurrency | undefined };
   readonly variants: readonly Variant[];
   readonly images: readonly { readonly url: string; readonly alt?: string }[];
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Names of options in their order; undefined: as the variants name them. */
+  /** The names of options, in order; if undefined, the order in which the variants name them. */
   readonly options?: readonly string[];
 }
 
 export interface Preset {
   readonly name: PresetName;
-  /** How people call such a file. */
+  /** The name for such a file in messages. */
   readonly file: string;
-  /** Names of columns → what they are called in the file; several: the first that is there. */
+  /** Names of columns → their possible names in the file; the first one that exists is used. */
   readonly columns: Readonly<Record<string, readonly string[]>>;
-  /** Members of a product or variant → the name of the column that they come from, for errors. */
+  /** Members of a product or variant → the names of the columns that they come from, for errors. */
   readonly members: Readonly<Record<string, string>>;
-  /** Names without which the file is something else. */
+  /** The names of required columns. */
   readonly required: readonly string[];
-  /** Names that, together, no other file has: it is recognized by them. */
+  /** Sets of column names, each of which identifies a file of this shop. */
   readonly signs: readonly (readonly string[])[];
   /** Further columns that the preset reads itself, or that mean nothing outside the shop. */
   readonly takes?: RegExp;
-  /** Whether such files may be XML, too. */
+  /** Whether such files may also be XML. */
   readonly isFeed?: boolean;
-  /** Columns that may come several times in a file, and hold lists with commas where they come once. */
+  /** Columns that may occur several times in a file; one that occurs once holds a list with commas. */
   readonly repeated?: RegExp;
-  /** What the places of values with colons are, by column; names that share a place with | between them. */
+  /** Columns → the names of the parts of values with colons; names that share a place are separated by `|`. */
   readonly places?: ReadonlyMap<string, readonly string[]>;
-  /** Whether a text of the shop says that there is nothing in the cell. */
+  /** Whether the shop writes this text for an empty cell. */
   isEmpty?(column: string, text: string): boolean;
-  /** The columns in English, where the shop writes them in its own language; undefined: they are not known. */
+  /** Translates columns that a shop writes in its own language to English; undefined if they are not recognized. */
   translate?(columns: readonly string[]): readonly string[] | undefined;
   place(row: Row): RowPlacement;
-  /** @param rows of one product, in their order @throws RowProblem */
+  /** @param rows the rows of one product, in file order @throws RowProblem */
   draft(rows: readonly Row[], drafting: Drafting): Draft;
 }
 
-/** What drafts are made with. */
+/** The options and state that drafts are made with. */
 export interface Drafting {
   readonly cells: CellOptions;
-  /** Before addresses of images that are only paths. */
+  /** The prefix for images that are only paths. */
   readonly imageBase: string | undefined;
-  /** Leaves out what has no place, instead of keeping it as attributes. */
+  /** Whether to leave out columns that have no field, instead of keeping them as attributes. */
   readonly dropUnknown: boolean;
-  /** Epoch milliseconds: which sales are on. */
+  /** The time, in epoch milliseconds, that decides which sales are on. */
   readonly now: number;
-  /** Those that products and variants of the file have so far, where a shop lets several have one. */
+  /** The skus in the file so far, for shops that allow duplicates. */
   readonly skus: Set<string>;
-  /** Whether an attribute is left out, as the command line wants it. */
+  /** Whether the command line leaves out an attribute. */
   drop(name: string): boolean;
-  /** The key of an attribute or column: in one file those of different names are different. */
+  /** The key of an attribute or column; different names in one file have different keys. */
   keyOf(name: string): string;
-  /** Counts something that the user should know. */
+  /** Counts an occurrence of a note for the user. */
   note(text: string): void;
 }
 
-/** A row that cannot be taken. */
+/** A row that cannot be imported. */
 export class RowProblem extends Error {
   readonly line: number;
   readonly column: string;

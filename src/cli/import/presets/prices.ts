@@ -1,4 +1,4 @@
-/** Amounts in shops' files, the currency beside them, and which of two prices counts. */
+/** Reads amounts in shops' files, with their currencies, and chooses between the regular price and that of a sale. */
 import { readAmount } from '../../../files/cells/amount.ts';
 import type { AttributeSet } from './attributes.ts';
 import { getColumn } from './cells.ts';
@@ -25,7 +25,7 @@ export function readAmountCell(row: Row, name: string, { cells }: Drafting): Nam
   };
 }
 
-/** The currency that amounts name: a product has one. @throws RowProblem where one of them names another */
+/** The currency of all amounts, since a product has only one. @throws RowProblem if two amounts differ in it */
 export function requireOneCurrency(all: readonly (NamedCurrency | undefined)[]): NamedCurrency | undefined {
   const named = all.filter(one => one !== undefined);
   const [first] = named;
@@ -42,7 +42,7 @@ interface Prices {
   readonly currency: NamedCurrency | undefined;
 }
 
-/** Where a row says what it costs in a sale, and when; either date may be empty. */
+/** The columns of the regular price and the sale price, and the dates of the sale; either date may be empty. */
 interface Sale {
   readonly regular: string;
   readonly sale: string;
@@ -50,7 +50,7 @@ interface Sale {
   readonly to: string;
 }
 
-/** What it costs, and what it costs without a sale that is on. The price of one that is not is kept as an attribute. */
+/** The current price, and during a sale the regular one. If the sale is not on, its price is kept as an attribute. */
 export function readSalePrices(
   row: Row,
   { regular: regularName, sale: saleName, ...dates }: Sale,
@@ -64,7 +64,7 @@ export function readSalePrices(
   if (isLower && isSaleOn(dates, drafting))
     return { price: sale.value, compareAtPrice: regular?.value, currency };
   if (isLower) attributes.add(getColumn(row, saleName), row.text(saleName));
-  // After a sale there is no former price any more.
+  // After a sale, the former price is removed.
   const compareAtPrice = row.columns.found.has(saleName) ? null : undefined;
   return { price: regular?.value, compareAtPrice, currency };
 }

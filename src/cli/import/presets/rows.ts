@@ -1,22 +1,23 @@
-/** What the rows of one product say together: columns with one value for the product are repeated in each row. */
+/** Combines the rows of one product: columns with one value for the product are repeated in each row. */
 import type { AttributeSet } from './attributes.ts';
 import { getColumn } from './cells.ts';
 import type { Row } from './preset.ts';
 
-/** The first row, with the cells that it leaves empty as the rows after it have them. */
+/** The first row, with its empty cells filled from the rows after it. */
 export const foldRows = (first: Row, others: readonly Row[]): Row => ({
   ...first,
   text: name => first.text(name) || (others.find(row => row.text(name) !== '')?.text(name) ?? ''),
   cell: column => first.cell(column) || (others.find(row => row.cell(column) !== '')?.cell(column) ?? ''),
 });
 
-/** The texts that are not taken elsewhere, each once. */
+/** The distinct texts, without the one that is used elsewhere. */
 const findOthers = (texts: readonly string[], taken: string): string[] =>
   [...new Set(texts)].filter(text => text !== taken);
 
 /**
- * The product's own description, else its short one, else the first of its variants. The others are kept as attributes.
- * @param names of these attributes: of descriptions and of short ones
+ * The product's description, or its short description, or the first description of its variants. The others are kept
+ * as attributes.
+ * @param names the names of these attributes
  */
 export function readDescription(
   [own, ...variants]: readonly [Row, ...Row[]],
@@ -37,8 +38,8 @@ export function readDescription(
 }
 
 /**
- * Keeps as attributes what rows say of these columns beside the first that says something.
- * @param split of columns with lists: one whose items are all in the first list says nothing more
+ * Keeps as attributes the values of these columns that differ from the first one.
+ * @param split splits columns that hold lists: a list whose items are all in the first list is not kept
  */
 export function keepOthers(
   attributes: AttributeSet,
@@ -57,7 +58,7 @@ export function keepOthers(
   }
 }
 
-/** What all rows that say something agree on; where they do not, each has its own, and all are kept as attributes. */
+/** The value that all non-empty rows agree on. If they differ, returns undefined and keeps all values as attributes. */
 export function readAgreed(rows: readonly Row[], name: string, attributes: AttributeSet): string | undefined {
   const [first] = rows;
   const texts = [...new Set(rows.map(row => row.text(name)))].filter(text => text !== '');

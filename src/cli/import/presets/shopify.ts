@@ -1,4 +1,4 @@
-/** Products as Shopify exports them: a row for each variant and each image, joined by their handle. */
+/** Reads product exports of Shopify, which have a row for each variant and each image, joined by handle. */
 import { type AttributeSet, addRest, createAttributeSet } from './attributes.ts';
 import {
   parseAddresses,
@@ -24,7 +24,7 @@ import {
 import { readAmountCell, requireOneCurrency } from './prices.ts';
 import { foldRows, keepOthers, readAgreed } from './rows.ts';
 
-/** What Shopify calls the one option, and its value, of a product without any. */
+/** The value that Shopify writes for the only option of a product without options. */
 const noOption = 'Default Title';
 const optionNumbers = ['1', '2', '3'] as const;
 
@@ -135,13 +135,13 @@ const isVariant = (row: Row): boolean => row.text('option1Value') !== '' || row.
 const readOptionValues = (row: Row): string[] =>
   optionNumbers.map(number => row.text(`option${number}Value`));
 
-/** Whether a row that is the only one sells the product itself. */
+/** Whether the only row of a product is the product itself, not a variant. */
 const hasNoOption = (row: Row): boolean =>
   row.text('option1Value') === noOption || readOptionValues(row).every(value => value === '');
 
 /**
- * Each variant once: where exports were put together a row comes again, and the later counts.
- * @throws RowProblem for another variant of the same options
+ * Removes repeated variants, as in concatenated exports: the last row counts.
+ * @throws RowProblem for a different variant with the same options
  */
 function removeRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
   const kept = new Map<string, Row>();
@@ -161,7 +161,7 @@ function removeRepeated(rows: readonly Row[], { note }: Drafting): Row[] {
   return [...kept.values()];
 }
 
-/** Shopify lets several products and variants have one sku: the first of the file keeps it. */
+/** Shopify lets several products and variants share a sku: the first one in the file keeps it. */
 function claimSku<Sold extends { readonly sku?: string | undefined }>(
   sold: Sold,
   { skus, note }: Drafting,
@@ -178,7 +178,7 @@ function claimSku<Sold extends { readonly sku?: string | undefined }>(
 
 const missingValue = 'is required: the product has other variants, and each has a value of its own';
 
-/** @throws RowProblem where a variant lacks a value of an option that others have */
+/** @throws RowProblem when a variant lacks a value for an option that others have */
 function requireValues(rows: readonly Row[]): void {
   const used = optionNumbers.filter(number => rows.some(row => row.text(`option${number}Value`) !== ''));
   for (const row of rows) {
@@ -227,7 +227,7 @@ function readVariant(
 const withoutPieces =
   'variants are sold without a limit: the shop counts them, and the file does not say how many there are';
 
-/** Of what Shopify counts at several places it may give no sum. */
+/** For stock that Shopify counts at several locations, the file may have no sum. */
 function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {
   const pieces = readPiecesCell(row, 'quantity', drafting);
   const isTracked = row.columns.found.has('tracker') ? row.text('tracker') !== '' : pieces !== undefined;
@@ -239,7 +239,7 @@ function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined 
   return { tracked: true, onHand: pieces, backorder: /^(?:continue|true)$/i.test(row.text('policy')) };
 }
 
-/** The path of Shopify's own taxonomy, and the shop's own type beside it. */
+/** The category path of Shopify's taxonomy, and the shop's own product type. */
 function readCategories(row: Row, drafting: Drafting): [main: string | undefined, further: string[]] {
   const path =
     row.text('category').toLowerCase() === 'uncategorized'
@@ -253,7 +253,7 @@ function readCategories(row: Row, drafting: Drafting): [main: string | undefined
 function readStatus(row: Row): string | undefined {
   const status = row.text('status').toLowerCase();
   if (status === 'draft' || status === 'archived' || status === 'unlisted') return 'archived';
-  // Spreadsheets write it in their own language.
+  // Spreadsheets write booleans in the user's language.
   if (/^(?:false|falsch|faux|falso|onwaar|no|0)$/i.test(row.text('published'))) return 'archived';
   return status === '' && row.text('published') === '' ? undefined : 'active';
 }

@@ -1,10 +1,10 @@
-/** Categories of feeds: the shop's own types, with commas between and within them, or those of Google and Meta. */
+/** Reads categories of feeds: the shop's own types, with commas between and in them, or those of Google and Meta. */
 import { keepDeepestPaths } from '../../../../files/cells/list.ts';
 import type { AttributeSet } from '../attributes.ts';
 import { decodePlainText, parsePath } from '../cells.ts';
 import type { Drafting, Row } from '../preset.ts';
 
-/** The shop's own types; Google's category, which may be a number alone, where there are none. */
+/** The shop's own types; if there are none, the category of Google or Meta, unless it is only a number. */
 export function readCategories(
   row: Row,
   drafting: Drafting,
@@ -26,8 +26,8 @@ export function readCategories(
 }
 
 /**
- * `Shoes > Running, Sale` are two types, `Food, Beverages & Tobacco > Coffee` is one: what stands alone before the comma
- * begins the path behind it. `"Sale, new", Shoes` says itself where a comma belongs to a name.
+ * `Shoes > Running, Sale` is two types, but `Food, Beverages & Tobacco > Coffee` is one: a single name before the first
+ * comma begins the path after it. Quotes, as in `"Sale, new", Shoes`, mark a comma that belongs to a name.
  */
 function splitTypes(text: string, drafting: Drafting): string[] {
   const separator = drafting.cells.categorySeparator ?? '>';
@@ -41,15 +41,15 @@ function splitTypes(text: string, drafting: Drafting): string[] {
     .filter(path => path !== '');
 }
 
-/** Stand for quoted names while the text is taken apart; no text of a shop holds them. */
+/** Private-use characters that stand for quoted names while a text is split; shops do not use them. */
 const firstMark = 0xf0000;
 const mostMarks = 100;
 const marks = /[\u{F0000}-\u{F0063}]/gu;
 
-/** Whole names; a quote elsewhere, as in `19" racks`, is one of inches. */
+/** Matches whole quoted names; a quote elsewhere, as in `19" racks`, means inches. */
 const quoted = /(^|[,>/|])\s*"([^"]{1,1000})"\s*(?=$|[,>/|])/g;
 
-/** The text with marks in place of the names in quotes. */
+/** Replaces quoted names by marks. */
 function replaceQuotedNames(text: string) {
   const names = new Map<string, string>();
   const bare = text.replace(quoted, (whole, before: string, name: string) => {

@@ -1,4 +1,4 @@
-/** What feeds for Google Merchant Center and catalogs of Meta have in common: a row for each variant. */
+/** The common parts of feeds for Google Merchant Center and catalogs of Meta, which have a row for each variant. */
 import { type AttributeSet, addRest, createAttributeSet } from '../attributes.ts';
 import {
   decodePlainText,
@@ -44,11 +44,11 @@ export const feedMembers = {
   ...{ category: 'productType', categories: 'productType', weight: 'shippingWeight' },
 } as const;
 
-/** What a product may have several of: a column for each, or one with commas between them. */
+/** Columns that a product may have several values of: in a column each, or in one, separated by commas. */
 export const repeatedColumns =
   /^(?:g:)?(?:additional[_ ]image[_ ]links?|product[_ ](?:detail|highlight|type)|shipping|tax|certification|promotion[_ ]id|(?:in|ex)cluded[_ ]destination|shopping[_ ]ads[_ ]excluded[_ ]country)$/i;
 
-/** Of values with colons, which feeds as XML have elements for: in any order, and only those that there is a value of. */
+/** The parts of values with colons. XML feeds have elements for them, in any order, and only for those with a value. */
 export const places: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'shipping',
@@ -68,7 +68,7 @@ export const places: ReadonlyMap<string, readonly string[]> = new Map([
   ],
 ]);
 
-/** What a product has one value of, and each of its rows may say. */
+/** Columns that hold one value for the product, which may be repeated in each row. */
 const ofProduct = ['description', 'brand', 'productType', 'googleCategory', 'facebookCategory'];
 
 const repeatedId = 'rows that repeat an id were read once: its first row counts';
@@ -77,7 +77,7 @@ const noOptions: GroupOptions = { columns: [], options: [] };
 
 export function getFeedPlacement(row: Row): RowPlacement {
   const [id, group] = [row.text('id'), row.text('group')];
-  // Some feeds have a row for the group as a whole, whose id is that of the group.
+  // Some feeds have a row for the whole group, with the id of the group.
   if (group !== '') return { product: `group:${group}`, absorbs: `id:${group}` };
   return id === '' ? { alone: true } : { product: `id:${id}` };
 }
@@ -128,11 +128,11 @@ export function draftFeedProduct(all: readonly Row[], given: Drafting): Draft {
   };
 }
 
-/** Whether the rows of a group have the same, as one row has: then lists are to be filtered by it, too. */
+/** Whether all rows of a group have the same value: it is then also an attribute, for filters of lists. */
 const isShared = (rows: readonly Row[], column: string): boolean =>
   rows.every(row => row.cell(column) === rows[0]?.cell(column));
 
-/** The rows of a group that are on sale; a product of one row may be hidden as a whole. */
+/** The rows of a group that are on sale. A single row is kept even if it is hidden. */
 function leaveOutHidden(all: readonly Row[], drafting: Drafting) {
   if (all.length === 1) return { rows: all, isArchived: false };
   const { enabled, isArchived } = leaveOutDisabled(all, isHidden, drafting);
@@ -156,7 +156,7 @@ function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet) 
   };
 }
 
-/** Feeds say whether a product is in stock, some also how many pieces: out of stock means none. */
+/** Feeds say whether a product is in stock; some also give the number of pieces. Out of stock means none. */
 function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {
   const availability = row
     .text('availability')
@@ -205,7 +205,7 @@ function nameGroup(titles: readonly string[], { note }: Drafting): string {
 
 const shortestTitle = 4;
 
-/** What all titles begin with, up to a word's end and without what joins the rest; the first if that is too little. */
+/** The common beginning of all titles, up to the end of a word, without separators; the first title if too short. */
 function findCommonTitle(titles: readonly string[]): string {
   const [first = '', ...others] = titles;
   let end = first.length;
@@ -215,7 +215,7 @@ function findCommonTitle(titles: readonly string[]): string {
     end = same;
   }
   if (end === first.length) return first;
-  // Not within a word of any of them.
+  // Do not end within a word of any title.
   if (titles.some(title => end < title.length && title[end] !== ' ')) end = first.lastIndexOf(' ', end);
   let title = first.slice(0, Math.max(0, end));
   while (title !== '' && ' -–—|,/:(['.includes(title.at(-1) ?? '')) title = title.slice(0, -1);

@@ -1,11 +1,11 @@
-/** Which columns of a feed are options of a group, and what its rows have of them. */
+/** Finds the columns of a feed that are options of a group, and reads their values. */
 import { splitList } from '../../../../files/cells/list.ts';
 import { decodePlainText } from '../cells.ts';
 import { normalizeColumn } from '../columns.ts';
 import { areDistinct, beyondOptions, chooseOptions, isDistinguishing } from '../draft.ts';
 import type { Drafting, Row } from '../preset.ts';
 
-/** What variants of a group may differ in. */
+/** Columns in which the variants of a group may differ. */
 const optionColumns = [
   'color',
   'colour',
@@ -18,10 +18,10 @@ const optionColumns = [
   'size system',
 ];
 
-/** Options also where all rows of a group have the same: another day it may have others. */
+/** Columns that are options even if all rows of a group have the same value: a later feed may have others. */
 const usualColumns = ['color', 'colour', 'size'];
 
-/** Those of a file that may be options, and what its rows name beside them. */
+/** The columns that may be options, and the names of further attributes in the rows. */
 function findColumns(rows: readonly Row[]): string[] {
   const all = rows[0]?.columns.all ?? [];
   const columns = all.filter(column => optionColumns.includes(normalizeColumn(column)));
@@ -30,7 +30,7 @@ function findColumns(rows: readonly Row[]): string[] {
   return [...columns, ...new Set(further.filter(name => !known.has(normalizeColumn(name))))];
 }
 
-/** Where Meta has what no column of its own is for: `Scent:Rose,Flavor:Mint`. */
+/** Meta's column for attributes that have no column: `Scent:Rose,Flavor:Mint`. */
 const findFurtherColumn = (row: Row): string | undefined =>
   row.columns.all.find(column => normalizeColumn(column) === 'additional variant attribute');
 
@@ -49,7 +49,7 @@ function splitFurther(row: Row): string[] {
   return column === undefined ? [] : splitList(row.cell(column), ',');
 }
 
-/** Whether all that a row has beside its columns is in these. */
+/** Whether `names` cover all of a row's further attributes. */
 function isTaken(row: Row, names: readonly string[]): boolean {
   const own = Object.keys(parseFurther(row));
   return own.length === splitFurther(row).length && own.every(name => names.includes(name));
@@ -58,10 +58,10 @@ function isTaken(row: Row, names: readonly string[]): boolean {
 const getCell = (row: Row, column: string): string =>
   row.columns.all.includes(column) ? row.cell(column) : (parseFurther(row)[column] ?? '');
 
-/** The option of rows that no column distinguishes: their id. */
+/** The option for rows that no column distinguishes; its value is the id. */
 const item = 'Item';
 
-/** The value of an option that a row leaves empty. */
+/** The value of an option where the cell is empty. */
 const nothing = 'None';
 
 const partial = 'columns in which only some variants have something were kept as attributes of their product';
@@ -73,8 +73,8 @@ export interface GroupOptions {
 }
 
 /**
- * @param all rows of the group, @param rows those of them that become variants
- * @returns as many options as a product may have; the columns of others are left to be attributes
+ * @param all the rows of the group, @param rows those of them that become variants
+ * @returns as many options as a product may have; the columns of the others can become attributes
  */
 export function readGroupOptions(
   all: readonly Row[],
@@ -101,8 +101,8 @@ export function readGroupOptions(
 }
 
 /**
- * Of the columns in which rows differ those that all of them fill in, and where these do not distinguish all rows those
- * with empty cells that do; of a single row those that it fills in.
+ * The columns in which rows differ and that are filled in all rows. If these do not distinguish all rows, also columns
+ * with empty cells that help to. For a single row, the columns that it fills.
  */
 function findOptionColumns(rows: readonly Row[]): string[] {
   const columns = findColumns(rows);
@@ -123,7 +123,7 @@ function findOptionColumns(rows: readonly Row[]): string[] {
 const readCells = (row: Row, columns: readonly string[], empty: string): Record<string, string> =>
   Object.fromEntries(columns.map(column => [column, decodePlainText(getCell(row, column)) || empty]));
 
-/** How many values there are in a column; an empty cell is none. */
+/** The number of distinct values in a column, without empty cells. */
 const countValues = (rows: readonly Row[], column: string): number =>
   new Set(rows.map(row => getCell(row, column)).filter(text => text !== '')).size;
 

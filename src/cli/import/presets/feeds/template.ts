@@ -1,11 +1,11 @@
-/** Templates of Meta and Google, whose first lines explain the columns: they are not the header. */
+/** Reads templates of Meta and Google, in which lines that explain the columns come before the header. */
 import type { SourceRecord } from '../../../../files/read.ts';
 import { isStream, openSource } from '../../source.ts';
 
 /**
- * The header behind lines that begin with `#`.
+ * The header after lines that begin with `#`.
  * @param first the first record of a file that was read as if such a line were its header
- * @returns undefined when there is no such line, or the file cannot be read again
+ * @returns undefined if there is no such line, or the file cannot be read again
  */
 export async function readTemplateColumns(
   { columns, raw }: SourceRecord,

@@ -1,9 +1,9 @@
 /**
- * The columns of WooCommerce's exports in English. A shop writes them in its own language, and each language has words
- * of its own; what stands where is the same in all of them, as long as an export has all columns.
+ * Translates the columns of WooCommerce's exports to English. A shop writes them in its own language, but their order
+ * is the same in all languages, as long as an export has all columns.
  */
 
-/** The columns behind those that only later versions have, and before those of attributes and plugins. */
+/** The columns after the weight and before those of attributes and plugins: the same in all versions. */
 const fromWeight = [
   ...['Length', 'Width', 'Height', 'Allow customer reviews?', 'Purchase note', 'Sale price', 'Regular price'],
   ...['Categories', 'Tags', 'Shipping class', 'Images', 'Download limit', 'Download expiry days', 'Parent'],
@@ -11,7 +11,7 @@ const fromWeight = [
 ];
 const [gtin, lowStock] = ['GTIN, UPC, EAN, or ISBN', 'Low stock amount'];
 
-/** How many columns stand before the weight → what they are: versions added one, then another. */
+/** The number of columns before the weight → their names: later versions added one, then another. */
 const beforeWeight: ReadonlyMap<number, readonly string[]> = new Map(
   [
     { codes: [], stock: [] },
@@ -30,17 +30,17 @@ const beforeWeight: ReadonlyMap<number, readonly string[]> = new Map(
 const weightForm = /[(（](kg|g|lbs|oz)[)）]$/i;
 const lengthForm = /[(（](?:m|cm|mm|in|yd)[)）]$/i;
 
-/** What the columns of an attribute say, in their order; the last one stands apart. */
+/** The columns of an attribute, in order; the last one is separate from the others. */
 const ofAttribute = ['name', 'value(s)', 'visible', 'global', 'default'];
 
-/** Brands are the column behind `Position` in later versions; plugins may have put theirs before it. */
+/** The column of brands comes after `Position` in later versions; columns of plugins may come before it. */
 const brandForm =
   /^(?:marken?|marcas?|marques?|marche|marchi|merken|brands?|бренды|marki|ブランド|品牌|브랜드|varumärken|značky|markalar|mærker|merker)$/i;
 
 /**
- * @param columns of a file in any language
- * @returns the same in English, where they stand as in an export of all columns; those of plugins as they are;
- * undefined where they stand otherwise
+ * @param columns the columns of a file, in any language
+ * @returns the columns in English, with those of plugins as they are; undefined if their order is not that of an
+ * export of all columns
  */
 export function translateColumns(columns: readonly string[]): readonly string[] | undefined {
   if (columns[0]?.toUpperCase() !== 'ID') return undefined;
@@ -54,7 +54,7 @@ export function translateColumns(columns: readonly string[]): readonly string[] 
   return [...before, `Weight (${unit})`, ...fromWeight, ...translateFurtherColumns(columns.slice(end))];
 }
 
-/** An attribute's columns have its number in common: `Attribut 1 Name`, `Nombre del atributo 1`. */
+/** The columns of an attribute share its number: `Attribut 1 Name`, `Nombre del atributo 1`. */
 function translateFurtherColumns(columns: readonly string[]): readonly string[] {
   const numbers = leaveOutDownloads(columns, columns.map(findNumber));
   const totals = new Map<number, number>();
@@ -63,7 +63,7 @@ function translateFurtherColumns(columns: readonly string[]): readonly string[] 
   return columns.map((column, index) => {
     if (brandForm.test(column)) return 'Brands';
     const number = numbers[index];
-    // Others with a number are of plugins.
+    // Other columns with a number belong to plugins.
     if (number === undefined || (totals.get(number) ?? 0) < 4) return column;
     const nth = seen.get(number) ?? 0;
     seen.set(number, nth + 1);
@@ -72,7 +72,7 @@ function translateFurtherColumns(columns: readonly string[]): readonly string[] 
   });
 }
 
-/** Those of downloads stand before them, three for each: `Download 1 ID`, its name, `Download 1 URL`. */
+/** Downloads have three columns each, before those of attributes: `Download 1 ID`, its name, `Download 1 URL`. */
 function leaveOutDownloads(columns: readonly string[], numbers: readonly (number | undefined)[]) {
   const kept = [...numbers];
   for (let at = 0; at + 2 < columns.length; at += 1) {
@@ -88,7 +88,7 @@ function leaveOutDownloads(columns: readonly string[], numbers: readonly (number
   return kept;
 }
 
-/** What metadata is called is the plugins' own, and stands behind a colon. */
+/** A name with a colon is metadata: plugins choose what follows the colon. */
 function findNumber(column: string): number | undefined {
   if (column.includes(':')) return undefined;
   const digits = column.match(/\d+/g) ?? [];

@@ -1,4 +1,4 @@
-/** Products as WooCommerce exports them: variations in rows of their own that name their parent. */
+/** Reads product exports of WooCommerce, in which variations have separate rows that name their parent. */
 import { keepDeepestPaths, splitList } from '../../../../files/cells/list.ts';
 import { findWeightUnit, type WeightUnit } from '../../../../files/cells/weight.ts';
 import { type AttributeSet, addRest, createAttributeSet } from '../attributes.ts';
@@ -142,22 +142,22 @@ export const woocommerce: Preset = {
   },
 };
 
-/** `simple, downloadable, virtual`. */
+/** The types of a product, such as `simple, downloadable, virtual`. */
 const readTypes = (row: Row): ReadonlySet<string> => new Set(splitList(row.text('type').toLowerCase(), ','));
 
-/** Plugins have types of their own: `subscription_variation`. */
+/** Plugins add types such as `subscription_variation`. */
 const isVariation = (row: Row): boolean =>
   [...readTypes(row)].some(type => type === 'variation' || type.endsWith('_variation'));
 
-/** An attribute of a row; without values where the row leaves it open. */
+/** An attribute of a row; it has no values if the row leaves it open. */
 interface OwnAttribute {
   readonly name: string;
   readonly values: readonly string[];
 }
 
 /**
- * What the columns `Attribute 1 name` and `Attribute 1 value(s)` say, by their number.
- * @param parent has the name of a value without one: files that are written by hand say it there only
+ * The attributes of a row, from columns such as `Attribute 1 name` and `Attribute 1 value(s)`.
+ * @param parent has the name for a value without one: files written by hand often name the attribute only there
  */
 const readOwnAttributes = (row: Row, parent = row): OwnAttribute[] =>
   readNamedAttributes(row, parent).filter(({ values }) => values.length > 0);
@@ -175,15 +175,15 @@ function readNamedAttributes(row: Row, parent: Row): OwnAttribute[] {
 }
 
 /**
- * What the variations of a product have values of, or where all of them leave everything open, as an only one may,
- * what they leave open: a variant has at least one option.
+ * The attributes that variations have values for. If all variations leave everything open, as a single one may, the
+ * attributes that they leave open: a variant needs at least one option.
  */
 function findOptionNames(variations: readonly Row[], chosen: ReadonlySet<string>): ReadonlySet<string> {
   if (chosen.size > 0) return chosen;
   return new Set(variations.flatMap(row => readNamedAttributes(row, row).map(({ name }) => name)));
 }
 
-/** Counts values that the product offers and no variation has: an option has those of its variants. */
+/** Counts values that the product offers but no variation has: an option only has the values of its variants. */
 function noteLeftOut(parent: Row, variations: readonly Row[], { note }: Drafting): void {
   const sold = new Map<string, Set<string>>();
   for (const { name, values } of variations.flatMap(row => readOwnAttributes(row, parent)))
@@ -231,7 +231,7 @@ function readSoldFields(row: Row, drafting: Drafting, attributes: AttributeSet):
   };
 }
 
-/** The unit stands in the column's name: `Weight (lbs)`. */
+/** The unit is in the name of the column: `Weight (lbs)`. */
 function chooseWeightUnit(row: Row, { cells }: Drafting): WeightUnit {
   const unit = /[(（]([a-z]{1,4})[)）]/i.exec(row.columns.found.get('weight') ?? '')?.[1] ?? '';
   return findWeightUnit(unit) ?? cells.weightUnit ?? 'kg';
@@ -242,7 +242,7 @@ const sharedStock =
 
 function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined {
   const backorder = /^(?:1|yes|notify)$/i.test(row.text('backorders'));
-  // The pieces of all variations are counted together, which a variant cannot say.
+  // The stock of all variations is counted together, which variants here cannot express.
   const isShared = row.text('stock') === 'parent';
   const inStock = row.text('inStock').toLowerCase();
   const isOut = inStock === '0' || inStock === 'no';
@@ -254,10 +254,10 @@ function readStock(row: Row, drafting: Drafting): Stock | Uncounted | undefined 
   return inStock === '' ? undefined : uncounted;
 }
 
-/** A variation that is not enabled is exported as private; one of a draft as a draft, whether it is enabled or not. */
+/** A disabled variation is exported as private; that of a draft as a draft, whether it is enabled or not. */
 const isDisabled = (variation: Row): boolean => variation.text('published') === '0';
 
-/** 1 is published, 0 private, -1 a draft. What is hidden is neither listed nor found by a search. */
+/** 1 is published, 0 private, -1 a draft. Hidden products are not listed or found by a search. */
 function readStatus(row: Row): string | undefined {
   const { english } = row.columns;
   // British, Australian and Canadian shops write `catalogue`.
