@@ -1,11 +1,11 @@
-/** Text files in other encodings: detected from their beginning or their bytes, and read as UTF-8. */
+/** Detects the encoding of text files from their beginning or their bytes, and converts them to UTF-8. */
 import { isAscii } from 'node:buffer';
 
 export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
 
 export type Encoding = (typeof encodings)[number];
 
-/** The encoding that the first bytes show: by a byte order mark, or by the zeros that UTF-16 puts between ASCII. */
+/** Detects UTF-16 in the first bytes: by a byte order mark, or by the zero bytes of ASCII characters. */
 export function detectEncoding(firstBytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   const [a, b, c, d] = firstBytes;
   if (a === 0xff && b === 0xfe) return 'utf-16le';
@@ -15,17 +15,17 @@ export function detectEncoding(firstBytes: Uint8Array): 'utf-16le' | 'utf-16be' 
   return undefined;
 }
 
-/** @throws RangeError for a name that stands for no encoding */
+/** @throws RangeError for an unknown encoding */
 const createDecoder = (encoding: string): TextDecoder =>
-  // Boundary: a name from a file, which the constructor checks.
+  // Boundary: the name comes from a file; the constructor checks it.
   new TextDecoder(encoding as ConstructorParameters<typeof TextDecoder>[0], { fatal: true });
 
-/** What is detected from the bytes: declarations of UTF-8 are often wrong, and of Latin-1 for one of its supersets. */
+/** Detected from the bytes instead: declarations of UTF-8 are often wrong, and Latin-1 often means a superset. */
 const detected = new Set(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252']);
 
 /**
- * The encoding that XML declares; undefined when it declares none, or one that is detected from the bytes.
- * @throws Error when it is not known
+ * The encoding that XML declares; undefined if it declares none, or one that is detected from the bytes.
+ * @throws Error when the encoding is not known
  */
 export function readDeclaredEncoding(firstBytes: Uint8Array, name: string): string | undefined {
   const beginning = new TextDecoder('latin1').decode(firstBytes.subarray(0, 200));
@@ -40,10 +40,10 @@ export function readDeclaredEncoding(firstBytes: Uint8Array, name: string): stri
 }
 
 /**
- * The same text in UTF-8.
- * @param encoding undefined when the bytes decide: UTF-8, unless those that are not ASCII speak for Windows-1252
+ * Converts a text to UTF-8.
+ * @param encoding if undefined, the bytes decide: UTF-8, unless those beyond ASCII look like Windows-1252
  * @param onWindows1252 called once when a file is read as Windows-1252 because of its bytes
- * @param name of the file, for messages
+ * @param name the name of the file, for messages
  * @throws Error when the bytes are not valid in the encoding
  */
 export function toUtf8(
@@ -76,7 +76,7 @@ async function* transcodeText(
   if (rest.length > 0) yield rest;
 }
 
-/** Passes ASCII on, which is the same in both; the first bytes that are not ASCII decide. */
+/** Passes ASCII through, which is the same in both encodings; the first bytes beyond ASCII decide. */
 async function* decodeDetected(
   source: AsyncIterable<Uint8Array>,
   onWindows1252: () => void,
@@ -94,7 +94,7 @@ async function* decodeDetected(
     const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
     held = new Uint8Array(0);
     if (decided === undefined && !isAscii(bytes)) {
-      // A character that is cut off at the end says nothing yet.
+      // A character that is cut off at the end does not decide yet.
       if (isAscii(bytes.subarray(0, Math.max(0, bytes.length - 4)))) {
         held = bytes;
         continue;
@@ -108,12 +108,12 @@ async function* decodeDetected(
   yield pass(held);
 }
 
-/** Bytes that Windows-1252 gives no character. */
+/** Bytes that have no character in Windows-1252. */
 const undefinedBytes = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
 
 /**
- * Whether bytes that are not ASCII are rather Windows-1252 than UTF-8 with some damage: characters of several bytes,
- * which Windows-1252 hardly ever forms by chance, are outnumbered by bytes that UTF-8 cannot have there.
+ * Whether bytes beyond ASCII are Windows-1252, and not damaged UTF-8: bytes that are invalid in UTF-8 outnumber its
+ * multibyte characters, which Windows-1252 hardly ever forms by chance.
  */
 function isWindows1252(bytes: Uint8Array): boolean {
   let [characters, others] = [0, 0];
@@ -137,7 +137,7 @@ function isWindows1252(bytes: Uint8Array): boolean {
   return others > characters;
 }
 
-/** How many bytes the UTF-8 character at a place has; 0 when there is none. */
+/** The length in bytes of the UTF-8 character at a position; 0 if there is none. */
 function countSequenceBytes(bytes: Uint8Array, at: number): number | 'unfinished' {
   const first = bytes[at] ?? 0;
   const length = first >= 0xf0 && first <= 0xf4 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;

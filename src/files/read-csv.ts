@@ -1,7 +1,6 @@
 /**
- * CSV as RFC 4180 has it, with a header row. Our own parser because a library's, which looks at every byte,
- * took several times the CPU per record; here lines without quotation marks, which are nearly all, are cut by
- * the engine's native `split`.
+ * Reads CSV (RFC 4180) with a header row. A library that looks at every byte took several times the CPU per record.
+ * This parser splits lines without quotation marks, which are nearly all, with the engine's native `split`.
  */
 
 import { countLines, findLineEnd, readWholeLines } from './read-text.ts';
@@ -21,7 +20,7 @@ const tab = 9;
 const newline = 10;
 const carriageReturn = 13;
 
-/** A row that was cut into fields; `end` is the index after its line end. */
+/** A row split into fields; `end` is the index after its line end. */
 interface Row {
   readonly fields: readonly string[];
   readonly end: number;
@@ -50,9 +49,9 @@ function findClosingQuote(text: string, open: number): number {
 }
 
 /**
- * Cuts a row that holds quotation marks and may span lines; a string is the reason why it cannot be cut. With tabs
- * between the fields, which need no quoting (text/tab-separated-values), a quotation mark that does not enclose a whole
- * field is a character like others: `Monitor 27" Full HD`.
+ * Splits a row that contains quotation marks and may span lines; returns a string if it cannot be split, with the
+ * reason. Fields separated by tabs need no quoting (text/tab-separated-values), so a quotation mark that does not
+ * enclose a whole field is an ordinary character: `Monitor 27" Full HD`.
  */
 function cutQuotedRow(text: string, start: number, delimiter: number): Row | string {
   const fields: string[] = [];
@@ -85,15 +84,15 @@ function cutQuotedRow(text: string, start: number, delimiter: number): Row | str
   }
 }
 
-/** What a shop's file may have around and in its header. */
+/** Peculiarities of the header in shops' files. */
 export interface HeaderOptions {
-  /** Lines before it that begin with # are left out. */
+  /** Whether to skip lines that begin with # before the header. */
   readonly comments?: boolean | undefined;
-  /** Columns that may come several times: their values are joined by commas. */
+  /** Columns that may occur several times: their values are joined by commas. */
   readonly repeated?: RegExp | undefined;
 }
 
-/** Why a header cannot be used, if so. Columns without a name are allowed: spreadsheets leave them behind. */
+/** Why a header cannot be used; undefined if it can. Spreadsheets leave columns without a name, which are allowed. */
 function findHeaderProblem(columns: readonly string[], repeated?: RegExp): string | undefined {
   const [only = ''] = columns;
   if (columns.length === 1 && only.includes('|')) return otherDelimiter;
@@ -107,17 +106,17 @@ function findHeaderProblem(columns: readonly string[], repeated?: RegExp): strin
     : `is the header and has the column "${twice}" twice; rename one of them`;
 }
 
-/** Parses a file block by block. After a row that cannot be cut it goes on with the next physical line. */
+/** Parses a file block by block. After a row that cannot be split, continues with the next physical line. */
 class CsvParser {
-  /** A header that cannot be used ends the reading. */
+  /** True after a header that cannot be used: the rest is not read. */
   stopped = false;
   #line = 1;
-  /** Of each field, and each name once. */
+  /** The column of each field, and the columns without duplicates. */
   #columns: { readonly all: readonly string[]; readonly distinct: readonly string[] } | undefined;
   #delimiter = ',';
-  /** The delimiter that the file names itself. */
+  /** The delimiter that the first line names, as in `sep=;`. */
   #named: string | undefined;
-  /** The beginning of a row whose end has not been read. */
+  /** The beginning of a row whose end has not been read yet. */
   #unfinished = '';
   #damaged = false;
   readonly #safe: boolean;
@@ -128,7 +127,7 @@ class CsvParser {
     this.#header = header;
   }
 
-  /** The rows of `block`, which ends with a whole line; `final` when no text of the row at its end follows. */
+  /** The rows of `block`, which ends with a whole line; `final` if the row at its end cannot continue. */
   parse(block: string, damaged: boolean, final: boolean): SourceRecord[] {
     const text = this.#unfinished + block;
     this.#damaged = damaged || (this.#damaged && this.#unfinished !== '');
@@ -160,7 +159,7 @@ class CsvParser {
     return records;
   }
 
-  /** A line that is too long for any row; it also ends a row that was open. */
+  /** Handles a line that is too long for any row; it also ends an unfinished row. */
   skipLine(beginning: string): SourceRecord[] {
     const records = this.parse('', false, true);
     if (this.#columns === undefined) records.push(this.#noHeader(tooLong, beginning));
@@ -183,7 +182,7 @@ class CsvParser {
     this.#take(line.split(this.#delimiter), line, records);
   }
 
-  /** Takes a cut row, or reports why there is none; returns where the next row starts. */
+  /** Takes a row, or reports why it could not be split; returns where the next row starts. */
   #quotedRow(row: Row | string, text: string, start: number, records: SourceRecord[]): number {
     const cut = typeof row !== 'string' && row.end - start <= maxRecordLength ? row : undefined;
     if (cut === undefined) {
@@ -191,7 +190,7 @@ class CsvParser {
       const raw = text.slice(start, Math.min(end, start + maxRawOfTooLong)).trimEnd();
       const reason = typeof row === 'string' ? row : tooLong;
       if (this.#columns !== undefined) records.push(createUnreadableRecord(this.#line, reason, raw));
-      // What explains the columns is prose, with quotation marks wherever its language has them.
+      // Lines that explain the columns are prose, with quotation marks anywhere.
       else if (this.#header.comments !== true || !raw.startsWith('#'))
         records.push(this.#noHeader(reason, raw));
       this.#line += 1;
@@ -202,7 +201,7 @@ class CsvParser {
     return cut.end;
   }
 
-  /** Without its header the rest of the file means nothing. */
+  /** Stops the parser: without a header, the rest of the file has no meaning. */
   #noHeader(problem: string, raw: string): SourceRecord {
     this.stopped = true;
     const reason = raw.includes('\r') ? loneReturns : problem;
@@ -234,7 +233,7 @@ function toRowValue(
   fields: readonly string[],
   safe: boolean,
 ): Record<string, unknown> {
-  // Without a prototype a column may have any name, `__proto__` too.
+  // Without a prototype, a column may have any name, even `__proto__`.
   const value: Record<string, unknown> = Object.create(null);
   for (let index = 0; index < columns.length; index += 1) {
     const name = columns[index];
@@ -247,7 +246,7 @@ function toRowValue(
   return value;
 }
 
-/** Those without a name are all different. */
+/** The columns without duplicates; columns without a name all count as different. */
 function omitRepeated(columns: readonly string[]): string[] {
   const seen = new Set<string>();
   return columns.filter(name => name === '' || seen.size < seen.add(name).size);
@@ -256,11 +255,11 @@ function omitRepeated(columns: readonly string[]): string[] {
 const joinCells = (before: string, text: string): string => (text === '' ? before : `${before},${text}`);
 
 /**
- * CSV with a header row: comma, semicolon or tab (found in the header) or what a first line `sep=;` names, LF or
- * CRLF, quoted fields with newlines; blank lines are skipped, and those that hold delimiters only. All values are
- * strings. A row that cannot be read is a record with an error; a header that cannot be used is one such record,
- * and the last. Throws only what the source throws.
- * @param safe drops the apostrophes that `formatCsvRow` has written for spreadsheets
+ * Reads CSV with a header row. The delimiter is a comma, semicolon or tab, detected in the header, or the one that a
+ * first line such as `sep=;` names. Lines end with LF or CRLF, quoted fields may contain newlines, and blank lines and
+ * lines of only delimiters are skipped. All values are strings. A row that cannot be read becomes a record with an
+ * error; a header that cannot be used becomes such a record, and the last one. Throws only what the source throws.
+ * @param safe drops the apostrophes that `formatCsvRow` writes for spreadsheets
  */
 export async function* readCsv(
   source: AsyncIterable<Uint8Array>,

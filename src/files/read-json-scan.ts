@@ -1,6 +1,6 @@
 /**
- * Finding values in JSON text that arrives in pieces, without building them: where a value ends, and where the
- * array that was requested begins. What is skipped is not checked; the elements are, when they are parsed.
+ * Finds values in JSON text that arrives in pieces, without building them: where a value ends, and where the
+ * requested array begins. Skipped text is not checked; elements are checked when they are parsed.
  */
 
 const quote = 34;
@@ -28,7 +28,7 @@ export class ValueScanner {
   #escaped = false;
   #primitive = false;
 
-  /** Starts a value whose first character is the next that `scan` will see. */
+  /** Starts a value whose first character is the next one that `scan` sees. */
   start(): void {
     this.startInside(0);
   }
@@ -42,7 +42,7 @@ export class ValueScanner {
     this.#primitive = false;
   }
 
-  /** The index after the value's end, or the text's length while it goes on (`done` says which). */
+  /** The index after the value's end, or the text's length if the value continues (`done` says which). */
   scan(text: string, from: number): number {
     let at = from;
     let depth = this.#depth;
@@ -63,7 +63,7 @@ export class ValueScanner {
       const closed = depth <= 0 && (code === closeBrace || code === closeBracket);
       if (closed || (this.#primitive && (code === comma || isSpace(code)))) {
         this.done = true;
-        // The character that ends a number or a word is not part of it; nor is a bracket of its parent's.
+        // The character that ends a number or a word is not part of it, and neither is a bracket of its parent.
         const outside = this.#primitive || depth < 0;
         if (outside && code === newline) this.lines -= 1;
         return outside ? at : at + 1;
@@ -99,14 +99,14 @@ export class ValueScanner {
 type SeekState = 'value' | 'key' | 'in key' | 'colon' | 'member' | 'skip' | 'first element';
 
 /**
- * Finds the array: at a dotted path of member names; without a path, the root array or else the first member
- * of the root object that is an array of objects; where none is, an empty array will do.
+ * Finds the array at a dotted path of member names. Without a path, finds the root array, or the first member of the
+ * root object that is an array of objects, or else an empty array.
  */
 export class ArraySeeker {
   found = false;
-  /** True when the only array that it can be is empty, and the text after it has been read. */
+  /** True when the only possible array is empty, and the text after it has been read. */
   isEmpty = false;
-  /** True when the array found is the root of the file, so that nothing may follow it. */
+  /** True when the found array is the root of the file, so nothing may follow it. */
   isRoot = false;
   /** Why the array cannot be found, once that is clear. */
   problem: string | undefined;
@@ -123,12 +123,12 @@ export class ArraySeeker {
     this.#path = path;
   }
 
-  /** What the user learns when the text ends before the array was found. */
+  /** The problem to report when the text ends before the array was found. */
   get missing(): string {
     return this.#path.length === 0 ? 'has no array of objects' : `has no array at "${this.#path.join('.')}"`;
   }
 
-  /** The index of the first character after the array's `[`, or of its first element; else the text's length. */
+  /** The index after the array's `[`, or of its first element; the text's length if it was not found. */
   scan(text: string, from: number): number {
     this.lines = 0;
     let at = from;
@@ -173,7 +173,7 @@ export class ArraySeeker {
     this.#scanner.startInside(depth);
   }
 
-  /** The root, or the value at the part of the path that has been matched. */
+  /** Handles the root, or the value at the part of the path that has been matched. */
   #value(code: number, at: number): number {
     if (code === openBracket && this.#matched === this.#path.length) {
       this.found = true;
@@ -189,13 +189,13 @@ export class ArraySeeker {
     const end = close < 0 ? text.length : close;
     this.#key += text.slice(at, end);
     if (this.#key.length > 10_000) this.problem = 'is not valid JSON: a member name does not end';
-    // A quotation mark behind an odd number of backslashes belongs to the name.
+    // A quotation mark after an odd number of backslashes belongs to the name.
     if (close >= 0 && countBackslashesAtEnd(this.#key) % 2 === 1) this.#key += '"';
     else if (close >= 0) this.#state = 'colon';
     return close < 0 ? end : end + 1;
   }
 
-  /** A member's value: the one on the path, one that may be the array, or one to skip. */
+  /** Handles a member's value: the one on the path, one that may be the array, or one to skip. */
   #member(code: number, at: number): number {
     if (this.#path.length > 0 && this.#key === this.#path[this.#matched]) {
       this.#matched += 1;

@@ -25,7 +25,7 @@ class JsonArrayParser {
   #line = 1;
   readonly #seeker: ArraySeeker;
   readonly #scanner = new ValueScanner();
-  /** The part of the current element that earlier pieces held; its beginning only when it is too long. */
+  /** The part of the current element in earlier pieces; only its beginning if the element is too long. */
   #part = '';
   #length = 0;
   #startLine = 1;
@@ -36,7 +36,7 @@ class JsonArrayParser {
     this.#seeker = new ArraySeeker(path);
   }
 
-  /** True when nothing that follows will be read. */
+  /** True when no more text will be read. */
   get ended(): boolean {
     return this.#state === 'end';
   }
@@ -48,7 +48,7 @@ class JsonArrayParser {
     return this.#takeRecords();
   }
 
-  /** To be called at the end of the file. */
+  /** Must be called at the end of the file. */
   finish(): SourceRecord[] {
     if (this.#state === 'element') this.#fail('is not finished when the file ends', this.#startLine);
     else if (this.#state === 'seek') this.#fail(this.#seeker.missing);
@@ -103,7 +103,7 @@ class JsonArrayParser {
     return end;
   }
 
-  /** What follows an array inside an object is of no use and not read. */
+  /** Text after an array inside an object is of no use, and is not read. */
   #endArray(at: number): number {
     this.#state = this.#seeker.isRoot ? 'root end' : 'end';
     return at + 1;
@@ -139,10 +139,10 @@ class JsonArrayParser {
 }
 
 /**
- * The elements of one JSON array, in any layout. `path` is the dotted path of the array's member (`data.items`);
- * without it, the root array or the first member of the root object that is an array of objects, or else is empty. An
- * element that is not a valid object is a record with an error; text around the elements that is not valid JSON is one
- * such record, and the last. Throws only what the source throws.
+ * Reads the elements of one JSON array, in any layout. `path` is the dotted path of the array's member (`data.items`).
+ * Without it, reads the root array, or the first member of the root object that is an array of objects, or else an
+ * empty one. An element that is not a valid object becomes a record with an error. Invalid JSON around the elements
+ * becomes such a record, and the last one. Throws only what the source throws.
  */
 export async function* readJson(
   source: AsyncIterable<Uint8Array>,

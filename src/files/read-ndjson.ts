@@ -14,9 +14,9 @@ function isBlank(line: string): boolean {
 }
 
 /**
- * Newline-delimited JSON: one object a line, LF or CRLF, blank lines skipped. A line that cannot be read is a
- * record with an error and the reading goes on with the next. Yields the records of one block of lines at a
- * time. Throws only what the source throws.
+ * Reads newline-delimited JSON: one object per line, LF or CRLF, blank lines skipped. A line that cannot be read
+ * becomes a record with an error, and reading continues with the next line. Yields the records of one block of lines
+ * at a time. Throws only what the source throws.
  */
 export async function* readNdjson(source: AsyncIterable<Uint8Array>): AsyncGenerator<SourceRecord[]> {
   let line = 1;

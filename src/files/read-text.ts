@@ -1,10 +1,10 @@
 /**
- * From a stream of bytes in chunks of any size to text that can be parsed: either blocks of whole lines or
- * pieces of whole characters. Neither ever holds more than one piece and one unfinished line.
+ * Converts a stream of bytes in chunks of any size to text: either blocks of whole lines or pieces of whole
+ * characters. Neither ever holds more than one piece and one unfinished line.
  */
 import { maxRawOfTooLong, maxRecordLength } from './record.ts';
 
-/** Text decoded from one run of bytes; `damaged` when some of them were not UTF-8 and became U+FFFD. */
+/** Text decoded from a run of bytes; `damaged` if some bytes were not UTF-8 and became U+FFFD. */
 export interface DecodedText {
   readonly text: string;
   readonly damaged: boolean;
@@ -15,12 +15,12 @@ export interface LineBlock extends DecodedText {
   readonly tooLong: boolean;
 }
 
-/** Large enough to make the cost of a chunk vanish, small enough that a block's records are a few MB. */
+/** Large enough that the cost per chunk is negligible, small enough that the records of a block take a few MB. */
 const pieceLength = 256 * 1024;
 const newline = 10;
 const byteOrderMark = '\uFEFF';
 
-// Both keep U+FEFF: it is a mark only at the start of the file, where `removeMark` removes it.
+// Both decoders keep U+FEFF: it is a byte order mark only at the start of the file, where `removeMark` removes it.
 function createDecoders(): { strict: TextDecoder; lenient: TextDecoder } {
   return {
     strict: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }),
@@ -66,8 +66,8 @@ async function* splitIntoPieces(source: AsyncIterable<Uint8Array>): AsyncGenerat
 }
 
 /**
- * Blocks of whole lines in file order. A line over `maxRecordLength` bytes comes as a block of its own,
- * marked `tooLong`, with its beginning only. The last line of the file need not end with a newline.
+ * Yields blocks of whole lines in file order. A line over `maxRecordLength` bytes is a separate block, marked
+ * `tooLong`, with only its beginning. The last line of the file need not end with a newline.
  */
 export async function* readWholeLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<LineBlock> {
   const decode = createDecode();
@@ -101,7 +101,7 @@ export async function* readWholeLines(source: AsyncIterable<Uint8Array>): AsyncG
   if (length > 0) yield take(new Uint8Array(0), length > maxRecordLength);
 }
 
-/** The index after the last whole character: at most three bytes of an unfinished one stay behind. */
+/** The index after the last whole character: at most three bytes of an unfinished one follow. */
 function findCharacterBoundary(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -126,13 +126,13 @@ export async function* readWholeCharacters(source: AsyncIterable<Uint8Array>): A
   if (unfinished.length > 0) yield decode(unfinished);
 }
 
-/** The index of the end of the line that holds `from`: of its newline, or of the end of the text. */
+/** The index where the line that contains `from` ends: that of its newline, or the length of the text. */
 export function findLineEnd(text: string, from: number): number {
   const at = text.indexOf('\n', from);
   return at < 0 ? text.length : at;
 }
 
-/** How many newlines stand between two indexes. */
+/** The number of newlines between two indexes. */
 export function countLines(text: string, from: number, to: number): number {
   let lines = 0;
   for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) lines += 1;

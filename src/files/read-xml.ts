@@ -1,7 +1,7 @@
 /**
- * Reads feeds as XML, RSS 2.0 and Atom: each `item` or `entry` is a record, and the elements in it are its columns.
- * What is not well-formed has no records at all, as a parser has to stop there (XML 1.0 section 1.2); entities that a
- * document declares itself are not expanded.
+ * Reads XML feeds, RSS 2.0 and Atom: each `item` or `entry` is a record, and the elements in it are its columns.
+ * The first error in well-formedness ends the reading, as a parser must stop there (XML 1.0 section 1.2). Entities
+ * that a document declares are not expanded.
  */
 import sax from 'sax';
 import { type DecodedText, readWholeCharacters } from './read-text.ts';
@@ -16,28 +16,28 @@ import {
 } from './record.ts';
 
 export interface FeedOptions {
-  /** Elements that an item may have several of: their texts are joined by commas. Of others the first counts. */
+  /** Elements that may occur several times in an item: their texts are joined by commas. Others use the first one. */
   readonly repeated?: RegExp | undefined;
-  /** What the places of a value with colons are, as a table has it; names that share a place with | between them. */
+  /** Elements → the names of the parts that a table joins by colons; names that share a place are separated by `|`. */
   readonly places?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
-/** Different elements in all items. */
+/** At most this many different elements in all items. */
 const mostColumns = 1000;
 
-/** Text that is kept of an open tag; the parser refuses names and values of attributes that are longer. */
+/** The most text kept of an open tag; the parser refuses longer names and values of attributes. */
 const longestTag = 256 * 1024;
 
-/** Elements within one another, and attributes of one: the parser keeps those of all open tags, however many. */
+/** Limits for nested elements, and for attributes of one element: the parser keeps all of those of open tags. */
 const [deepest, mostAttributes] = [1000, 1000];
 
 const noItems = 'is XML without an <item> or <entry>, which feeds for Google and catalogs of Meta have';
-/** What the parser says of text that it would have to hold as a whole. */
+/** The parser's message for text that is too long for its buffer. */
 const tooLongMessage = 'Max buffer length exceeded';
 const tooLongMarkup = 'has a comment, a tag or other markup that is too long';
 const tooManyColumns = `has more than ${mostColumns} different elements in its items`;
 
-/** Text, and in which element within another one it stands. */
+/** Text, and the name of the inner element that contains it. */
 interface Part {
   readonly inner: string;
   readonly text: string;
@@ -45,26 +45,26 @@ interface Part {
 
 interface Element {
   readonly name: string;
-  /** `g:title` counts before `title`, which feeds have beside it for other readers. */
+  /** `g:title` takes precedence over `title`, which feeds also have for other readers. */
   readonly isPrefixed: boolean;
   readonly parts: Part[];
-  /** The name of the element in it that is open. */
+  /** The name of the open inner element. */
   inner: string;
   text: string;
   hasElements: boolean;
-  /** Whether it has text beside the elements in it. */
+  /** Whether the element has text besides its inner elements. */
   hasText: boolean;
 }
 
-/** Whose elements are HTML. In others they are values, joined as a table has them: `US:CA:Ground:7.00 USD`. */
+/** Elements whose inner elements are HTML. In others they are values, joined as in a table: `US:CA:Ground:7.00 USD`. */
 const prose = /^(?:description|content|summary|title|subtitle|short_title|encoded)$/;
 
 interface Item {
   readonly line: number;
-  /** Where it begins in the text, from the beginning of the file. */
+  /** The position of the item in the text of the file. */
   readonly start: number;
   readonly elements: Map<string, { readonly isPrefixed: boolean; readonly texts: string[] }>;
-  /** Its beginning, once it is longer than a record may be: nothing more of it is kept. */
+  /** The beginning of an item that is longer than a record may be; the rest of it is not kept. */
   beginning?: string;
 }
 
@@ -86,16 +86,16 @@ function createFeedParser({ repeated, places }: FeedOptions) {
   let records: SourceRecord[] = [];
   let isStopped = false;
   let hasItems = false;
-  /** All so far: of the last record those of the whole file. */
+  /** All columns so far; the last record has those of the whole file. */
   let columns: readonly string[] = [];
   const known = new Set<string>();
   let item: Item | undefined;
   let element: Element | undefined;
-  /** Of the open element below its item. */
+  /** The depth of the open element below its item. */
   let depth = 0;
-  /** Elements that are open, and attributes of the last. */
+  /** The number of open elements, and of attributes of the last one. */
   let [open, tagAttributes] = [0, 0];
-  /** The text that the item may be cut from, and where it begins. */
+  /** The text that contains the item, and its position in the file. */
   let [held, heldFrom] = ['', 0];
   let isDamaged = false;
 
@@ -115,7 +115,7 @@ function createFeedParser({ repeated, places }: FeedOptions) {
   }
   function endItem(ended: Item): void {
     if (isStopped) return;
-    // As a blank line of a table.
+    // An empty item is skipped, like a blank line of a table.
     if (ended.elements.size > 0 || ended.beginning !== undefined) records.push(toRecord(ended));
     if (known.size > mostColumns) refuseFile(tooManyColumns);
   }
@@ -187,8 +187,8 @@ function createFeedParser({ repeated, places }: FeedOptions) {
   };
 
   /**
-   * Where the text begins that is needed for `raw`: with the item, or with a tag that may come to be its first. The parser does
-   * not say where a tag begins before there has been one, whatever its type says.
+   * The start of the text that is needed for `raw`: that of the item, or of a tag that may begin one. Before the first
+   * tag, `startTagPosition` is not set, although its type says so.
    */
   const findFirstNeeded = (): number =>
     item === undefined || item.beginning !== undefined
@@ -212,7 +212,7 @@ function createFeedParser({ repeated, places }: FeedOptions) {
       }
       return take();
     },
-    /** @returns what the end of the text shows */
+    /** @returns the records that the end of the text completes */
     end(): SourceRecord[] {
       if (!isStopped) parser.close();
       if (!hasItems) refuseFile(noItems);
@@ -223,8 +223,8 @@ function createFeedParser({ repeated, places }: FeedOptions) {
 }
 
 /**
- * What stands before and after an element within another is not one text.
- * @param isOwn whether it stands in the element itself, and not in one within it
+ * Ends a part of text at an inner element: the texts before and after it are separate parts.
+ * @param isOwn whether the text is directly in the element, not in an inner one
  */
 function splitText(element: Element, isOwn: boolean): void {
   const text = element.text.trim();
@@ -233,7 +233,7 @@ function splitText(element: Element, isOwn: boolean): void {
   element.text = '';
 }
 
-/** As a table has a value of several parts: what is not there leaves its place empty, but at the end. */
+/** Joins parts as a table writes them: a missing part leaves its place empty, except at the end. */
 function joinPlaces(parts: readonly Part[], places: readonly string[] = []): string {
   const placed: string[] = [];
   const others: string[] = [];
@@ -245,7 +245,7 @@ function joinPlaces(parts: readonly Part[], places: readonly string[] = []): str
   return [...placed, ...others].map(text => text ?? '').join(':');
 }
 
-/** As a table lists what it has several of: a comma within one stands in quotes, but in addresses, which do without. */
+/** Joins texts to a list as in a table: a text with a comma is quoted, unless it is a URL. */
 function joinList(texts: readonly string[]): string {
   const [only = ''] = texts;
   if (texts.length === 1) return only;

@@ -1,4 +1,4 @@
-/** Reading product files: a stream of bytes in, batches of records out, at constant memory. */
+/** Reads product files: converts a stream of bytes to batches of records, in constant memory. */
 
 import { isObject } from '../json-object.ts';
 import { type HeaderOptions, readCsv } from './read-csv.ts';
@@ -14,19 +14,19 @@ export type FileFormat = 'csv' | 'ndjson' | 'json' | 'xml';
 export interface ReadOptions {
   /** For `json`: the dotted path of the member that holds the array, such as `products` or `data.items`. */
   readonly path?: string | undefined;
-  /** For `csv`: drops the apostrophes that keep a spreadsheet from evaluating a cell. */
+  /** For `csv`: whether to drop the apostrophes that keep a spreadsheet from evaluating a cell. */
   readonly safe?: boolean;
-  /** For `csv`; for `xml` what may come several times. */
+  /** For `csv`: the header; for `xml`: the elements that may occur several times, and parts of values. */
   readonly header?: HeaderOptions & FeedOptions;
 }
 
-/** A batch ends at whichever comes first: one transaction of an import should be neither tiny nor huge. */
+/** A batch ends at whichever limit comes first, so that a transaction of an import is neither tiny nor huge. */
 const batchRecords = 1000;
 const batchLength = 1024 * 1024;
 
 /**
  * Reads a file's records in order, in batches of up to 1000 records (or 1 MiB of text). Lines that cannot be
- * read are records with `error`, in their place. Throws only what the source throws; a consumer that stops
+ * read are records with `error`, in the same order. Throws only what the source throws; a consumer that stops
  * early closes the source.
  */
 export async function* readRecords(
@@ -60,9 +60,9 @@ function readGroups(
 }
 
 /**
- * The format by the file's name (`.csv`, `.tsv`, `.ndjson`, `.jsonl`) and otherwise by how it begins: `[` is a
- * JSON array, `{` an object that holds one or, when the first line is a whole object and more follows or it is a
- * record itself, NDJSON; anything else is CSV. `firstBytes` should hold the first line: see `peekFirstLine`.
+ * Detects the format by the file's name (`.csv`, `.tsv`, `.ndjson`, `.jsonl`), or else by its beginning. `[` begins a
+ * JSON array. `{` begins NDJSON if the first line is a whole object, and more lines follow or it is a record itself;
+ * otherwise JSON. Anything else is CSV. `firstBytes` should contain the first line: see `peekFirstLine`.
  */
 export function detectFormat(fileName: string | undefined, firstBytes: Uint8Array): FileFormat {
   const extension = /\.([a-z]+)$/i.exec(fileName ?? '')?.[1]?.toLowerCase();
@@ -77,7 +77,7 @@ export function detectFormat(fileName: string | undefined, firstBytes: Uint8Arra
 /** Whether text that begins with `{` is NDJSON: several objects, or a single one that is a record. */
 function isNdjson(text: string): boolean {
   const end = text.indexOf('\n');
-  // No record is so long.
+  // The first line is longer than any record.
   if (end < 0 && text.length > maxRecordLength) return false;
   try {
     const first: unknown = JSON.parse(end < 0 ? text : text.slice(0, end));
@@ -88,13 +88,13 @@ function isNdjson(text: string): boolean {
   }
 }
 
-/** Lists that a product has itself. */
+/** Members of a product that are lists. */
 const ownLists = new Set(['options', 'variants', 'images', 'tags', 'categories']);
 
 /**
- * Whether an object is a product, and not what stands around a list of them: it has what only a product has, or else a
- * text or a number and no other array of objects than those of a product. A page of a list that is empty holds arrays
- * and objects only.
+ * Whether an object is a product, and not the envelope of a list of products: it has members that only a product has,
+ * or a text or number and no array of objects other than those of a product. An empty page of a list has only arrays
+ * and objects.
  */
 function isRecord(object: Readonly<Record<string, unknown>>): boolean {
   const members = Object.entries(object).map(([name, member]) => [name.toLowerCase(), member] as const);
@@ -109,7 +109,7 @@ function isRecord(object: Readonly<Record<string, unknown>>): boolean {
 
 const newline = 10;
 
-/** As `peek`: of what begins as an object the first line, unless that is longer than any record. */
+/** Like `peek`, but if the text begins with an object, reads the whole first line, up to the longest record. */
 export async function peekFirstLine(source: AsyncIterable<Uint8Array>): ReturnType<typeof peek> {
   const beginning = await peek(source);
   const { firstBytes } = beginning;
@@ -119,8 +119,8 @@ export async function peekFirstLine(source: AsyncIterable<Uint8Array>): ReturnTy
 }
 
 /**
- * The first bytes of a stream, at least `length` of them unless it is shorter, and the stream with them.
- * @param last the bytes up to this one will do
+ * The first bytes of a stream, at least `length` unless it is shorter, and a stream that includes them.
+ * @param last stops after the chunk that contains this byte
  */
 export async function peek(
   source: AsyncIterable<Uint8Array>,

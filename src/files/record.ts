@@ -1,25 +1,25 @@
-/** What every reader of this folder yields, and the limits that keep its memory constant. */
+/** The records that all readers of this folder yield, and the limits that keep their memory constant. */
 import { isObject } from '../json-object.ts';
 
 /**
- * One record of a file: a CSV row, an NDJSON line or an element of a JSON array.
+ * One record of a file: a CSV row, an NDJSON line, an element of a JSON array or an item of an XML feed.
  * Exactly one of `value` and `error` is set.
  */
 export interface SourceRecord {
   /** The physical line on which the record starts; the first line of the file is 1. */
   readonly line: number;
   readonly value: Record<string, unknown> | undefined;
-  /** The columns of the table it is a row of: the same array for all its rows. */
+  /** The columns of the table: the same array for all rows. */
   readonly columns?: readonly string[];
   /** Why the record cannot be read, as a phrase for people. */
   readonly error: string | undefined;
-  /** With `error`: the problem concerns the whole file; nothing of it can be read. */
+  /** With `error`: the problem concerns the whole file, and no records can be read. */
   readonly fatal?: true;
   /** The text of the record without its line end; only its beginning when the record is too long. */
   readonly raw: string;
 }
 
-/** The longest record that is read, such as a product with 10,000 variants: bytes for a line, UTF-16 units for a record of several lines. */
+/** The longest record, such as a product with 10,000 variants: in bytes for a line, else in UTF-16 units. */
 export const maxRecordLength = 8 * 1024 * 1024;
 
 /** How much of a record that is too long is kept in `raw`. */
@@ -51,8 +51,8 @@ export function parseRecord(line: number, text: string): SourceRecord {
 }
 
 /**
- * True when a record may not be taken because its bytes were not UTF-8. `damaged` says that the text around
- * it had to be decoded with replacement characters; the record is refused if it holds one of them.
+ * Whether a record must be refused because its bytes were not UTF-8. `damaged` says that the text around it was
+ * decoded with replacement characters; the record is refused if it contains one of them.
  */
 export function holdsDamage(damaged: boolean, text: string): boolean {
   return damaged && text.includes('\uFFFD');

@@ -1,11 +1,11 @@
 /**
- * What is particular to CSV from and for spreadsheets: lines that only they write, and cells that they would evaluate,
- * with the apostrophe that keeps them from doing so (OWASP, CSV injection). A cell is at risk by its beginning, and
- * after a character that a spreadsheet with other settings takes for the end of a cell: where the decimal comma is
- * usual, Excel separates columns by semicolons.
+ * Handles the peculiarities of CSV from and for spreadsheets: lines that only they write, and cells that they would
+ * evaluate, which an apostrophe prevents (OWASP, CSV injection). A formula may begin at the start of a cell, or after a
+ * character that a spreadsheet with other settings takes for the end of a cell: in countries with a decimal comma,
+ * Excel separates columns by semicolons.
  */
 
-/** What begins a formula; the wide forms do in East Asian versions. */
+/** Characters that begin a formula; the wide forms do so in East Asian versions. */
 const formula = '[=+\\-@＝＋－＠]';
 const start = `^["']*(?:${formula}|[\\t\\r\\n])`;
 
@@ -17,27 +17,27 @@ const innerGuarded = new RegExp(`([;\\t\\r\\n])'(["']*${formula})`, 'g');
 const apostrophe = 39;
 
 /**
- * The cell with an apostrophe before what would be a formula. A cell that is changed always begins with one, and a
- * cell that looks as if it had been changed gets another, so that `unguardCell` gives back every text exactly.
+ * Puts an apostrophe before anything that would be a formula. A changed cell always begins with an apostrophe, and a
+ * cell that looks like a changed one gets another, so that `unguardCell` restores every text exactly.
  */
 export function guardCell(text: string): string {
   return atRisk.test(text) ? `'${text.replace(innerFormula, "$1'$2")}` : text;
 }
 
-/** The text of which `guardCell` has made the cell; any other cell as it is. */
+/** Restores the text that `guardCell` has changed; returns any other cell as it is. */
 export function unguardCell(cell: string): string {
-  // Nearly all cells end here: this runs for every cell of an import.
+  // Nearly all cells return here: this runs for every cell of an import.
   if (cell.charCodeAt(0) !== apostrophe) return cell;
   const text = cell.slice(1);
   return guarded.test(text) ? text.replace(innerGuarded, '$1$2') : cell;
 }
 
-/** The delimiter that a file names in its first line, `sep=;`, for spreadsheets; undefined where it is another line. */
+/** The delimiter that a line such as `sep=;` names for spreadsheets; undefined for any other line. */
 export const readDelimiter = (line: string): string | undefined => /^sep=([^"])$/i.exec(line)?.[1];
 
-/** Whether a line has delimiters only: spreadsheets write so the blank lines among others, and those behind the last. */
+/** Whether a line has only delimiters: spreadsheets write blank lines this way, between others and after the last. */
 export function isBlankRow(line: string, delimiter: string): boolean {
-  // Nearly all lines end here: this runs for every record.
+  // Nearly all lines return here: this runs for every record.
   if (!line.startsWith(delimiter)) return false;
   return line === delimiter.repeat(line.length);
 }

@@ -1,16 +1,16 @@
-/** What a file is by its first bytes: gzip is unpacked on the way, and what is not text is refused by its name. */
+/** Detects the kind of a file by its first bytes: unpacks gzip, and refuses files that are not text by their kind. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { getErrorMessage } from '../error-text.ts';
 
 const gzip = [0x1f, 0x8b];
-/** What a file begins with that catalog backup has written. */
+/** The beginning of a file written by catalog backup. */
 const sqlite = [...new TextEncoder().encode('SQLite format 3\0')];
 const image = 'is an image: export the data as CSV, NDJSON or JSON';
 const asCsv = 'save it as CSV (UTF-8) and import that';
 
-/** Beginnings of what people have instead of a text file, and what they can do. */
+/** The beginnings of common files that are not text, with advice. */
 const signatures: readonly (readonly [bytes: readonly number[], advice: string])[] = [
   [[0x50, 0x4b, 0x03, 0x04], `is a spreadsheet (.xlsx, .ods) or a ZIP archive: ${asCsv}, or unzip it`],
   [[0xd0, 0xcf, 0x11, 0xe0], `is an Excel file (.xls): ${asCsv}`],
@@ -23,7 +23,7 @@ const signatures: readonly (readonly [bytes: readonly number[], advice: string])
     sqlite,
     'is an SQLite database: catalog restore puts a backup back, and catalog import takes CSV, NDJSON or JSON',
   ],
-  // What has been unpacked begins like this where a file was packed that was packed already.
+  // Unpacked data begins like this if the file was packed twice.
   [gzip, 'is packed with gzip twice: unpack it once, with gunzip'],
   [[0x28, 0xb5, 0x2f, 0xfd], 'is compressed with zstd: unpack it, or compress it with gzip'],
   [[0x42, 0x5a, 0x68], 'is compressed with bzip2: unpack it, or compress it with gzip'],
@@ -36,28 +36,28 @@ const beginsWith = (bytes: Uint8Array, beginning: readonly number[]): boolean =>
 /** Whether the bytes are the beginning of a gzip file (RFC 1952 section 2.3.1). */
 export const isGzip = (firstBytes: Uint8Array): boolean => beginsWith(firstBytes, gzip);
 
-/** By a byte order mark, or by the zeros beside the first character, of which UTF-16 has no two together. */
+/** Detects a byte order mark, or the zero bytes beside the first character: UTF-16 never has two in a row there. */
 function isUtf32([a, b, c, d]: Uint8Array): boolean {
   if (a === 0xff && b === 0xfe && c === 0 && d === 0) return true;
   if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return true;
   return b === 0 && c === 0 && d !== undefined && (a === 0) !== (d === 0);
 }
 
-/** Whether the bytes are the beginning of XML, which may be a feed: a page of HTML is none. */
+/** Whether the bytes are the beginning of XML that may be a feed; false for HTML. */
 export function isXml(firstBytes: Uint8Array): boolean {
   const text = new TextDecoder().decode(firstBytes.subarray(0, 1024)).trimStart();
   return isXmlFeed(firstBytes) || /^(?:<\?xml\s|<!--|<!doctype\s+(?!html\b))/i.test(text);
 }
 
-/** Whether the bytes are the beginning of a feed as XML: RSS or Atom. */
+/** Whether the bytes are the beginning of an XML feed: RSS or Atom. */
 function isXmlFeed(firstBytes: Uint8Array): boolean {
   const text = new TextDecoder().decode(firstBytes.subarray(0, 16 * 1024)).trimStart();
   return text.startsWith('<') && /<(?:rss|feed|rdf:rdf)[\s>]/i.test(text);
 }
 
 /**
- * Why a file with this beginning cannot be read, as a phrase for people; undefined when it may be.
- * @param format what the user says it is, if anything; `xml` where XML can be read
+ * Why a file with this beginning cannot be read, as a phrase for people; undefined if it may be readable.
+ * @param format the format that the user has given, if any; `xml` if XML can be read
  */
 export function findUnreadableKind(firstBytes: Uint8Array, format: string | undefined): string | undefined {
   const known = signatures.find(([beginning]) => beginsWith(firstBytes, beginning));
@@ -65,7 +65,7 @@ export function findUnreadableKind(firstBytes: Uint8Array, format: string | unde
   if (isUtf32(firstBytes)) return 'is text in UTF-32, which is not read: save it as UTF-8 and import that';
   const text = new TextDecoder().decode(firstBytes.subarray(0, 1024)).trimStart();
   if (format === 'xml') return undefined;
-  // A first column may be called anything, also <b>, if the user says that it is CSV.
+  // If the user says that it is CSV, the first column may have any name, even <b>.
   const markup = format === undefined ? text.startsWith('<') : text.startsWith('<?xml');
   if (!markup) return undefined;
   return isXmlFeed(firstBytes)
@@ -74,9 +74,9 @@ export function findUnreadableKind(firstBytes: Uint8Array, format: string | unde
 }
 
 /**
- * Unpacks gzip as it is read, also of several parts.
- * @param name of the file, for messages
- * @throws Error when it is damaged or cut off
+ * Unpacks gzip while it is read, even with several members.
+ * @param name the name of the file, for messages
+ * @throws Error when the file is damaged or truncated
  */
 export async function* unpackGzip(
   source: AsyncIterable<Uint8Array>,

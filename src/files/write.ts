@@ -1,19 +1,19 @@
-/** Rows of an exported file, one string each, for the caller to stream. */
+/** Formats the rows of an exported file, one string each, for the caller to stream. */
 import { guardCell } from './spreadsheet.ts';
 
 /** The header row, CRLF included. */
 export function formatCsvHeader(fields: readonly string[]): string {
-  // In a header the other delimiters are quoted too: readers recognise the delimiter by it.
+  // In a header, other delimiters are quoted too, since readers detect the delimiter there.
   return formatCsvLine(
     fields.map(name => (/[;\t]/.test(name) ? `"${name.replaceAll('"', '""')}"` : quoteCell(name))),
   );
 }
 
 /**
- * One row after RFC 4180, CRLF included: the members of `value` named by `fields`, in that order. Absent and
- * null and an empty string are an empty cell; an array of strings is joined with `;`, or written as JSON
- * where that could not be split again; other objects are JSON. With `safe` no cell but a number is what a
- * spreadsheet would evaluate; `unguardCell` takes that back.
+ * One row according to RFC 4180, including CRLF: the members of `value` named by `fields`, in that order. A missing
+ * member, null and an empty string become an empty cell. An array of strings is joined with `;`, or written as JSON
+ * if that could not be split again; other objects are JSON. With `safe`, cells other than numbers are guarded against
+ * evaluation by spreadsheets; `unguardCell` reverses that.
  */
 export function formatCsvRow(
   fields: readonly string[],

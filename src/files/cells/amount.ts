@@ -1,26 +1,25 @@
-/** Amounts of money as people and programs write them: decimal commas, grouped digits, the currency beside them. */
+/** Reads amounts of money as people and programs write them: decimal commas, grouped digits, currencies. */
 
 import { trimCharacters } from './list.ts';
 
-/** Which character stands before the decimals. */
 export type DecimalMark = 'point' | 'comma';
 
 export interface Amount {
   readonly value: number;
-  /** ISO 4217, when the text names one. */
+  /** An ISO 4217 code, if the text names a currency. */
   readonly currency: string | undefined;
-  /** What the text may stand for, where its sign is that of several currencies. */
+  /** The currencies that the sign may stand for, if there are several. */
   readonly choices?: readonly string[];
 }
 
 export interface AmountOptions {
-  /** Undefined: read from each text, where only one reading is possible. */
+  /** If undefined, detected in each text; a text that can be read in two ways is refused. */
   readonly decimal?: DecimalMark | undefined;
-  /** What a sign of several currencies, such as $, stands for if it is one of them. */
+  /** The currency that an ambiguous sign such as $ stands for, if it is one of the sign's currencies. */
   readonly currency?: string | undefined;
 }
 
-/** Signs and the currencies they may stand for: the first is meant where nothing else is said. */
+/** Signs → the currencies that they may stand for; the first one is the default. */
 const signs: Readonly<Record<string, readonly string[]>> = {
   $: ['USD', 'AUD', 'CAD', 'NZD', 'SGD', 'HKD', 'MXN', 'ARS', 'CLP', 'COP', 'TWD'],
   '€': ['EUR'],
@@ -86,7 +85,7 @@ const signs: Readonly<Record<string, readonly string[]>> = {
   SFR: ['CHF'],
 };
 
-/** Three letters may also be a unit: `12 pcs`. */
+/** The known currency codes: three letters may also be a unit, as in `12 pcs`. */
 const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
 const plain = /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/;
@@ -95,12 +94,12 @@ const longest = 60;
 
 /**
  * Reads an amount: `12.5`, `1,234.50`, `1.234,50 €`, `$12.99`, `352 AED`, `1'234.50 CHF`.
- * @returns why it cannot be read, as a phrase for people
+ * @returns the amount, or a phrase for people that says why it cannot be read
  */
 export function readAmount(given: string, { decimal, currency }: AmountOptions = {}): Amount | string {
   const bare = given.trim();
   if (decimal !== 'comma' && plain.test(bare)) return toAmount(Number(bare), undefined);
-  // A decimal mark without a digit before it, as in `.5`; the point of `Rs.100` belongs to the currency.
+  // Adds a zero before a decimal mark without one, as in `.5`; the point of `Rs.100` belongs to the currency.
   const text = bare.replace(/(?<![\p{L}\d.,])[.,](?=\d)/u, '0$&');
   const found = text.length > longest ? null : digits.exec(text);
   if (found === null) return 'must be a number';
@@ -130,7 +129,7 @@ function getChoices(name: string): readonly string[] {
   return currencies.has(word) ? [word] : [];
 }
 
-/** The currencies that all the names beside an amount stand for: `$12.99 USD`, `USD $12.99`. */
+/** The currencies that all names beside an amount may stand for: `$12.99 USD`, `USD $12.99`. */
 function findCurrencies(names: readonly string[]): string[] {
   const parts = names.flatMap(name => (getChoices(name).length > 0 ? [name] : name.split(/\s+/)));
   const [first = [], ...others] = parts.map(getChoices);
@@ -140,13 +139,13 @@ function findCurrencies(names: readonly string[]): string[] {
 const commaAlone = 'must be a number: a decimal comma is read with --decimal comma';
 const eitherWay = 'may be read in two ways: say --decimal point or --decimal comma';
 
-/** The number with a point before its decimals and nothing between its digits. */
+/** Converts a number to a decimal point and ungrouped digits. */
 function toPlainDigits(
   text: string,
   decimal: DecimalMark | undefined,
   hasCurrency: boolean,
 ): { readonly digits: string } | { readonly problem: string } {
-  // As databases write it: .5
+  // Databases write .5
   const withWhole = text.startsWith('.') || text.startsWith(',') ? `0${text}` : text;
   const bare = withWhole.replace(/(\d)['’ \u00A0\u202F](?=\d{3}(?!\d))/g, '$1');
   const mark = decimal === undefined ? findMark(bare) : decimal === 'comma' ? ',' : '.';
@@ -166,7 +165,7 @@ function toPlainDigits(
   return { digits: fraction === undefined ? integer : `${integer}.${fraction}` };
 }
 
-/** What can only be the decimal mark: of one comma before three digits that can be either. */
+/** The decimal mark that a number must have; `either` for a single comma before three digits, which is ambiguous. */
 function findMark(text: string): '.' | ',' | 'either' {
   const [point, comma] = [text.lastIndexOf('.'), text.lastIndexOf(',')];
   if (comma < 0) return text.indexOf('.') === point ? '.' : ',';

@@ -1,12 +1,12 @@
-/** Values of attributes in the cells of a table. */
+/** Reads and writes values of attributes in the cells of a table. */
 import type { DecimalMark } from './amount.ts';
 
-/** Numbers that are written as programs write them: nothing is lost by taking the text for the number. */
+/** Whether a text is a number in canonical form, so that nothing is lost by converting it. */
 const isCanonical = (text: string): boolean => text !== '' && String(Number(text)) === text;
 
 /**
- * The value in a cell: a number, true or false, a list or text as JSON, otherwise the text.
- * @param decimal `comma`: a number may have one instead of its point
+ * The value in a cell: a number, true or false, a list or a text as JSON; otherwise the text itself.
+ * @param decimal `comma` also accepts a decimal comma
  */
 export function parseAttributeValue(cell: unknown, decimal?: DecimalMark): unknown {
   if (typeof cell !== 'string') return cell;
@@ -30,7 +30,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The cell that `parseAttributeValue` reads as the value. */
+/** The cell that `parseAttributeValue` reads back as the value. */
 export function toAttributeCell(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value);
   return value !== '' && parseAttributeValue(value) === value ? value : JSON.stringify(value);

@@ -1,4 +1,4 @@
-/** How each field of a product is read from a cell of a table or a member of an object. */
+/** Readers that convert a cell of a table or a member of an object to a field of a product. */
 import { attributeKey, toAttributeKey } from '../../attribute-key.ts';
 import { isObject } from '../../json-object.ts';
 import { type AmountOptions, type DecimalMark, readAmount } from './amount.ts';
@@ -6,16 +6,16 @@ import { encodeSpaces, splitAddresses, toList, toPath } from './list.ts';
 import { type AttributeTypes, parseBoolean, readTypedValue } from './typed.ts';
 import { readWeight, type WeightUnit } from './weight.ts';
 
-/** What a user says of the cells of a file. */
+/** Options that a user gives for the cells of a file. */
 export interface CellOptions {
   readonly decimal?: DecimalMark | undefined;
-  /** Of records that name none. */
+  /** The currency of records that name none. */
   readonly currency?: string | undefined;
-  /** What stands between tags; undefined: `;` or `|`. */
+  /** The separator between tags; `;` or `|` if undefined. */
   readonly tagSeparator?: string | undefined;
-  /** What stands between the names of a category's path; undefined: they are taken as they are. */
+  /** The separator between the names of a category's path; if undefined, paths are kept as they are. */
   readonly categorySeparator?: string | undefined;
-  /** Of weights that name none. */
+  /** The unit of weights that name none. */
   readonly weightUnit?: WeightUnit | undefined;
   /** The types of the attributes that the catalog defines. */
   readonly types?: AttributeTypes | undefined;
@@ -31,17 +31,17 @@ export class Unreadable {
     this.value = value;
   }
 
-  /** What a message shows. */
+  /** The value that a message shows. */
   toJSON(): unknown {
     return this.value;
   }
 }
 
-/** An amount in whose cell a currency stands. */
+/** An amount whose cell also names a currency. */
 export class AmountIn {
   readonly value: number;
   readonly currency: string;
-  /** What the sign in the cell may stand for. */
+  /** The currencies that the sign in the cell may stand for. */
   readonly choices: readonly string[];
 
   constructor(value: number, currency: string, choices: readonly string[] = [currency]) {
@@ -53,7 +53,7 @@ export class AmountIn {
 
 export type Reader = (value: unknown, options: CellOptions) => unknown;
 
-/** JSON files often hold an article number as a number; the fields that are text take its digits. */
+/** JSON files often hold article numbers as numbers; text fields take their digits. */
 const toText: Reader = value => (typeof value === 'number' ? String(value) : value);
 
 const toAmount: Reader = (value, options) => {
@@ -63,7 +63,7 @@ const toAmount: Reader = (value, options) => {
   return read.currency === undefined ? read.value : new AmountIn(read.value, read.currency, read.choices);
 };
 
-/** Why an amount with a currency beside it is not a number of pieces. */
+/** The problem of a number of pieces with a currency beside it. */
 export const withoutCurrency = 'must be a number without a currency';
 
 const parseJson: Reader = value => {
@@ -93,7 +93,7 @@ const toPaths: Reader = (value, { categorySeparator }) => {
 const toImage = (value: unknown): unknown => {
   if (typeof value === 'string') return { url: value };
   if (!isObject(value)) return value;
-  // The rest is what a catalog says of its own uploads.
+  // The other members are what a catalog adds for its own uploads.
   return value.alt === undefined ? { url: value.url } : { url: value.url, alt: value.alt };
 };
 
@@ -105,7 +105,7 @@ const toImages: Reader = (value, options) => {
   return Array.isArray(items) ? items.map(toImage) : items;
 };
 
-/** `{"tracked": true, "onHand": 5}`, or a number of pieces alone. */
+/** Reads `{"tracked": true, "onHand": 5}`, or only a number of pieces. */
 const toStock: Reader = (value, options) => {
   if (typeof value === 'number') return { onHand: value };
   if (typeof value === 'string' && !value.startsWith('{')) {
@@ -150,7 +150,7 @@ const variantReaders: Readonly<Record<string, Reader>> = {
   position: keepAsItIs,
 };
 
-/** What shops call their statuses, as these two. */
+/** Statuses of shops → those of a product. */
 const statuses: ReadonlyMap<unknown, string> = new Map([
   ...['active', 'publish', 'published', 'enabled'].map(word => [word, 'active'] as const),
   ...['archived', 'draft', 'private', 'pending', 'unpublished', 'disabled', 'inactive'].map(
@@ -189,7 +189,7 @@ export const fieldReaders = {
 
 export type Field = keyof typeof fieldReaders;
 
-/** Columns such as `attributes.colour` and `stock.onHand`: members of a field. */
+/** Readers of columns that hold one member of a field, such as `stock.onHand`. */
 const memberReaders: Readonly<Record<string, Reader>> = {
   'stock.tracked': value => parseBoolean(value),
   'stock.onHand': toAmount,
@@ -200,7 +200,7 @@ const memberReaders: Readonly<Record<string, Reader>> = {
 
 const attributePrefix = 'attributes.';
 
-/** The name a column has as a member of the attributes; undefined for one that is not called `attributes.…`. */
+/** The name of an attribute's column with a valid key; undefined unless it is called `attributes.…`. */
 export function toAttributeName(column: string): string | undefined {
   if (column.length <= attributePrefix.length) return undefined;
   if (column.slice(0, attributePrefix.length).toLowerCase() !== attributePrefix) return undefined;
@@ -210,9 +210,9 @@ export function toAttributeName(column: string): string | undefined {
 
 export const memberNames = Object.keys(memberReaders);
 
-/** How a field or a member of one is read; undefined for an unknown name. */
+/** The reader of a field or of a member of a field; undefined for an unknown name. */
 export function findReader(name: string): Reader | undefined {
-  // Boundary: Object.hasOwn does not narrow the type of the name that it has found.
+  // Boundary: Object.hasOwn does not narrow the type of the name.
   if (Object.hasOwn(fieldReaders, name)) return fieldReaders[name as Field];
   if (Object.hasOwn(memberReaders, name)) return memberReaders[name];
   if (toAttributeName(name) !== name) return undefined;

@@ -1,4 +1,4 @@
-/** Cells that hold several things: tags, category paths, addresses of images. */
+/** Reads cells that hold several items: tags, category paths, URLs of images. */
 
 /** The text without these characters at either end. */
 export function trimCharacters(characters: string, text: string): string {
@@ -8,7 +8,7 @@ export function trimCharacters(characters: string, text: string): string {
   return text.slice(start, end);
 }
 
-/** Items with one of the separators between them, trimmed, empty ones left out. A backslash keeps a separator in an item. */
+/** Splits a text into trimmed items, without empty ones. A backslash before a separator keeps it in the item. */
 export function splitList(text: string, separator: string): string[] {
   if (separator === '') return text.trim() === '' ? [] : [text.trim()];
   const parts = text.includes(`\\${separator}`)
@@ -28,8 +28,8 @@ export function splitList(text: string, separator: string): string[] {
 }
 
 /**
- * A JSON array, or items with `;` or `|` between them.
- * @param separator what stands between them instead
+ * Reads a JSON array, or items separated by `;` or `|`.
+ * @param separator replaces `;` and `|`
  */
 export function toList(value: unknown, separator?: string): unknown {
   if (typeof value !== 'string') return value;
@@ -50,17 +50,17 @@ function parseArray(text: string): unknown {
   }
 }
 
-/** How the names of a category's path are joined. */
+/** The separator between the names of a category's path in the catalog. */
 const pathSeparator = ' > ';
 
-/** A category's path with ` > ` between its names. @param separator what stands between them in the file */
+/** Converts a category's path to names joined by ` > `. @param separator the separator in the file */
 export function toPath(text: string, separator: string = '>'): string {
   return splitList(text, separator).join(pathSeparator);
 }
 
 /**
- * The paths a product has, the main one first. Those that lie above another of them say nothing more: the tree has
- * them anyway.
+ * Removes duplicate paths and those that lie above another one, since the tree contains them anyway. The main path
+ * stays first.
  */
 export function keepDeepestPaths(paths: readonly string[]): string[] {
   const all = [...new Set(paths)];
@@ -71,9 +71,9 @@ const address = /^https?:\/\//i;
 export const isAddress = (text: string): boolean => address.test(text);
 
 /**
- * Addresses with commas, bars, semicolons or line ends between them, or a space before another `https:`. Any other
- * space is part of an address. So is a comma or semicolon where no other one follows it: addresses of some shops hold
- * sizes, as in `w_300,h_200`.
+ * Splits URLs separated by commas, bars, semicolons or line ends, or by a space before another `https:`. Any other
+ * space is part of a URL. So is a comma or semicolon that no other URL follows: URLs of some shops contain sizes, as
+ * in `w_300,h_200`.
  */
 export function splitAddresses(text: string): string[] {
   return text.split(/[|\r\n]|\s(?=https?:)/i).flatMap(word => {
@@ -83,5 +83,5 @@ export function splitAddresses(text: string): string[] {
   });
 }
 
-/** An address as programs read it: a shop may write a space in it. */
+/** Encodes spaces, which shops write in URLs. */
 export const encodeSpaces = (url: string): string => url.replace(/\s/g, encodeURIComponent);

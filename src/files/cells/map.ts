@@ -1,4 +1,4 @@
-/** Which columns of a file the fields of a product are taken from. */
+/** Mappings from the fields of a product to the columns of a file. */
 
 import { isObject } from '../../json-object.ts';
 import { type Field, fieldReaders, findReader } from './fields.ts';
@@ -7,7 +7,7 @@ import { type Field, fieldReaders, findReader } from './fields.ts';
 // Boundary: Object.keys types its result as string[].
 export const productFields = Object.keys(fieldReaders) as readonly Field[];
 
-/** Which column a field is taken from. */
+/** Fields → the columns that they are read from. */
 export type Mapping = ReadonlyMap<string, string>;
 
 /** A mapping that cannot be used; the message names the rule and the part that breaks it. */
@@ -16,8 +16,8 @@ export class MappingError extends Error {
 }
 
 /**
- * Reads `name=title,price=UnitPrice`: FIELD=COLUMN pairs with commas between them, spaces around either
- * ignored, each field of `fields` at most once. A column's name may hold `=` but no comma. An empty text is an
+ * Reads `name=title,price=UnitPrice`: FIELD=COLUMN pairs separated by commas. Spaces around a field or column are
+ * ignored. Each field of `fields` may occur once. A column's name may contain `=` but no comma. An empty text is an
  * empty mapping. Throws `MappingError`.
  */
 export function parseMapping(text: string, fields: readonly string[] = productFields): Mapping {
@@ -42,7 +42,7 @@ export function parseMapping(text: string, fields: readonly string[] = productFi
 }
 
 /**
- * Reads `brand=Acme` each: FIELD=VALUE, where the value may hold `=` and commas; each field at most once.
+ * Reads texts such as `brand=Acme`: FIELD=VALUE, where the value may contain `=` and commas. Each field may occur once.
  * Throws `MappingError`.
  */
 export function parseSettings(texts: readonly string[]): Mapping {
@@ -62,7 +62,7 @@ export function parseSettings(texts: readonly string[]): Mapping {
   return settings;
 }
 
-/** The value of a column, found by its exact name, else in another case, else as a dotted path; undefined when there is no such column. */
+/** The value of a column, found by its exact name, or ignoring case, or as a dotted path; undefined if not found. */
 export function pickMember(record: Readonly<Record<string, unknown>>, column: string): unknown {
   if (Object.hasOwn(record, column)) return record[column];
   const key = findSameName(record, column);
@@ -73,7 +73,7 @@ export function pickMember(record: Readonly<Record<string, unknown>>, column: st
   return isObject(member) ? pickMember(member, column.slice(dot + 1)) : undefined;
 }
 
-/** The first key that equals the name but for case. */
+/** The first key that equals the name, ignoring case. */
 function findSameName(record: Readonly<Record<string, unknown>>, name: string): string | undefined {
   for (const key in record) {
     // The length is compared first: this runs for every field that a record leaves out.

@@ -1,4 +1,4 @@
-/** From a record of a file to the fields of a product. */
+/** Converts records of a file to the fields of a product. */
 
 import { isObject } from '../../json-object.ts';
 import {
@@ -16,14 +16,13 @@ import { TypedValue } from './typed.ts';
 
 export interface MapOptions {
   readonly mapping: Mapping;
-  /** Values that all records get, whatever the file says: as they would stand in a cell. */
+  /** Values that all records get, whatever the file says, in the form of a cell. */
   readonly set?: Mapping;
   readonly cells?: CellOptions;
-  /** These fields only, or those of `mapping` only. */
+  /** Restricts the result to these fields, or if true to those of `mapping`. */
   readonly only?: readonly string[] | true;
 }
 
-/** What is read, from where, and how. */
 interface Source {
   readonly field: string;
   readonly column: string;
@@ -66,13 +65,13 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
   }
   return {
     /**
-     * Picks each field from its mapped column, or without one from the column of the same name. A column is found by
-     * its exact name, else by its name in another case, else as a dotted path into objects (`dimensions.width`). A
-     * field whose column is missing, null or an empty string is absent from the result. What cannot be converted stays
-     * as it is, or as `Unreadable`, so that validation names it. `attributesByKey` says that the attributes come from
-     * columns of their own (`attributes.colour`): what a product has under other keys is not theirs to change. Those of
-     * them that their type makes others than they look like are in `attributesAsTheyLook`, as they look.
-     * @param columns of a table, the same array for all its records: where they are is then found out once
+     * Reads each field from its mapped column, or without one from the column of the same name. A column is found by
+     * its exact name, or ignoring case, or as a dotted path into objects (`dimensions.width`). A field whose column is
+     * missing, null or an empty string is absent from the result. A value that cannot be converted stays as it is, or
+     * as `Unreadable`, so that validation reports it. `attributesByKey` is set if the attributes come from separate
+     * columns (`attributes.colour`): attributes under other keys are then left alone. Where the defined type of an
+     * attribute changes its value, `attributesAsTheyLook` has the value without the type.
+     * @param columns the columns of a table, the same array for all its records, so that they are resolved only once
      */
     map(record: Readonly<Record<string, unknown>>, columns?: readonly string[]): Record<string, unknown> {
       const mapped: Record<string, unknown> = {};
@@ -83,11 +82,11 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
         const rest = only === undefined ? findAttributeColumns(Object.keys(record), mapping) : [];
         for (const source of rest) put(mapped, source, record[source.column]);
       }
-      // Read again for each record, which changes what it gets: copies of amounts would be none any more.
+      // Read again for each record, since records modify these values, and copies of amounts would lose their class.
       for (const { field, text, read } of constants) place(mapped, field, toTyped(read(text, cells)));
       return removeCurrencies(mapped);
     },
-    /** The columns of a table that no field is taken from, those without a name by their number. */
+    /** The columns of a table that no field is read from; those without a name are given by number. */
     unused(columns: readonly string[]): string[] {
       const used = new Set(getSources(columns).map(({ column }) => column));
       return [...columns.filter(column => column !== '' && !used.has(column)), ...nameUnnamed(columns)];
@@ -95,7 +94,7 @@ export function createRecordMapper({ mapping, set = new Map(), cells = {}, only 
   };
 }
 
-/** What columns without a name, which nothing can be taken from, are called in messages. */
+/** Names, for messages, of columns without a name, which nothing can be read from. */
 export const nameUnnamed = (columns: readonly string[]): string[] =>
   columns.flatMap((column, index) => (column === '' ? [`column ${index + 1} (without a name)`] : []));
 
@@ -108,7 +107,7 @@ function requireReader(field: string, mapping: Mapping): Reader {
   return read;
 }
 
-/** Columns of a table by the names of fields: exactly, else in another case or with `_` and spaces in between. */
+/** Finds the columns of fields in a table: by exact name, or ignoring case, or also ignoring `_`, `-` and spaces. */
 function findColumns(columns: readonly string[], named: readonly Source[], mapping: Mapping): Source[] {
   const toBareName = (name: string) => name.toLowerCase().replace(/[ _-]/g, '');
   return named.flatMap(({ field, column, read }) => {
@@ -131,7 +130,7 @@ function findAttributeColumns(columns: readonly string[], mapping: Mapping): Sou
   return sources;
 }
 
-/** Puts a value in its place, `stock.onHand` and `attributes.colour` into their objects. */
+/** Stores a value under its field; `stock.onHand` and `attributes.colour` go into their objects. */
 function place(mapped: Record<string, unknown>, field: string, value: unknown): void {
   const dot = field.indexOf('.');
   if (dot < 0) {
@@ -153,7 +152,7 @@ function place(mapped: Record<string, unknown>, field: string, value: unknown): 
   }
 }
 
-/** No export has made a cell of it: its type decides. */
+/** For values of the command line, which no export has written: only their type counts. */
 const toTyped = (value: unknown): unknown => (value instanceof TypedValue ? value.value : value);
 
 function putMember(mapped: Record<string, unknown>, name: string, key: string, value: unknown): void {
@@ -162,7 +161,7 @@ function putMember(mapped: Record<string, unknown>, name: string, key: string, v
   else mapped[name] = { [key]: value };
 }
 
-/** Amounts as numbers, and the currency beside them as that of the product, where that says nothing else. */
+/** Replaces amounts by numbers, and uses the currency beside them for the product, unless it has another one. */
 function removeCurrencies(mapped: Record<string, unknown>): Record<string, unknown> {
   const { price, compareAtPrice, basePrice, stock, weight, variants } = mapped;
   if (price instanceof AmountIn) mapped.price = removeCurrency(mapped, price);
@@ -195,9 +194,9 @@ function refuseAmount(members: Record<string, unknown>, name: string): void {
 const archivedColumn = /^(?:is[ _-]?)?(?:archived|discontinued)$/i;
 
 /**
- * The one rule for a mapped `status`: a yes-or-no value (true, false, 1, 0) counts when the column is called
- * archived or discontinued (`Discontinued`, `is_archived`, `isDiscontinued`): yes is `archived`, no is
- * `active`. From any other column, and for any other value, the value is read as in any status column.
+ * Converts a mapped `status`. If the column is called archived or discontinued (`Discontinued`, `is_archived`,
+ * `isDiscontinued`), a boolean (true, false, 1, 0) means `archived` or `active`. Any other value, or one from any
+ * other column, is read as in a status column.
  */
 function toStatus(value: unknown, column: string): unknown {
   if (!archivedColumn.test(column.slice(column.lastIndexOf('.') + 1))) return value;

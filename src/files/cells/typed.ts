@@ -1,17 +1,17 @@
-/** Attributes that are defined: the cells of a table have no types, so that each is read as its definition says. */
+/** Reads the values of defined attributes: cells of a table have no types, so the definition decides. */
 import { isDeepStrictEqual } from 'node:util';
 import { type AmountOptions, readAmount } from './amount.ts';
 import { parseAttributeValue } from './attribute.ts';
 
 export type AttributeType = 'text' | 'number' | 'boolean' | 'date' | 'choice';
 
-/** The type of each attribute that is defined, by its key. */
+/** The types of the defined attributes, by key. */
 export type AttributeTypes = ReadonlyMap<string, AttributeType>;
 
-/** A value that by its type is another one than it looks like. */
+/** A value that its type changes from what the cell looks like. */
 export class TypedValue {
   readonly value: unknown;
-  /** As it looks: what an export has made the cell of, where the definition came later than the value. */
+  /** The value without the type: what an export has written if the attribute was defined after the value. */
   readonly plain: unknown;
 
   constructor(value: unknown, plain: unknown) {
@@ -20,7 +20,7 @@ export class TypedValue {
   }
 }
 
-/** The value in a cell, or both where its type makes another one of it than it looks like. */
+/** The value in a cell; a TypedValue if its type changes it from what the cell looks like. */
 export function readTypedValue(
   cell: unknown,
   type: AttributeType | undefined,
@@ -32,10 +32,10 @@ export function readTypedValue(
 }
 
 /**
- * The value in a cell. What the type does not allow stays a text, so that the rule that refuses it shows it as it is
- * written; a list or a text that is written as JSON is read as such.
- * @param plain as it looks
- * @param type undefined where the attribute is not defined
+ * The value in a cell. A value that the type does not allow stays text, so that the error shows it as written. A list
+ * or a text in the form of JSON is parsed.
+ * @param plain the value without the type
+ * @param type undefined if the attribute is not defined
  */
 function parseTypedValue(
   cell: unknown,
@@ -45,7 +45,7 @@ function parseTypedValue(
 ): unknown {
   if (typeof cell !== 'string') return plain;
   if (type === undefined) return parseAttributeValue(cell, options.decimal);
-  // A list is of texts, whatever its type: where that is another one, the rule for the type refuses it.
+  // The items of a list are always texts; types that do not allow texts refuse them later.
   if (Array.isArray(plain)) return plain.map(item => parseListed(String(item), type));
   return parseTypedText(isQuoted(cell) && typeof plain === 'string' ? plain : cell, type, options);
 }
@@ -55,7 +55,7 @@ const parseListed = (text: string, type: AttributeType): string =>
 
 const isQuoted = (cell: string): boolean => cell.trim().startsWith('"');
 
-/** The value that a text stands for, as its type says. */
+/** Converts a text to a value of the type. */
 export function parseTypedText(text: string, type: AttributeType, options: AmountOptions): unknown {
   switch (type) {
     case 'text':
@@ -72,7 +72,7 @@ export function parseTypedText(text: string, type: AttributeType, options: Amoun
   }
 }
 
-/** True or false where a value says so in any of the usual ways; otherwise the value. */
+/** Converts the usual words for true and false; returns any other value unchanged. */
 export function parseBoolean(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const word = value.trim().toLowerCase();

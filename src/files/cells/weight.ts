@@ -1,4 +1,4 @@
-/** Weights in cells: `1.5 kg`, `500g`, `2 lbs`. */
+/** Reads weights in cells: `1.5 kg`, `500g`, `2 lbs`. */
 import { type AmountOptions, readAmount } from './amount.ts';
 
 export type WeightUnit = 'g' | 'kg' | 'oz' | 'lb';
@@ -49,8 +49,8 @@ function getLettersAtEnd(text: string): string {
 }
 
 /**
- * @param unit of a number without one
- * @returns undefined for no weight: an empty text or 0; a text: why it cannot be read
+ * @param unit the unit of a number without one
+ * @returns undefined for an empty text or 0; a phrase that says why it cannot be read; otherwise the weight
  */
 export function readWeight(
   text: string,
