@@ -1,7 +1,7 @@
 /**
- * What can be made again, in files, bounded in bytes: what has not been requested longest goes first. The order is known
- * as long as the process runs; after a start it is that in which the files were written. While the folder cannot be used
- * nothing is in it; it is looked at again with each request.
+ * A cache of files that can be made again, bounded in bytes: the least recently used file is removed first. The order
+ * of use is known only while the process runs; after a start it is the order in which the files were written. While the
+ * folder cannot be used, the cache is empty; each request tries the folder again.
  */
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,16 +18,16 @@ interface Entry {
 
 const unfinishedFolder = 'unfinished';
 
-/** @param limit bytes at most */
+/** @param limit the maximum size in bytes */
 export function createFileCache(folder: string, limit: number, log: Log) {
-  /** By key, those used longest ago first. */
+  /** Entries by key, the least recently used first. */
   let loading: Promise<Map<string, Entry>> | undefined;
   let total = 0;
   const toKey = (hash: string, name: string): string => `${hash}-${name}`;
   const toPath = (key: string): string => join(folder, getShelf(key), key);
 
   async function load(): Promise<Map<string, Entry>> {
-    // One that cannot be written to is read none the less.
+    // A folder that cannot be written to is read all the same.
     await rm(join(folder, unfinishedFolder), { recursive: true, force: true }).catch(() => undefined);
     const found = await readEntries(folder);
     total = found.reduce((sum, [, { size }]) => sum + size, 0);
@@ -65,7 +65,7 @@ export function createFileCache(folder: string, limit: number, log: Log) {
     await makeRoom(entries);
   }
 
-  /** Moves an entry behind those that were used before. */
+  /** Moves an entry to the end of the order of use. */
   function markUsed(entries: Map<string, Entry> | undefined, key: string): Entry | undefined {
     const entry = entries?.get(key);
     if (entries === undefined || entry === undefined) return undefined;
@@ -75,13 +75,13 @@ export function createFileCache(folder: string, limit: number, log: Log) {
   }
 
   return {
-    /** In bytes; 0 before it is used for the first time. */
+    /** The size in bytes; 0 before the cache is first used. */
     size: () => total,
-    /** Whether it is there, as far as is known. */
+    /** Whether the cache has an entry; its file is not checked. */
     has: async (hash: string, name: string) => (await indexIfAny())?.has(toKey(hash, name)) === true,
-    /** Where it lies; undefined when it is not there, as far as is known. */
+    /** The path of an entry, or undefined; the file is not checked. */
     locate: async (hash: string, name: string) => markUsed(await indexIfAny(), toKey(hash, name))?.path,
-    /** @param hash of the image; @param name within it */
+    /** @param hash the hash of the image; @param name the name of the file among those of the image */
     async get(hash: string, name: string): Promise<Uint8Array | undefined> {
       const entries = await indexIfAny();
       const key = toKey(hash, name);
@@ -90,12 +90,12 @@ export function createFileCache(folder: string, limit: number, log: Log) {
       try {
         return await readFile(entry.path);
       } catch {
-        // It was removed, or cannot be read: it is made again.
+        // The file was removed, or cannot be read: the caller makes it again.
         await drop(entries, key).catch(() => undefined);
         return undefined;
       }
     },
-    /** What cannot be kept is a line in the log. */
+    /** Adds a file; only logs a failure. */
     async put(hash: string, name: string, bytes: Uint8Array): Promise<void> {
       if (bytes.length > limit) return;
       try {
@@ -104,7 +104,7 @@ export function createFileCache(folder: string, limit: number, log: Log) {
         log.warn('an image could not be written to media-cache', describeError(error));
       }
     },
-    /** Removes all of an image; what cannot be removed is a line in the log. */
+    /** Removes all files of an image; only logs a failure. */
     async forget(hash: string): Promise<void> {
       try {
         const entries = await index();
@@ -116,13 +116,13 @@ export function createFileCache(folder: string, limit: number, log: Log) {
   };
 }
 
-/** Oldest first. */
+/** All entries, oldest first. */
 async function readEntries(folder: string): Promise<[key: string, entry: Entry][]> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const found: { key: string; entry: Entry; writtenAt: number }[] = [];
   for (const shelf of await readdir(folder)) {
     if (!/^[0-9a-f]{2}$/.test(shelf)) continue;
-    // What cannot be read is made again.
+    // Files that cannot be read are made again.
     for (const key of await readdir(join(folder, shelf)).catch(() => [])) {
       const path = join(folder, shelf, key);
       const file = await stat(path).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** `/media/{hash}`: images, in the sizes and formats that are requested. Beside the versions: what is there never changes. */
+/** `/media/{hash}`: images in the requested sizes and formats. Outside the API versions: images never change. */
 import { z } from 'zod';
 import { allow } from '../http/access.ts';
 import { createEndpoint, type Endpoint } from '../http/endpoint.ts';
@@ -22,7 +22,7 @@ import {
 } from './variants.ts';
 
 const forever = 'public, max-age=31536000, immutable';
-/** A file that is opened by itself runs nothing and loads nothing. */
+/** An image that is opened directly in a browser must not run or load anything. */
 const policy = "default-src 'none'; sandbox";
 
 const isSize = (value: number): value is Size => sizes.some(size => size === value);
@@ -66,7 +66,7 @@ const headers = {
   'Cross-Origin-Resource-Policy': 'That pages of other sites may show it.',
 };
 
-/** @param renditions how many variants a caller may have made; those that are there cost nothing */
+/** @param renditions the quota of variants that a caller may have made; existing ones are free */
 export function createMediaEndpoints(media: Media, renditions: Quota): Endpoint[] {
   return [
     createEndpoint({
@@ -123,7 +123,7 @@ function requireFile(file: MediaFile | undefined, hash: string): MediaFile {
   return file;
 }
 
-/** @param variant its name, empty for the image itself: the same name is the same picture */
+/** @param variant the name that identifies a variant; empty for the image itself */
 function reply(hash: string, type: KeptType, { content }: MediaFile, variant: string): Reply {
   const extension = type.slice('image/'.length).replace('jpeg', 'jpg');
   return {

@@ -1,6 +1,6 @@
 /**
- * Images: kept once by the hash of their content, in a folder or in S3, and given out in the sizes and formats that are
- * requested, which are made when they are first wanted and kept as long as there is room.
+ * Stores images once by the hash of their content, in a folder or in S3, and serves them in the requested sizes and
+ * formats. These variants are made when they are first requested, and kept as long as there is room.
  */
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
@@ -18,7 +18,7 @@ import { createS3Store } from './store/s3.ts';
 import { describeReason, type FileStore } from './store/store.ts';
 import { makeVariant, toVariantName, type VariantRequest } from './variants.ts';
 
-/** A file to be given out. */
+/** A file to serve. */
 export interface MediaFile {
   readonly content: Uint8Array<ArrayBuffer> | Blob;
   readonly size: number;
@@ -26,9 +26,9 @@ export interface MediaFile {
 
 export type Media = ReturnType<typeof createMedia>;
 
-/** Bytes from which on a file is not held in memory to be sent. */
+/** A file of this many bytes or more is not read into memory to be sent. */
 const largeFile = 1024 * 1024;
-/** Files that are held in memory at once, to be checked or to have another size made of them: they may be large. */
+/** At most this many files, which may be large, are in memory at once to be checked or resized. */
 const mostHeld = 4;
 
 export function createMedia(config: Config, clock: Clock, log: Log) {
@@ -51,7 +51,7 @@ export function createMedia(config: Config, clock: Clock, log: Log) {
     return made;
   }
 
-  /** A large file that is known to be what its name says, as it lies on this machine. */
+  /** A large file on this machine whose content has been compared with its name; undefined if there is none. */
   async function locateLarge(hash: string): Promise<MediaFile | undefined> {
     const path = await originals.locate(hash);
     const file = path === undefined ? undefined : Bun.file(path);
@@ -61,8 +61,8 @@ export function createMedia(config: Config, clock: Clock, log: Log) {
   return {
     store,
     /**
-     * Called when a service starts: a line in the log says what is wrong with the image store. Never rejects.
-     * @param isUsed whether images have been kept before
+     * Must be called when a service starts: logs problems of the image store. Never rejects.
+     * @param isUsed whether images have been stored before
      */
     async open(isUsed: boolean): Promise<void> {
       try {
@@ -73,11 +73,11 @@ export function createMedia(config: Config, clock: Clock, log: Log) {
         log.warn(`the image store (${name}) cannot be used, or has lost its images`, fields);
       }
     },
-    /** What this process has done. */
+    /** The numbers for the metrics of this process. */
     numbers: () => ({ ...counts, cacheBytes: cache.size() }),
     /**
-     * Makes of what was sent what is to be kept; nothing is kept yet.
-     * @throws ImageError when it is not an image that can be; HttpError 503 when too much is to be done
+     * Converts an upload to the image to store, without storing it.
+     * @throws ImageError when the upload is not an image that can be stored; HttpError 503 under overload
      */
     async prepare(sent: Uint8Array): Promise<PreparedImage> {
       try {
@@ -87,31 +87,31 @@ export function createMedia(config: Config, clock: Clock, log: Log) {
         throw error;
       }
     },
-    /** Keeps an image. @throws HttpError 503, 507 */
+    /** Stores an image. @throws HttpError 503, 507 */
     async keep({ hash, bytes, type }: PreparedImage): Promise<void> {
       await store.put(hash, bytes, type);
       counts.kept += 1;
       counts.keptBytes += bytes.length;
     },
-    /** Removes an image and all that was made of it here. */
+    /** Removes an image and its cached variants. */
     async remove(hash: string): Promise<void> {
       originals.forget(hash);
       await store.remove(hash);
       await cache.forget(hash);
     },
-    /** What an image is; undefined when there is none. */
+    /** The media type of an image; undefined if there is no such image. */
     typeOf: originals.typeOf,
-    /** The image as it is kept; undefined when there is none. */
+    /** The image as it is stored; undefined if there is none. */
     async original(hash: string): Promise<MediaFile | undefined> {
       const known = await locateLarge(hash);
       if (known !== undefined) return known;
       const bytes = await held.run(1, () => originals.read(hash));
-      // What has been checked now need not be held while it is sent.
+      // A large file that has just been checked need not stay in memory while it is sent.
       return (await locateLarge(hash)) ?? toMediaFile(bytes);
     },
-    /** Whether a variant is there and need not be made. */
+    /** Whether a variant is cached, so it need not be made. */
     hasVariant: (hash: string, request: VariantRequest) => cache.has(hash, toVariantName(request)),
-    /** A variant, made when it is not there: once for all requests that come meanwhile; undefined when there is no image. */
+    /** A variant; if it is not cached, it is made once for all concurrent requests. Undefined if there is no image. */
     async variant(hash: string, request: VariantRequest): Promise<MediaFile | undefined> {
       const name = toVariantName(request);
       const kept = await cache.get(hash, name);
@@ -131,6 +131,6 @@ function openStore({ MEDIA_URL, DATA_DIR }: Config, clock: Clock): FileStore {
 }
 
 function toMediaFile(bytes: Uint8Array | undefined): MediaFile | undefined {
-  // Boundary: what is read from files and made by Bun.Image lies in memory of its own.
+  // Boundary: bytes read from files or made by Bun.Image are never in shared memory.
   return bytes === undefined ? undefined : { content: bytes as Uint8Array<ArrayBuffer>, size: bytes.length };
 }

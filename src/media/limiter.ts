@@ -1,11 +1,11 @@
 /**
- * How much is decoded at once. Pixels take four bytes each while they are worked on, and work on them takes processors:
- * what would be too much of either waits for its turn, and what would wait too long is refused.
+ * Limits how much is decoded at once. Decoded pixels take four bytes each, and work on them takes processors. A job
+ * that would take too much of either waits for its turn; if too many jobs wait, it is refused.
  */
 import { availableParallelism } from 'node:os';
 import { HttpError } from '../http/errors.ts';
 
-/** Jobs that wait at most. */
+/** At most this many jobs wait. */
 const mostWaiting = 200;
 
 export type Limiter = ReturnType<typeof createLimiter>;
@@ -15,10 +15,10 @@ interface Job {
   begin(): void;
 }
 
-// The event loop keeps a processor.
+// One processor is left to the event loop.
 const processors = Math.max(1, availableParallelism() - 1);
 
-/** @param budget pixels at once; one job alone may have more; @param mostJobs at once, whatever they hold */
+/** @param budget the most pixels at once, except for a single job; @param mostJobs the most jobs at once */
 export function createLimiter(budget: number, mostJobs = processors) {
   const waiting: Job[] = [];
   let [jobs, held] = [0, 0];
@@ -38,7 +38,7 @@ export function createLimiter(budget: number, mostJobs = processors) {
     }
   }
   return {
-    /** Runs work that holds so many pixels. @throws HttpError 503 when too many wait already */
+    /** Runs work that holds this many pixels. @throws HttpError 503 when too many jobs wait already */
     async run<T>(pixels: number, work: () => Promise<T>): Promise<T> {
       if (waiting.length >= mostWaiting) {
         throw new HttpError('SERVICE_BUSY', {

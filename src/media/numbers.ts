@@ -1,21 +1,21 @@
-/** What has been done with images since the start, for the metrics. */
+/** Numbers of images processed since the start, for the metrics. */
 
 export interface MediaNumbers {
-  /** Uploads that were kept, and those that were refused. */
+  /** Uploads that were stored, and uploads that were refused. */
   readonly kept: number;
   readonly refused: number;
-  /** Bytes of those that were kept. */
+  /** Bytes of the stored uploads. */
   readonly keptBytes: number;
-  /** Requests for other sizes and formats that were there already, and those made for one. */
+  /** Requests for variants that were cached already, and variants that were made. */
   readonly hits: number;
   readonly made: number;
-  /** Bytes of what was made. */
+  /** Bytes of the variants that were made. */
   readonly madeBytes: number;
-  /** Bytes of other sizes and formats that the process knows of. */
+  /** Bytes of files in the cache that the process knows of. */
   readonly cacheBytes: number;
 }
 
-/** Those that are counted; the cache knows its own size. */
+/** The numbers that are counted here; the cache keeps track of its size. */
 export type MediaCounts = { -readonly [Name in Exclude<keyof MediaNumbers, 'cacheBytes'>]: number };
 
 export const countNothing = (): MediaCounts => ({

@@ -1,6 +1,6 @@
 /**
- * Images as they are kept. Each is compared with its name, which is the SHA-256 of its content: what is another picture
- * would be cached everywhere for a year. Files that are kept elsewhere have a copy in the cache.
+ * Reads images as they are stored. Each is compared with its name, the SHA-256 of its content: a wrong picture would be
+ * cached everywhere for a year. Files that are stored on another machine have a copy in the cache.
  */
 import { createBoundedMap } from '../bounded-map.ts';
 import type { Log } from '../operations/log.ts';
@@ -11,18 +11,18 @@ import type { KeptType } from './inspect/image.ts';
 import { sniff } from './inspect/index.ts';
 import { createStoreUnavailableError, type FileStore, matchesHash } from './store/store.ts';
 
-/** The most images of which something is known. */
+/** At most this many images have their type and checks cached. */
 const knownFiles = 10_000;
-/** For so many milliseconds a file that lies elsewhere and was there is taken to be there still. */
+/** A file on another machine that existed is assumed to exist for this many milliseconds. */
 const seenMs = 10 * 60 * 1000;
-/** The name of a copy. */
+/** The name of a copy in the cache. */
 const copyName = 'original';
 
 export function createOriginals(store: FileStore, cache: FileCache, clock: Clock, log: Log) {
   const types = createBoundedMap<string, KeptType>(knownFiles);
-  /** When files that lie elsewhere were seen last. */
+  /** The times when files on other machines were last seen. */
   const seen = createBoundedMap<string, number>(knownFiles);
-  /** Files that were what their names say when they were read last. */
+  /** Files whose content matched their name when they were last read. */
   const checked = createBoundedMap<string, true>(knownFiles);
   const shareRun = createOnce<Uint8Array | undefined>();
 
@@ -53,7 +53,7 @@ export function createOriginals(store: FileStore, cache: FileCache, clock: Clock
     else forget(hash);
     return found;
   }
-  /** Forgets what is known of it. */
+  /** Discards all that is cached about an image. */
   function forget(hash: string): void {
     for (const known of [types, seen, checked]) known.delete(hash);
   }
@@ -66,7 +66,7 @@ export function createOriginals(store: FileStore, cache: FileCache, clock: Clock
       if (found && isElsewhere) seen.set(hash, clock.now());
       return found;
     } catch (error) {
-      // What is in the cache is given out while the store is away.
+      // Cached images are served while the store cannot be reached.
       if (types.get(hash) !== undefined) return true;
       throw error;
     }
@@ -74,7 +74,7 @@ export function createOriginals(store: FileStore, cache: FileCache, clock: Clock
   async function readBeginning(hash: string): Promise<Uint8Array | undefined> {
     const path = store.pathOf(hash);
     if (path === undefined) return read(hash);
-    // What cannot be read in part cannot be read whole, and the store says why.
+    // If the beginning cannot be read, the store reports why when it reads the whole file.
     return Bun.file(path)
       .slice(0, 16)
       .bytes()
@@ -82,20 +82,20 @@ export function createOriginals(store: FileStore, cache: FileCache, clock: Clock
   }
 
   return {
-    /** Its bytes; undefined when there is none. @throws HttpError 503, also when they are not what the name says */
+    /** The bytes of an image; undefined if there is none. @throws HttpError 503, also if they do not match the name */
     read,
     forget,
-    /** Where it lies on this machine; undefined when it does not, or is still to be checked. */
+    /** The path of an image on this machine; undefined if it is not here, or has not been checked yet. */
     locate: async (hash: string) =>
       checked.get(hash) === true ? (store.pathOf(hash) ?? cache.locate(hash, copyName)) : undefined,
-    /** What an image is; undefined when there is none. @throws HttpError 503 */
+    /** The media type of an image; undefined if there is no such image. @throws HttpError 503 */
     async typeOf(hash: string): Promise<KeptType | undefined> {
       if (!(await isThere(hash))) return undefined;
       const known = types.get(hash);
       if (known !== undefined) return known;
       const type = sniff((await readBeginning(hash)) ?? new Uint8Array());
       if (type === undefined || type === 'image/avif') {
-        // Nothing else is kept: it is damaged, or gone since.
+        // Other types are never stored: the file is damaged, or was removed since. If damaged, read throws.
         await read(hash);
         return undefined;
       }

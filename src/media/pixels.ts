@@ -1,6 +1,6 @@
 /**
- * Pixels as bytes, which Bun.Image neither gives nor takes: they pass as PNG without compression, which is rows of bytes
- * with a few around them. For what it has no operation for: cutting, and laying what is transparent on white.
+ * Pixels as bytes, for operations that Bun.Image lacks: cropping, and putting transparent pictures on white. Bun.Image
+ * neither returns nor takes pixels, so they are passed as uncompressed PNG: rows of bytes with a few around them.
  */
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
@@ -13,7 +13,7 @@ export interface Pixels {
   readonly width: number;
   readonly height: number;
   readonly rgba: Uint8Array;
-  /** The chunk with the colour profile, where there is one. */
+  /** The chunk with the colour profile, if there is one. */
   readonly profile: Uint8Array | undefined;
 }
 
@@ -47,7 +47,7 @@ export async function decodePixels(image: Bun.Image): Promise<Pixels> {
   return { width, height, rgba, profile };
 }
 
-/** A PNG of these pixels, for Bun.Image to go on with. */
+/** Encodes pixels as a PNG that Bun.Image can read. */
 export async function encodePng({ width, height, rgba, profile }: Pixels): Promise<Uint8Array> {
   const row = width * channels;
   const rows = new Uint8Array((row + 1) * height);
@@ -74,7 +74,7 @@ function buildChunk(type: string, content: Uint8Array): Uint8Array {
   return whole;
 }
 
-/** The middle of a picture that is larger. */
+/** Crops a picture to a smaller size around its middle. */
 export function cutOut(pixels: Pixels, width: number, height: number): Pixels {
   const left = Math.floor((pixels.width - width) / 2);
   const top = Math.floor((pixels.height - height) / 2);
@@ -86,7 +86,7 @@ export function cutOut(pixels: Pixels, width: number, height: number): Pixels {
   return { ...pixels, width, height, rgba };
 }
 
-/** A larger picture, transparent but for these pixels. */
+/** Places a picture in a larger one that is transparent elsewhere. */
 export function placeWithin(
   pixels: Pixels,
   { width, height }: { readonly width: number; readonly height: number },
@@ -99,7 +99,7 @@ export function placeWithin(
   return { ...pixels, width, height, rgba };
 }
 
-/** The same on white: for formats without transparency. */
+/** Puts a picture on white, for formats without transparency. */
 export async function onWhite(pixels: Pixels): Promise<Pixels> {
   const rgba = pixels.rgba.slice();
   const row = pixels.width * channels;
@@ -116,7 +116,7 @@ export async function onWhite(pixels: Pixels): Promise<Pixels> {
   return { ...pixels, rgba };
 }
 
-/** The mean of what is visible, as `#rrggbb`; white where nothing is. */
+/** The mean colour, weighted by opacity, as `#rrggbb`; white if nothing is visible. */
 export function computeMeanColour({ rgba }: Pixels): string {
   const sums = [0, 0, 0];
   let weight = 0;
@@ -130,7 +130,7 @@ export function computeMeanColour({ rgba }: Pixels): string {
   return `#${means.map(mean => mean.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** What Bun.Image gives; what it cannot decode is the fault of the file. */
+/** A result of Bun.Image. @throws ImageError when Bun.Image cannot decode the file, which is then damaged */
 export async function requireDecoded<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;

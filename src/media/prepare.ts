@@ -1,6 +1,6 @@
 /**
- * From what was sent to what is kept: inspected, without metadata but the orientation of a JPEG (others are turned), and
- * decoded once, small, which shows that it can be and what colour it has.
+ * Prepares an upload to be stored. Metadata is removed, except the orientation of a JPEG; other pictures are turned
+ * upright. The image is decoded once at a small size, which shows that it can be decoded and gives its colour.
  */
 import { getErrorCode } from '../error-text.ts';
 import {
@@ -15,22 +15,22 @@ import type { Limiter } from './limiter.ts';
 import { computeMeanColour, decodePixels, requireDecoded } from './pixels.ts';
 
 export interface PreparedImage {
-  /** The SHA-256 of the bytes in hexadecimal: their name. */
+  /** The SHA-256 of the bytes in hexadecimal, which is also the name of the file. */
   readonly hash: string;
   readonly bytes: Uint8Array;
   readonly type: KeptType;
   readonly width: number;
   readonly height: number;
-  /** `#rrggbb`: to be shown until the picture is there. */
+  /** `#rrggbb`: a placeholder to show until the picture has loaded. */
   readonly colour: string;
 }
 
-/** Of pictures that have to be compressed once more, since they are turned or of another format. */
+/** The quality of pictures that must be compressed again, because they are turned or converted. */
 const webpQuality = 90;
-/** Side of the small picture that the colour is taken from. */
+/** The side length of the small picture from which the colour is computed. */
 const sample = 8;
 
-/** @throws ImageError when it is not an image that can be kept */
+/** @throws ImageError when the upload is not an image that can be stored */
 export async function prepareImage(
   sent: Uint8Array,
   limits: Limits,
@@ -51,7 +51,7 @@ export function hashBytes(bytes: Uint8Array): string {
   return new Bun.CryptoHasher('sha256').update(bytes).digest('hex');
 }
 
-/** The picture upright: not every program reads the EXIF of a PNG or WebP. An animation stays as it is. */
+/** Turns a picture upright, as not every program reads the EXIF of a PNG or WebP. Animations stay as they are. */
 async function turnUpright(inspected: Inspected, limits: Limits, limiter: Limiter): Promise<Inspected> {
   const { orientation, animated, width, height, type, pieces } = inspected;
   if (orientation === 1 || animated) return inspected;
@@ -63,7 +63,7 @@ async function turnUpright(inspected: Inspected, limits: Limits, limiter: Limite
   return inspectImage(bytes, limits);
 }
 
-/** The eight orientations of EXIF: turned clockwise first, then mirrored. */
+/** Applies one of the eight EXIF orientations: turns clockwise first, then mirrors. */
 function turn(image: Bun.Image, orientation: number): Bun.Image {
   const degrees = [0, 0, 180, 0, 90, 90, 270, 270][orientation - 1] ?? 0;
   const rotated = degrees === 0 ? image : image.rotate(degrees);
@@ -71,7 +71,7 @@ function turn(image: Bun.Image, orientation: number): Bun.Image {
   return [2, 5, 7].includes(orientation) ? rotated.flop() : rotated;
 }
 
-/** AVIF is read by what the operating system has, which is nothing on Linux; WebP is read everywhere. */
+/** Converts AVIF, which only some operating systems can decode (Linux cannot), to WebP, which can be read everywhere. */
 async function convertAvif(sent: Uint8Array, limits: Limits, limiter: Limiter): Promise<Uint8Array> {
   try {
     const { width, height } = await new Bun.Image(sent, { maxPixels: computeWholeLimit(limits) }).metadata();

@@ -1,4 +1,4 @@
-/** What is wrong with an image, as the error that the one who sent it gets. */
+/** Converts the reason why an image is refused to an HTTP error for its sender. */
 import { buildErrorDetail, type ErrorCode, HttpError } from '../http/errors.ts';
 import { ImageError, type RefusalKind } from './inspect/image.ts';
 
@@ -9,7 +9,7 @@ const codes: Readonly<Record<RefusalKind, ErrorCode>> = {
 };
 
 /**
- * @param field what the image was sent as
+ * @param field the name of the image in the error
  * @throws HttpError 413, 415, 422 in place of an ImageError
  */
 export async function refuseImageErrors<T>(field: string, work: Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-/** Smaller pictures and other formats of an image: which there may be, and how one is made. */
+/** Variants of an image, in smaller sizes and other formats: the possible ones, and how they are made. */
 import { checkSize, type FirstPicture, type KeptType, type Limits } from './inspect/image.ts';
 import { inspectImage, type Sniffed, sniff } from './inspect/index.ts';
 import type { Limiter } from './limiter.ts';
@@ -12,7 +12,7 @@ import {
   requireDecoded,
 } from './pixels.ts';
 
-/** Widths and heights that can be requested: few enough that what is made is requested again. */
+/** The widths and heights that can be requested: few enough that variants are likely to be requested again. */
 export const sizes = [
   64, 100, 128, 150, 200, 256, 300, 320, 400, 480, 500, 512, 600, 640, 800, 960, 1000, 1024, 1200, 1280, 1600,
   1920, 2000, 2560,
@@ -25,7 +25,6 @@ type Fit = (typeof fits)[number];
 export const formats = ['jpeg', 'png', 'webp'] as const;
 export type Format = (typeof formats)[number];
 
-/** What is requested of an image. */
 export interface VariantRequest {
   readonly w: Size | undefined;
   readonly h: Size | undefined;
@@ -33,33 +32,33 @@ export interface VariantRequest {
   readonly format: Format;
 }
 
-/** Changes when the same request is to give another picture: what was made before is then made again. */
+/** Must change when the same request should give a different picture, so that cached variants are made again. */
 const edition = 2;
 const jpegQuality = 82;
 const webpQuality = 80;
-/** The largest size of a variant that names none: that of the largest that can be named. */
+/** The largest size of a variant if none is requested: the largest that can be requested. */
 const longestSide = sizes[sizes.length - 1] ?? 0;
 
-/** The name of a variant, within those of its image. */
+/** The name of a variant, unique among those of its image. */
 export function toVariantName({ w, h, fit, format }: VariantRequest): string {
   const both = w !== undefined && h !== undefined;
   return `${w ?? ''}x${h ?? ''}${both ? `-${fit}` : ''}-${edition}.${format}`;
 }
 
-/** The format of a variant where none is requested: that of the image, or WebP where that cannot be written. */
+/** The format of a variant if none is requested: that of the image, or WebP if that cannot be written. */
 export function getUsualFormat(type: KeptType): Format {
   return type === 'image/jpeg' ? 'jpeg' : type === 'image/png' ? 'png' : 'webp';
 }
 
 interface Geometry {
-  /** What the whole is resized to. */
+  /** The size to which the whole picture is resized. */
   readonly width: number;
   readonly height: number;
-  /** What is cut out of its middle. */
+  /** The size to which it is then cropped around its middle. */
   readonly cut: { readonly width: number; readonly height: number } | undefined;
 }
 
-/** Nothing is enlarged. @param width of the image */
+/** Computes the size of a variant; never enlarges, except by `fill`. @param width the width of the image */
 function computeGeometry(width: number, height: number, { w, h, fit }: VariantRequest): Geometry {
   const roundToPixels = (value: number) => Math.max(1, Math.round(value));
   if (w !== undefined && h !== undefined && fit === 'fill') {
@@ -83,8 +82,8 @@ function computeGeometry(width: number, height: number, { w, h, fit }: VariantRe
 }
 
 /**
- * @param bytes of an image that was kept, and so could be decoded
- * @throws ImageError when it cannot any more
+ * @param bytes a stored image, which could be decoded when it was stored
+ * @throws ImageError when it can no longer be decoded
  */
 export async function makeVariant(
   bytes: Uint8Array,
@@ -108,7 +107,7 @@ export async function makeVariant(
   });
 }
 
-/** Wider, but less high: lower first, since rows are resized before columns, and all of them would be held meanwhile. */
+/** If a picture gets wider but less high, reduces its height first: otherwise all wider rows would be in memory. */
 async function makeResized(source: Bun.Image, from: Area, to: Area): Promise<Bun.Image> {
   if (to.width <= from.width || to.height >= from.height) return source.resize(to.width, to.height);
   const lower = source.resize(from.width, to.height).png({ compressionLevel: 0 });
@@ -120,7 +119,7 @@ interface Area {
   readonly height: number;
 }
 
-/** Where the first picture stands in the whole after that is resized; undefined when it fills it. */
+/** The place of the first picture in the resized canvas; undefined if it fills the canvas. */
 function computePart(first: FirstPicture, { width, height }: Area, whole: Area): FirstPicture | undefined {
   if (first.width === width && first.height === height) return undefined;
   const computeStretch = (start: number, length: number, factor: number, end: number) => {
@@ -137,7 +136,7 @@ interface Known extends Area {
   readonly first?: FirstPicture;
 }
 
-/** What was kept has been inspected; only the first picture of a GIF or an animated WebP has to be looked for. */
+/** Stored images have been inspected already; only the first picture of a GIF or an animated WebP must be found. */
 async function measure(bytes: Uint8Array, limits: Limits): Promise<Known> {
   const type = sniff(bytes);
   if (type === 'image/webp' || type === 'image/gif') return inspectImage(bytes, limits);

@@ -1,5 +1,5 @@
 /**
- * What some of the sample products have besides: their brand, a GTIN of the range for use within a shop, a weight and
+ * Further details of some sample products: their brand, a GTIN from the range for use within a shop, a weight and
  * attributes.
  */
 import type { Option } from '../resources/products/members/options.ts';
@@ -25,12 +25,12 @@ export const details: DetailRows = {
   'LI-PEND-EN': ['Nordlicht', '2000000001159', 1.3, 'kg', { colour: 'green', material: 'enamel', watt: 7 }],
 };
 
-/** What variants of these can differ in. */
+/** The options in which the variants of these products can differ. */
 export const options: Readonly<Record<string, readonly Option[]>> = {
   'AU-SHELF-W': [{ name: 'Finish', values: ['Oiled', 'Waxed', 'Lacquered'] }],
 };
 
-/** Pieces of those whose stock is counted. */
+/** The stock of the products whose stock is counted. */
 export const stocks: Readonly<Record<string, number>> = {
   'AU-SHELF-B': 24,
   'AU-TURN-1': 6,

@@ -1,4 +1,4 @@
-/** Audio, lighting, kitchen, tableware and pantry. */
+/** Sample products: audio, lighting, kitchen, tableware and pantry. */
 import type { CategoryRows } from './rows.ts';
 
 // biome-ignore format: a product is easier to read, and to change, on its two lines

@@ -1,4 +1,4 @@
-/** Furniture, textiles, bath, garden and tools. */
+/** Sample products: furniture, textiles, bath, garden and tools. */
 import type { CategoryRows } from './rows.ts';
 
 // biome-ignore format: a product is easier to read, and to change, on its two lines

@@ -1,4 +1,4 @@
-/** Books, toys, stationery, outdoor and pets. */
+/** Sample products: books, toys, stationery, outdoor and pets. */
 import type { CategoryRows } from './rows.ts';
 
 // biome-ignore format: a product is easier to read, and to change, on its two lines

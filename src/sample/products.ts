@@ -1,5 +1,5 @@
 /**
- * The catalog a new shop starts with, so that every list, filter, sort and search has something to show:
+ * The catalog that a new shop can start with, so that every list, filter, sort and search has something to show:
  * 240 invented products in 15 categories, ten of them archived; the stock of some is counted.
  */
 import type { Option } from '../resources/products/members/options.ts';

@@ -1,6 +1,6 @@
-/** How the tables of sample products are written. */
+/** The types of the tables of sample products. */
 
-/** A product as the tables write it: sku, name, price, tags with spaces between them, description. */
+/** A product in these tables; its tags are separated by spaces. */
 type ProductRow = readonly [
   sku: string,
   name: string,
@@ -13,7 +13,7 @@ type ProductRow = readonly [
 /** Category → its products. */
 export type CategoryRows = Readonly<Record<string, readonly ProductRow[]>>;
 
-/** Sku → brand, GTIN, weight and its unit, attributes, what it has cost before. */
+/** Sku → brand, GTIN, weight and its unit, attributes, former price. */
 export type DetailRows = Readonly<
   Record<
     string,

@@ -1,13 +1,13 @@
-/** The orientation in a block of EXIF: the only tag that the picture needs to be shown as it was taken. */
+/** Reads and writes the orientation in EXIF: the only tag that is needed to show a picture as it was taken. */
 
 const orientationTag = 0x0112;
 const shortType = 3;
-/** Entries of a directory that are read. */
+/** At most this many entries of a directory are read. */
 const mostEntries = 1000;
 
 /**
- * @param tiff begins with the byte order: `II` or `MM`
- * @returns 1 to 8; 1 where it says nothing that can be understood
+ * @param tiff a block that begins with the byte order: `II` or `MM`
+ * @returns 1 to 8; 1 if there is no valid orientation
  */
 export function parseOrientation(tiff: Uint8Array): number {
   if (tiff.byteLength < 14) return 1;
@@ -32,13 +32,13 @@ export function parseOrientation(tiff: Uint8Array): number {
 
 const exifHeader = [0x45, 0x78, 0x69, 0x66, 0, 0];
 
-/** A block that says the orientation and nothing else. */
+/** Builds an EXIF block with only the orientation. */
 export function buildExif(orientation: number): Uint8Array {
   const tiff = [0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1, orientationTag >> 8, orientationTag & 0xff];
   return Uint8Array.of(...exifHeader, ...tiff, 0, shortType, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0);
 }
 
-/** The TIFF within a block that may begin with `Exif\0\0`, as it does in JPEG and in some WebP. */
+/** The TIFF data in a block, which may begin with `Exif\0\0`, as in JPEG and in some WebP files. */
 export function getTiff(block: Uint8Array): Uint8Array {
   return exifHeader.every((byte, index) => block[index] === byte) ? block.subarray(exifHeader.length) : block;
 }

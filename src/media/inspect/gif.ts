@@ -1,4 +1,4 @@
-/** GIF (89a): its size, and the file without comments, text, XMP and what follows its end. */
+/** Inspects GIF (89a): reads its size, and removes comments, text, XMP and anything after its end. */
 import { takeTurn } from '../../turns/index.ts';
 import {
   checkFrames,
@@ -14,11 +14,11 @@ import { readUint16 } from './integers.ts';
 const format = 'GIF';
 const [extension, image, trailer] = [0x21, 0x2c, 0x3b];
 const [graphicControl, application] = [0xf9, 0xff];
-/** Extensions of applications that say how often an animation is repeated. */
+/** Application extensions that say how often an animation is repeated. */
 const loops: readonly string[] = ['NETSCAPE2.0', 'ANIMEXTS1.0'];
-/** Blocks, which have 255 bytes at most, that are passed between two turns of the event loop. */
+/** The number of blocks, of at most 255 bytes each, that are skipped between two turns of the event loop. */
 const blocksAtOnce = 50_000;
-/** Extensions and pictures of a file, at most: far more than an animation of so many pictures as are taken has. */
+/** The most extensions and pictures in a file: far more than an animation with the most allowed pictures has. */
 const mostParts = 65_536;
 
 /** @throws ImageError */
@@ -30,7 +30,7 @@ export async function inspectGif(bytes: Uint8Array, limits: Limits): Promise<Ins
   const pieces: Uint8Array[] = [bytes.subarray(0, at)];
   let first: FirstPicture | undefined;
   let frames = 0;
-  /** How the next picture is shown: of several the last. */
+  /** The last graphic control extension before the next picture; it says how that is shown. */
   let control: Uint8Array | undefined;
   for (let parts = 0; bytes[at] !== trailer; parts++) {
     if (parts === mostParts) throw createInvalidImageError('is a GIF of too many blocks');
@@ -72,7 +72,7 @@ function parsePlace(bytes: Uint8Array, descriptor: number): FirstPicture {
   };
 }
 
-/** @returns where the blocks of a picture begin */
+/** @returns the index where the blocks of a picture begin */
 function findDescriptorEnd(bytes: Uint8Array, start: number, width: number, height: number): number {
   if (start + 10 > bytes.length) throw createTruncatedImageError(format);
   const place = parsePlace(bytes, start);
@@ -90,7 +90,7 @@ function findDescriptorEnd(bytes: Uint8Array, start: number, width: number, heig
 const computePaletteLength = (flags: number): number =>
   (flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1);
 
-/** @returns what follows the empty block that ends a list of blocks */
+/** @returns the index after the empty block that ends a list of blocks */
 async function findBlocksEnd(bytes: Uint8Array, start: number): Promise<number> {
   let at = start;
   for (;;) {

@@ -1,6 +1,6 @@
-/** What is read from a file that claims to be an image, and why one is refused. */
+/** The result of inspecting an image, the limits for images, and the error for one that is refused. */
 
-/** The media types that are kept and served. */
+/** The media types that are stored and served. */
 export const keptTypes = ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] as const;
 export type KeptType = (typeof keptTypes)[number];
 
@@ -8,40 +8,40 @@ export interface Inspected {
   readonly type: KeptType;
   readonly width: number;
   readonly height: number;
-  /** How the pixels are still to be turned, as EXIF says it: 1 to 8, where 1 is upright. */
+  /** The EXIF orientation that must still be applied to the pixels: 1 to 8, where 1 is upright. */
   readonly orientation: number;
   readonly animated: boolean;
-  /** The file without what is not picture, in pieces: text, places, thumbnails, what follows its end. */
+  /** The pieces of the file that make up the picture, without text, locations, thumbnails or data after its end. */
   readonly pieces: readonly Uint8Array[];
-  /** Of a GIF or an animation. */
+  /** Only for a GIF or an animation. */
   readonly first?: FirstPicture;
 }
 
-/** The first picture, which need not fill the whole: what is around it is transparent. */
+/** The first picture, which need not fill the canvas: the area around it is transparent. */
 export interface FirstPicture {
   readonly left: number;
   readonly top: number;
   readonly width: number;
   readonly height: number;
-  /** As a file of its own, where the decoder needs one. */
+  /** The picture as a separate file, if the decoder needs one. */
   readonly file?: Uint8Array;
 }
 
 export interface Limits {
-  /** Width times height at most. */
+  /** The maximum of width times height. */
   readonly pixels: number;
 }
 
-/** Memory of formats that are decoded whole, four bytes a pixel: all but JPEG, which is decoded at an eighth or half of its size. */
+/** The share of the limit for formats decoded at full size, unlike JPEG, which is decoded at an eighth or half of it. */
 const wholeShare = 0.8;
 
-/** How many pixels are decoded whole at most: so that 50 megapixels of the largest JPEG are 160 MB of any other. */
+/** The most pixels that are decoded at full size: with a limit of 50 megapixels, 40, in 160 MB. */
 export const computeWholeLimit = ({ pixels }: Limits): number => Math.max(1, Math.floor(pixels * wholeShare));
 
-/** `unsupported`: none that is read here. `invalid`: one that is broken. `large`: one with too many pixels. */
+/** `unsupported`: not an image of a supported kind. `invalid`: a broken image. `large`: too many pixels. */
 export type RefusalKind = 'unsupported' | 'invalid' | 'large';
 
-/** A file that is not an image that can be kept. Its message is for the client that sent it. */
+/** A file that cannot be stored as an image. The message is for the client that sent it. */
 export class ImageError extends Error {
   constructor(
     readonly kind: RefusalKind,
@@ -57,12 +57,13 @@ export const createInvalidImageError = (message: string): ImageError => new Imag
 export const createTruncatedImageError = (format: string): ImageError =>
   createInvalidImageError(`is a ${format} that ends before its end: the file is truncated`);
 
-/** Pictures of an animation at most, and how many times the largest image they may come to together. */
+/** The most pictures in an animation, and the limit for their pixels together, as a multiple of the largest image. */
 const [mostFrames, mostTimes] = [2000, 10];
 
 /**
- * A program that shows an animation puts each of its pictures over the whole.
- * @param count of its pictures so far; @param whole its size
+ * Checks the size of an animation. Each picture counts as the whole canvas, since programs that show it draw each over
+ * the whole.
+ * @param count the number of pictures so far
  * @throws ImageError
  */
 export function checkFrames(
@@ -78,7 +79,7 @@ export function checkFrames(
   }
 }
 
-/** @throws ImageError when a picture that is decoded whole is empty or has more pixels than that takes */
+/** @throws ImageError when a picture that is decoded at full size is empty or has too many pixels for that */
 export function checkWhole(width: number, height: number, limits: Limits): void {
   checkSize(width, height, { pixels: computeWholeLimit(limits) });
 }

@@ -1,6 +1,6 @@
 /**
- * What a file is by its content, whatever its name and Content-Type say: its size, and the file without what is not
- * picture. No pixel is decoded before the header has said how many there are.
+ * Inspects an image by its content, whatever its name and Content-Type say: reads its size, and removes everything
+ * that is not part of the picture. No pixel is decoded before the header says how many there are.
  */
 import { inspectGif } from './gif.ts';
 import { ImageError, type Inspected, type KeptType, type Limits } from './image.ts';
@@ -8,7 +8,7 @@ import { inspectJpeg } from './jpeg.ts';
 import { inspectPng } from './png.ts';
 import { inspectWebp } from './webp.ts';
 
-/** What a file says it is by its first bytes. AVIF is read where the machine can, and kept as WebP. */
+/** The type of a file according to its first bytes. AVIF is read if the machine can, and stored as WebP. */
 export type Sniffed = KeptType | 'image/avif' | undefined;
 
 const taken = 'JPEG, PNG, WebP and GIF are taken, and AVIF where the machine of the service can read it';
@@ -23,7 +23,7 @@ export function sniff(bytes: Uint8Array): Sniffed {
   return undefined;
 }
 
-/** @throws ImageError when the file is none of these; `name` says what it looks like, where that is known */
+/** The error for a file that is no supported image; the message says what it looks like, if that is known. */
 export function createUnsupportedImageError(bytes: Uint8Array): ImageError {
   if (bytes.length === 0) return new ImageError('invalid', 'is empty');
   const start = new TextDecoder().decode(bytes.subarray(0, 1024)).toLowerCase();

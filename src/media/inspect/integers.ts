@@ -1,21 +1,21 @@
-/** Integers in files of images: what is beyond the end counts as 0, so that a file that is cut short is only a wrong one. */
+/** Reads integers in image files. Bytes beyond the end count as 0, so that a truncated file is merely invalid. */
 
-/** The most significant byte first, as JPEG has it. */
+/** Big-endian, as in JPEG. */
 export function readBigUint16(bytes: Uint8Array, at: number): number {
   return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
 }
 
-/** The least significant byte first, as GIF and WebP have it. */
+/** Little-endian, as in GIF and WebP. */
 export function readUint16(bytes: Uint8Array, at: number): number {
   return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
 }
 
-/** The same of three bytes. */
+/** Three bytes, little-endian. */
 export function readUint24(bytes: Uint8Array, at: number): number {
   return readUint16(bytes, at) | ((bytes[at + 2] ?? 0) << 16);
 }
 
-/** The same of four bytes. */
+/** Four bytes, little-endian. */
 export function readUint32(bytes: Uint8Array, at: number): number {
   return (readUint24(bytes, at) | ((bytes[at + 3] ?? 0) << 24)) >>> 0;
 }

@@ -1,7 +1,7 @@
 /**
- * JPEG (ITU-T T.81): its size, and the file without EXIF, places, thumbnails, comments and what follows its end. What
- * the picture is made of is kept as it is, so that nothing is lost by another compression. Of EXIF only the orientation is
- * kept: turning the pixels would take eight bytes of memory for each.
+ * Inspects JPEG (ITU-T T.81): reads its size, and removes EXIF, locations, thumbnails, comments and anything after its
+ * end. The compressed picture is kept as it is, so that no quality is lost. Of EXIF, only the orientation is kept:
+ * turning the pixels would take eight bytes of memory per pixel.
  */
 import { takeTurn } from '../../turns/index.ts';
 import { buildExif, getTiff, parseOrientation } from './exif.ts';
@@ -16,14 +16,14 @@ import {
 import { readBigUint16 } from './integers.ts';
 
 const format = 'JPEG';
-/** Scans of a picture at most: each goes over all of it, and a progressive one has about ten. */
+/** The most scans of a picture: each covers all of it, and a progressive JPEG has about ten. */
 const mostScans = 100;
 const mostSegments = 20_000;
-/** Bytes of compressed data that are looked through between two turns of the event loop. */
+/** The bytes of compressed data that are searched between two turns of the event loop. */
 const bytesAtOnce = 1 << 20;
 
 const [startOfImage, endOfImage, startOfScan] = [0xd8, 0xd9, 0xda];
-/** Baseline, extended and progressive with Huffman codes: what browsers show. */
+/** Baseline, extended and progressive with Huffman codes: the kinds that browsers show. */
 const readFrames = [0xc0, 0xc1, 0xc2];
 const tables = [0xc4, 0xdb, 0xdd];
 
@@ -33,11 +33,11 @@ const bytesOfBlock = 128;
 interface Frame {
   readonly width: number;
   readonly height: number;
-  /** Blocks of the picture that are compressed one by one: each takes a bit at least. */
+  /** The number of separately compressed blocks: each takes at least one bit. */
   readonly units: number;
   readonly progressive: boolean;
   readonly components: number;
-  /** Bytes of all coefficients, which are held at once where they come in several scans. */
+  /** The size of all coefficients in bytes. If they come in several scans, the decoder holds all of them at once. */
   readonly coefficients: number;
 }
 
@@ -90,7 +90,7 @@ export async function inspectJpeg(bytes: Uint8Array, limits: Limits): Promise<In
   return { type: 'image/jpeg', width, height, orientation: 1, animated: false, pieces };
 }
 
-/** @returns the code of the marker that stands there, and where what it marks begins */
+/** @returns the code of the marker at `start`, and the index after it */
 function readMarker(bytes: Uint8Array, start: number): { code: number; next: number } {
   let at = start;
   if (at >= bytes.length) throw createTruncatedImageError(format);
@@ -143,7 +143,7 @@ function parseFrame(code: number, content: Uint8Array): Frame {
   return { width, height, units, progressive: code === 0xc2, components, coefficients };
 }
 
-/** As much memory as the pixels of the largest image take that is read. @throws ImageError */
+/** @throws ImageError when the coefficients take more memory than the pixels of the largest image */
 function checkMemory({ width, height, coefficients }: Frame, limits: Limits): void {
   if (coefficients <= limits.pixels * 4) return;
   throw new ImageError(
@@ -152,13 +152,13 @@ function checkMemory({ width, height, coefficients }: Frame, limits: Limits): vo
   );
 }
 
-/** Tables, the picture, its colour profile and what says how its colours are meant. */
+/** Whether to keep a segment: tables, the picture, its colour profile, and Adobe's segment about its colours. */
 function isKept(code: number, content: Uint8Array): boolean {
   if (isFrame(code) || code === startOfScan || tables.includes(code)) return true;
   return (code === 0xe2 && isNamed(content, 'ICC_PROFILE\0')) || (code === 0xee && isNamed(content, 'Adobe'));
 }
 
-/** The JFIF header, which says the density of pixels, as a segment of its own. */
+/** The segment of the JFIF header, which gives the pixel density, without its thumbnail. */
 function removeThumbnail(content: Uint8Array): Uint8Array {
   return buildSegment(0xe0, Uint8Array.of(...content.subarray(0, 12), 0, 0));
 }
@@ -166,7 +166,7 @@ function removeThumbnail(content: Uint8Array): Uint8Array {
 const buildSegment = (code: number, content: Uint8Array): Uint8Array =>
   Uint8Array.of(0xff, code, 0, content.length + 2, ...content);
 
-/** @returns where the marker stands that ends the compressed data */
+/** @returns the index of the marker that ends the compressed data */
 async function findScanEnd(bytes: Uint8Array, start: number): Promise<number> {
   const last = bytes.length - 1;
   for (let from = start; from < last; from += bytesAtOnce) {
@@ -177,7 +177,7 @@ async function findScanEnd(bytes: Uint8Array, start: number): Promise<number> {
   throw createTruncatedImageError(format);
 }
 
-/** 0xff is data where 0 follows, and a restart where 0xd0 to 0xd7 does; more of it may fill the room before a marker. */
+/** 0xff is data before 0, a restart marker before 0xd0 to 0xd7, and padding before another 0xff. */
 function findMarker(bytes: Uint8Array, from: number, to: number): number | undefined {
   for (let at = from; at < to; at++) {
     if (bytes[at] !== 0xff) continue;

@@ -1,6 +1,6 @@
 /**
- * PNG (W3C PNG, third edition): its size, and the file without text, times, EXIF, unknown chunks and what follows its
- * end. The compressed data must be exactly as long as the header says: a small picture may hide very much of it.
+ * Inspects PNG (W3C PNG, third edition): reads its size, and removes text, times, EXIF, unknown chunks and anything
+ * after its end. The inflated data must be exactly as long as the header says: a small picture may hide a lot of it.
  */
 import { createInflate, inflateSync } from 'node:zlib';
 import { takeTurn } from '../../turns/index.ts';
@@ -16,14 +16,14 @@ import {
 
 const format = 'PNG';
 const mostChunks = 65_536;
-/** Bytes of a colour profile at most; a larger one is left out. */
+/** The maximum size of a colour profile in bytes; a larger one is left out. */
 const largestProfile = 4 * 1024 * 1024;
 
-/** What the picture is shown by; `acTL` and the two after it are those of animations. */
+/** The chunks that are needed to show the picture; `acTL`, `fcTL` and `fdAT` are those of animations. */
 const keptChunks: ReadonlySet<string> = new Set(
   'IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP cICP sBIT bKGD pHYs acTL fcTL fdAT'.split(' '),
 );
-/** Bits per sample by type of colour. */
+/** Colour types → their possible bits per sample. */
 const depths: Readonly<Record<number, readonly number[]>> = {
   0: [1, 2, 4, 8, 16],
   2: [8, 16],
@@ -43,7 +43,7 @@ interface Header {
 interface Chunk {
   readonly type: string;
   readonly content: Uint8Array;
-  /** With its length and its checksum. */
+  /** The chunk with its length, type and checksum. */
   readonly whole: Uint8Array;
 }
 
@@ -71,7 +71,7 @@ export async function inspectPng(bytes: Uint8Array, limits: Limits): Promise<Ins
     }
     if (type === 'iCCP') {
       profiles += 1;
-      // Each would be inflated: one is all that a picture may have.
+      // Each profile would be inflated, and a picture may have only one.
       if (profiles > 1) throw createInvalidImageError('is a PNG with two colour profiles');
       if (!isProfile(content)) continue;
     }
@@ -84,7 +84,7 @@ export async function inspectPng(bytes: Uint8Array, limits: Limits): Promise<Ins
   return { type: 'image/png', width, height, orientation, animated: frames > 1, pieces };
 }
 
-/** Up to IEND. @throws ImageError when one is cut off or its checksum is wrong */
+/** Yields the chunks up to IEND. @throws ImageError when one is truncated or has a wrong checksum */
 function* readChunks(bytes: Uint8Array): Generator<Chunk> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let [at, count] = [8, 0]; ; count++) {
@@ -129,7 +129,7 @@ function checkFrame(content: Uint8Array, { width, height }: Header): void {
   if (!isWithin) throw createInvalidImageError('is an animation with a picture larger than the whole');
 }
 
-/** Name, 0, compression method 0, then the compressed profile: whether it is one of a bearable size. */
+/** Whether the profile is valid and small enough; `content` is its name, 0, compression method 0 and the profile. */
 function isProfile(content: Uint8Array): boolean {
   const end = content.indexOf(0);
   if (end < 1 || end > 79) return false;
@@ -141,7 +141,7 @@ function isProfile(content: Uint8Array): boolean {
   }
 }
 
-/** Where the passes of an interlaced picture begin, and their steps: x, y, across, down. */
+/** The starts and steps of the passes of an interlaced picture: x, y, step across, step down. */
 const passes = [
   [0, 0, 8, 8],
   [4, 0, 8, 8],
@@ -152,7 +152,7 @@ const passes = [
   [0, 1, 1, 2],
 ] as const;
 
-/** Bytes of the picture before compression: each row begins with the number of its filter. */
+/** The size of the picture before compression, in bytes: each row begins with the number of its filter. */
 function computeLength({ width, height, bitsPerPixel, interlaced }: Header): number {
   const computeRowBytes = (across: number, down: number) =>
     across === 0 ? 0 : down * (1 + Math.ceil((across * bitsPerPixel) / 8));
@@ -168,7 +168,7 @@ function computeLength({ width, height, bitsPerPixel, interlaced }: Header): num
   );
 }
 
-/** Inflates the data in the background and holds none of it. */
+/** Checks the length of the inflated data: inflates it in the background without holding it. */
 function checkData(data: readonly Uint8Array[], header: Header): Promise<void> {
   const expected = computeLength(header);
   const { promise, resolve, reject } = Promise.withResolvers<void>();

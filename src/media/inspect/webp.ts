@@ -1,4 +1,4 @@
-/** WebP (RFC 9649): its size, and the file without EXIF, XMP, unknown chunks and what follows its end. */
+/** Inspects WebP (RFC 9649): reads its size, and removes EXIF, XMP, unknown chunks and anything after its end. */
 import { takeTurn } from '../../turns/index.ts';
 import { getTiff, parseOrientation } from './exif.ts';
 import {
@@ -22,7 +22,7 @@ const pictureChunks: ReadonlySet<string> = new Set(['ALPH', 'VP8 ', 'VP8L']);
 interface Chunk {
   readonly type: string;
   readonly content: Uint8Array;
-  /** With its name and length, and the byte that makes it even. */
+  /** The chunk with its name, length and padding byte. */
   readonly whole: Uint8Array;
 }
 
@@ -99,7 +99,7 @@ function* readChunks(bytes: Uint8Array, start: number): Generator<Chunk> {
   }
 }
 
-/** The last byte may be missing in a file that is otherwise whole. */
+/** Adds a padding byte, which may be missing at the end of a file that is otherwise whole. */
 function padToEven(chunk: Uint8Array): Uint8Array {
   if (chunk.length % 2 === 0) return chunk;
   const padded = new Uint8Array(chunk.length + 1);
@@ -127,8 +127,8 @@ function parsePictureSize({ type, content }: Chunk): Size {
 }
 
 /**
- * One picture of an animation, without what is not picture; and the same as a file of its own.
- * @param profile the chunk with the colour profile of the whole
+ * One picture of an animation, without other chunks, and the same picture as a separate file.
+ * @param profile the chunk with the colour profile of the animation
  */
 function parseFrame(
   content: Uint8Array,
@@ -158,7 +158,7 @@ function parseFrame(
   };
 }
 
-/** VP8X of a still picture. */
+/** The VP8X chunk of a still picture. */
 function buildExtendedHeader({ width, height }: Size, flags: number): Uint8Array {
   const content = new Uint8Array(10);
   content[0] = flags;

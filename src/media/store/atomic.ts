@@ -1,4 +1,4 @@
-/** Files that are there whole or not at all, whatever ends the process or the machine. */
+/** Writes files whole or not at all, even if the process is killed or the machine fails. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -6,9 +6,9 @@ import { getErrorCode } from '../../error-text.ts';
 import { HttpError } from '../../http/errors.ts';
 
 /**
- * Writes beside, flushes, and gives the file its name then.
- * @param path in a folder whose own folder is there
- * @param beside a folder on the same file system for what is unfinished; its own folder is there
+ * Writes the file to the folder `beside`, flushes it, and then renames it.
+ * @param path the final path; the parent of its folder must exist
+ * @param beside a folder on the same file system for unfinished files; its parent must exist
  * @throws HttpError 507 when there is no room
  */
 export async function writeWhole(path: string, bytes: Uint8Array, beside: string): Promise<void> {
@@ -20,7 +20,7 @@ export async function writeWhole(path: string, bytes: Uint8Array, beside: string
     await rename(unfinished, path);
     await flushFolder(dirname(path));
   } catch (error) {
-    // What cannot be removed either is removed later, as what is left of writes that were cut off.
+    // If this fails too, the file is removed later, like those of interrupted writes.
     await rm(unfinished, { force: true }).catch(() => undefined);
     throw hasNoRoom(error)
       ? new HttpError('STORAGE_FULL', { message: 'There is no room to keep the file.', cause: error })
@@ -28,7 +28,7 @@ export async function writeWhole(path: string, bytes: Uint8Array, beside: string
   }
 }
 
-/** One only: where a share that is not mounted should be, nothing is made. */
+/** Creates one folder, without its parents: nothing must be created in place of a share that is not mounted. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -47,7 +47,7 @@ async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Without it the name could be lost with the power. Windows cannot, and need not. */
+/** Flushes a folder: otherwise a power failure could lose the file's name. Windows cannot do so, and need not. */
 async function flushFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');
@@ -58,5 +58,5 @@ async function flushFolder(path: string): Promise<void> {
   }
 }
 
-/** A disk that is full, a quota that is used up, a file that may not grow. */
+/** Whether the disk is full, a quota is used up, or the file would be too large. */
 const hasNoRoom = (error: unknown): boolean => /^(ENOSPC|EDQUOT|EFBIG)$/.test(getErrorCode(error) ?? '');

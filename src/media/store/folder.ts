@@ -1,4 +1,4 @@
-/** Files in a folder: that of the service, or one that several machines share. */
+/** Stores files in a folder: that of the service, or one that several machines share. */
 
 import { access, constants, mkdir, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,13 +20,13 @@ const shelfPattern = /^[0-9a-f]{2}$/;
 /** Milliseconds after which an unfinished file is abandoned. */
 const abandoned = hourMs;
 
-/** What the system says of a folder that is not permitted, mounted for reading only, broken, or on a machine that is away. */
+/** Errors for a folder that is not permitted, mounted read-only, broken, or on a machine that cannot be reached. */
 const awayCodes =
   'EROFS EACCES EPERM ENOTDIR EIO ESTALE ENODEV ENXIO ENOTCONN ETIMEDOUT EHOSTDOWN EHOSTUNREACH'.split(' ');
 
 /**
- * @param isOwn whether it is in the data folder of the service: then it is made with the first file. Any other may be a
- * share that is not mounted, in whose place nothing is made.
+ * @param isOwn whether the folder is in the data folder of the service: it is then created with the first file. Any
+ * other is created only by `open`, if no files have been stored: later it may be a share that is not mounted.
  */
 export function createFolderStore(folder: string, isOwn: boolean, now: () => number): FileStore {
   const { requireFolder, guarded, ifThere, mayBeMade } = createPlaceGuard(folder, isOwn);
@@ -65,7 +65,7 @@ export function createFolderStore(folder: string, isOwn: boolean, now: () => num
         throw createStoreUnavailableError(new Error(`${folder}: ${emptyThough}`));
     },
     async put(hash, bytes) {
-      // A damaged one would stay so, and be refused, however often the right file is uploaded.
+      // A damaged file must be replaced; otherwise it would stay, however often the right file is uploaded.
       const there = await read(hash);
       if (there !== undefined && (await matchesHash(there, hash))) return;
       await guarded(async () => {
@@ -103,12 +103,12 @@ export function createFolderStore(folder: string, isOwn: boolean, now: () => num
   };
 }
 
-/** Distinguishes a file that is not there from a folder that is not: of that nothing is known. */
+/** Distinguishes a missing file from a missing folder, in which case nothing is known about files. */
 function createPlaceGuard(folder: string, isOwn: boolean) {
-  /** Whether the folder has been there: it does not disappear by itself. */
+  /** Whether the folder has existed: if it is missing after that, something is wrong. */
   let wasThere = !isOwn;
 
-  /** @param always also where it has not been made yet. @throws HttpError 503 */
+  /** @param always throws even if the folder has not been created yet @throws HttpError 503 if the folder is missing */
   async function requireFolder(always = false): Promise<void> {
     const found = await stat(folder).catch((error: unknown) => {
       if (getErrorCode(error) !== 'ENOENT') throw createStoreUnavailableError(error);
@@ -127,7 +127,7 @@ function createPlaceGuard(folder: string, isOwn: boolean) {
       throw awayCodes.some(away => away === code) ? createStoreUnavailableError(error) : error;
     }
   }
-  /** The same, but undefined for a file that is not there. */
+  /** Like runGuarded, but returns undefined for a missing file. */
   const runIfThere = <T>(work: () => Promise<T>): Promise<T | undefined> =>
     runGuarded(work).catch(ignoreMissing);
   return { requireFolder, guarded: runGuarded, ifThere: runIfThere, mayBeMade: () => !wasThere };
@@ -137,7 +137,7 @@ function ignoreMissing(error: unknown): undefined {
   if (getErrorCode(error) !== 'ENOENT') throw error;
 }
 
-/** What is in a folder within, which may be another's file. */
+/** For reading the names in an inner folder, which may be missing, or be a file of another program. */
 function ignoreMissingFolder(error: unknown): string[] {
   const code = getErrorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return [];

@@ -1,7 +1,7 @@
-/** MEDIA_URL: where files are kept. */
+/** Parses MEDIA_URL, which says where files are stored. */
 import { fileURLToPath } from 'node:url';
 
-/** What Bun's client is given; what is missing it takes from the environment, as AWS's own tools do. */
+/** The options of Bun's client, which takes missing ones from the environment, as the tools of AWS do. */
 export interface S3Location {
   readonly kind: 's3';
   readonly bucket: string;
@@ -24,11 +24,11 @@ export type StoreLocation = S3Location | FolderLocation;
 
 const parameters = ['endpoint', 'region', 'virtualHostedStyle'];
 
-/** @throws Error whose message says the rule; it repeats nothing of the address, which may hold a secret */
+/** @throws Error whose message gives the rule, without any part of the URL, which may contain a secret */
 export function parseStoreLocation(text: string): StoreLocation {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'file:' && url.host === '' && url.search === '') {
-    // What cannot be decoded would be left as it is.
+    // Throws if the path cannot be decoded; fileURLToPath would leave it as it is.
     decode(url.pathname);
     return { kind: 'folder', path: fileURLToPath(url) };
   }
@@ -51,7 +51,7 @@ function parseCredentials({ username, password }: URL): Pick<S3Location, 'access
   return { accessKeyId: decode(username), secretAccessKey: decode(password) };
 }
 
-/** @throws Error for a % that stands for itself */
+/** @throws Error for a literal % */
 function decode(encoded: string): string {
   try {
     return decodeURIComponent(encoded);

@@ -1,4 +1,4 @@
-/** Files in a bucket of S3, or of a service that speaks its language; with Bun's own client. */
+/** Stores files in a bucket of S3, or of a compatible service, with Bun's client. */
 import { S3Client, type S3ListObjectsResponse } from 'bun';
 import { getErrorCode } from '../../error-text.ts';
 import type { S3Location } from './location.ts';
@@ -11,9 +11,9 @@ import {
   type StoredFile,
 } from './store.ts';
 
-/** Milliseconds that one request may take. */
+/** The time limit for one request, in milliseconds. */
 const patience = 20_000;
-/** For so many milliseconds it is known whether the bucket is there. */
+/** The result of checking whether the bucket exists is valid for this many milliseconds. */
 const confirmedMs = 5000;
 
 export function createS3Store({ bucket, prefix, ...options }: S3Location, now: () => number): FileStore {
@@ -38,9 +38,9 @@ export function createS3Store({ bucket, prefix, ...options }: S3Location, now: (
   let confirmedAt = Number.NEGATIVE_INFINITY;
   let confirmed: Promise<unknown> = Promise.resolve();
   /**
-   * HEAD is 404 for a file that is not there and for a bucket that is not, and has no body to distinguish them; a server
-   * of something else is 404 for all. A list is not.
-   * @throws HttpError 503 when the bucket is not there
+   * HEAD has status 404 for both a missing file and a missing bucket, without a body to distinguish them, and a server
+   * that is not S3 has 404 for everything. A list request distinguishes these cases.
+   * @throws HttpError 503 when the bucket does not exist
    */
   async function confirmBucket(key: string): Promise<void> {
     if (Math.abs(now() - confirmedAt) > confirmedMs) {
@@ -57,7 +57,7 @@ export function createS3Store({ bucket, prefix, ...options }: S3Location, now: (
       const { contents = [] }: S3ListObjectsResponse = await ask(() => client.list({ prefix }));
       if (isUsed && contents.length === 0) throw createStoreUnavailableError(new Error(emptyThough));
     },
-    // What is called next, the list, says whether the bucket is there.
+    // The list request that follows shows whether the bucket exists.
     check: async () => undefined,
     async put(hash, bytes, type) {
       await ask(() => client.write(toKey(hash), bytes, { type }));
