@@ -60,7 +60,7 @@ const findImageUrl = ({ images }: Product, { imageId }: Variant): string | null 
 
 /**
  * The members of a variant that an import reads, without empty ones, since one cell holds all variants of a product.
- * A price of null is kept: on import it removes a price that the variant has got since the export.
+ * A price of null is kept: on import it removes a price that the variant was given after the export.
  */
 function shortenVariant(product: Product, variant: Variant): object {
   const { sku, gtin, options, price, compareAtPrice, weight, stock, position } = variant;

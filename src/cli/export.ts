@@ -54,7 +54,7 @@ interface Filter {
 
 interface Output {
   write(text: string): Promise<void>;
-  /** Makes what was written durable and visible. */
+  /** Makes the output durable and visible. */
   finish(): Promise<void>;
   abandon(): Promise<void>;
 }
@@ -173,7 +173,7 @@ async function writeProducts(
   });
 }
 
-/** Reads a product's variants one product at a time: each may have ten thousand. */
+/** Reads variants one product at a time: each product may have ten thousand. */
 function createProductReader({ build }: Database) {
   const query = prepareQuery<{ id: number }, StoredVariant>(
     build,

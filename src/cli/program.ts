@@ -1,4 +1,4 @@
-/** The command line as a function: finds the command, runs it, and returns the status to end with. */
+/** The command line as a function: finds the command, runs it, and returns the exit status. */
 import { version } from '../../package.json';
 import { ConfigError } from '../config.ts';
 import { getErrorMessage } from '../error-text.ts';

@@ -80,7 +80,7 @@ Exit status: 0 it was stopped; 1 it could not start, or the database could not b
         void checkAfterUncleanEnd(config, log).then(() => {
           isChecking = false;
         });
-      // A service that is stopped with Ctrl-C has no load balancer in front; a second signal ends the delay.
+      // A service that is stopped with Ctrl-C has no load balancer in front of it; a second signal ends the delay.
       const delay = (await signals.first) === 'SIGTERM' ? config.STOP_DELAY : 0;
       log.info('stopping', { delaySeconds: delay });
       await service.stop(delay, signals.second);
@@ -188,7 +188,7 @@ async function ensureAdministrator(
   const passwordHash = await hashPassword(password);
   const made = await database.write(
     async session => {
-      // Of several replicas that start at once, one makes the administrator.
+      // If several replicas start at once, only one creates the administrator.
       if ((await users.count(session)) > 0) return false;
       await users.insert(
         session,

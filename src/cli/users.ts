@@ -134,7 +134,7 @@ interface ChangeContext {
 }
 type Change = (session: Transaction, user: StoredUser, context: ChangeContext) => Promise<void>;
 
-/** Changes one user while no other administrator can be demoted. @throws Error when there is no such user */
+/** Changes a user while the administrators are locked. @throws Error when there is no such user */
 async function changeUser(database: Database, email: string, change: Change): Promise<void> {
   const users = createUserStore(database, createCommandOutbox(database));
   await database.write(async session => {

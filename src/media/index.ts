@@ -73,7 +73,7 @@ export function createMedia(config: Config, clock: Clock, log: Log) {
         log.warn(`the image store (${name}) cannot be used, or has lost its images`, fields);
       }
     },
-    /** The numbers for the metrics of this process. */
+    /** The numbers of this process, for the metrics. */
     numbers: () => ({ ...counts, cacheBytes: cache.size() }),
     /**
      * Converts an upload to the image to store, without storing it.

@@ -13,7 +13,7 @@ import { createStoreUnavailableError, type FileStore, matchesHash } from './stor
 
 /** At most this many images have their type and checks cached. */
 const knownFiles = 10_000;
-/** A file on another machine that existed is assumed to exist for this many milliseconds. */
+/** A file on another machine is assumed to exist for this many milliseconds after it was last seen. */
 const seenMs = 10 * 60 * 1000;
 /** The name of a copy in the cache. */
 const copyName = 'original';

@@ -71,7 +71,7 @@ function turn(image: Bun.Image, orientation: number): Bun.Image {
   return [2, 5, 7].includes(orientation) ? rotated.flop() : rotated;
 }
 
-/** Converts AVIF, which only some operating systems can decode (Linux cannot), to WebP, which can be read everywhere. */
+/** Converts AVIF, which only some operating systems decode (Linux does not), to WebP, which is read everywhere. */
 async function convertAvif(sent: Uint8Array, limits: Limits, limiter: Limiter): Promise<Uint8Array> {
   try {
     const { width, height } = await new Bun.Image(sent, { maxPixels: computeWholeLimit(limits) }).metadata();

@@ -1,4 +1,4 @@
-/** `catalog backup`: a consistent copy of the embedded database while the service runs. */
+/** `catalog backup`: makes a consistent copy of the embedded database while the service runs. */
 import { existsSync, statSync } from 'node:fs';
 import { loadConfig } from '../../config.ts';
 import { getEmbeddedFile } from '../../storage/open.ts';

@@ -127,7 +127,7 @@ interface Owner {
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** A table that serves to look up the rows of another table. */
+/** A lookup table for the rows of another table. */
 interface Lookup {
   readonly table: 'product_tags' | 'product_attributes' | 'article_tags';
   readonly what: 'tags' | 'attributes';

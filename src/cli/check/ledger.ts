@@ -14,7 +14,7 @@ export function createLedger() {
   return {
     add: (owner: number, entry: string) => change(owner, hash(entry)),
     takeOff: (owner: number, entry: string) => change(owner, -hash(entry)),
-    /** The owners whose entries differ, ascending. Two differences cancel out once in four thousand million. */
+    /** The owners whose entries differ, ascending. Two differences cancel out once in 2^32 cases. */
     differing: () => [...sums.keys()].sort((a, b) => a - b),
   };
 }

@@ -91,7 +91,7 @@ function createSummariesCheck(database: Storage): Check {
     return toProductRow(next.fields, at, next.kept);
   }
 
-  /** Products whose row differs from that. */
+  /** Products whose document differs from the one that they should have. */
   async function* findDifferingProducts(session: Session): AsyncGenerator<Counted> {
     for await (const rows of readRowPages(session, build, select)) {
       for (const before of rows) {

@@ -39,7 +39,7 @@ export const command: Command = {
 
 type SpooledArguments = ImportArguments & Pick<RecordsRequest, 'spool'>;
 
-/** Sets the currency of products that name none. An ambiguous sign, such as that of several dollars, also means it. */
+/** Sets the currency of products that name none. An ambiguous sign such as $ is read as this one too, if it can be. */
 function chooseCurrency(
   given: SpooledArguments,
   config: Config,

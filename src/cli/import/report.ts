@@ -35,7 +35,7 @@ export interface Rejects {
 }
 
 const shownRejects = 20;
-/** At most this many reasons are counted separately, and shown. */
+/** The most reasons that are counted separately, and the most that are shown. */
 const [mostReasons, shownReasons] = [1000, 10];
 const otherReasons = 'other reasons';
 

@@ -165,7 +165,7 @@ export async function runImport(run: ImportRun, state: ImportState): Promise<boo
   await commit(position);
   return true;
 
-  /** Whether a whole chunk of this size still fits: for one that two batches share, words are collected again. */
+  /** Whether another chunk of this size fits whole: if two batches share one, its words must be collected again. */
   function hasRoomFor(records: readonly PreparedRecord[]): boolean {
     if (run.batchSize !== undefined) return true;
     return chunksTaken < mostChunks && weight + countRows(records) <= size;

@@ -32,7 +32,7 @@ export interface Limits {
   readonly pixels: number;
 }
 
-/** The share of the limit for formats decoded at full size, unlike JPEG, which is decoded at an eighth or half of it. */
+/** The share of the limit for formats decoded at full size: all except JPEG, decoded at an eighth or half of it. */
 const wholeShare = 0.8;
 
 /** The most pixels that are decoded at full size: with a limit of 50 megapixels, 40, in 160 MB. */

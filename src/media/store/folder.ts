@@ -117,7 +117,7 @@ function createPlaceGuard(folder: string, isOwn: boolean) {
     else if (found !== undefined) throw createStoreUnavailableError(new Error(`${folder} is not a folder`));
     else if (wasThere || always) throw createStoreUnavailableError(new Error(`${folder} is not there`));
   }
-  /** @throws HttpError 503 when the folder cannot be reached; what `work` throws */
+  /** @throws HttpError 503 when the folder cannot be reached; otherwise whatever `work` throws */
   async function runGuarded<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

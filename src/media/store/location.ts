@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 export interface S3Location {
   readonly kind: 's3';
   readonly bucket: string;
-  /** Empty, or with a slash at its end. */
+  /** Empty, or ends with a slash. */
   readonly prefix: string;
   readonly accessKeyId?: string;
   readonly secretAccessKey?: string;

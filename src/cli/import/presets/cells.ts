@@ -137,7 +137,7 @@ export function parseLabels(text: string, images: number): string[] {
   return labels.length > images ? [] : labels;
 }
 
-/** Restores line ends in HTML and text where the shop writes them as \\n, and a literal \\n with one more backslash. */
+/** Restores line ends in HTML and text, which the shop writes as `\n`, and a literal `\n` as `\\n`. */
 export const restoreLineEnds = (text: string): string =>
   text
     .split('\\\\n')

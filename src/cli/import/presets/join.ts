@@ -30,7 +30,7 @@ const repeatedRow = 'rows that repeat a sku were left out: the last counts, or t
 export function createRowJoiner(preset: Preset, file: string, leftOut: (why: string) => void) {
   const read = createRowReader(preset);
   const groups = new Map<string, Group>();
-  /** Other names for a product → the product; below it, names of rows that a product claims as its variants. */
+  /** The product for each of its other names, for names that it claims as variants, and for products it absorbs. */
   const also = new Map<string, string>();
   const claims = new Map<string, string>();
   const absorbed = new Map<string, string>();

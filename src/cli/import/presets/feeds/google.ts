@@ -1,4 +1,4 @@
-/** Feeds for Google Merchant Center, as tables or XML. */
+/** The preset for feeds for Google Merchant Center, as tables or XML. */
 
 import type { Preset } from '../preset.ts';
 import {

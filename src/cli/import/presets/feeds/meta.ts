@@ -1,4 +1,4 @@
-/** Catalogs of Meta (Facebook, Instagram), as tables or XML. */
+/** The preset for catalogs of Meta (Facebook, Instagram), as tables or XML. */
 
 import type { Preset } from '../preset.ts';
 import {

@@ -101,8 +101,8 @@ export function readGroupOptions(
 }
 
 /**
- * The columns in which rows differ and that are filled in all rows. If these do not distinguish all rows, also columns
- * with empty cells that help to. For a single row, the columns that it fills.
+ * The columns that all rows fill, if the rows differ in them or they are usually options. If these do not distinguish
+ * all rows, also columns with empty cells that help to. For a single row, all columns that it fills.
  */
 function findOptionColumns(rows: readonly Row[]): string[] {
   const columns = findColumns(rows);
