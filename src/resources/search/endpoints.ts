@@ -1,4 +1,4 @@
-/** Search over HTTP: one address for all that the caller may read. */
+/** Search over HTTP: one address for everything that the caller may read. */
 import type { z } from 'zod';
 import { admins, allow, type Caller, type Role, roles, staff } from '../../http/access.ts';
 import { createCachedLists } from '../../http/cache/index.ts';
@@ -25,7 +25,7 @@ import type { SearchResult, SearchStore } from './store.ts';
 import type { Suggester } from './suggest.ts';
 import { createFacetedSearch } from './with-facets.ts';
 
-/** Where documents of each type are read: below which path, by whom, and with which scope. */
+/** For each type of document: its path, the roles that may read it, and the scope that an API key needs. */
 const places: Readonly<Record<SearchType, { path: string; readers: readonly Role[]; scope: string }>> = {
   product: { path: 'products', readers: roles, scope: 'products:read' },
   article: { path: 'articles', readers: roles, scope: 'content:read' },
@@ -48,7 +48,7 @@ export function createSearchEndpoints(
 ): Endpoint[] {
   const cached = createCachedLists(database, [
     { name: searchCollection },
-    // Any change: facets count products that do not match their own filter, and rarity depends on all.
+    // Any change counts: facets include products that fail their own filter, and rarity depends on all products.
     { name: 'products' },
     attributeDefinitions,
     synonymCollection,
@@ -105,7 +105,7 @@ export function createSearchEndpoints(
         if (strict) await requireKnownAttributes(query.attributes, defined, used);
         const names = await facets.names(query.facets, defined);
         const { status, sku, ...filters } = query;
-        // A product's or a variant's.
+        // The SKU of a product or of a variant.
         const id = sku === undefined ? undefined : await variants.productOfSku(database.read, sku);
         const coded = id === undefined ? { sku: sku === undefined ? undefined : [sku] } : { id: [id] };
         const conditions = buildConditions({ ...filters, ...coded }, defined);
@@ -134,14 +134,14 @@ export function createSearchEndpoints(
           const page = paginator.page(found, request, 'search', url, texts, formatMeta(found, members));
           return { body: await formatEnvelope(page), rows: [] };
         };
-        // The events of a product do not say that a code of one of its variants has changed.
+        // The events of a product do not report a changed code of one of its variants.
         if (query.sku !== undefined || query.gtin !== undefined) {
           await database.changes.check();
           return replyOk((await readPage(buildRequest())).body);
         }
         return cached.respond(
           `${visible.join()} ${url.base}${url.path}?${url.search}`,
-          // Products that the filters leave out count in scores and facets: a change of any may be one of what is shown.
+          // Products that fail the filters still count in scores and facets: a change of any may change the page.
           () => ({ ...buildRequest(), conditions: [] }),
           () => readPage(buildRequest()),
         );
@@ -152,7 +152,7 @@ export function createSearchEndpoints(
 
 type Query = z.output<typeof schema.search>;
 
-/** Parameters that are about products. */
+/** Parameters that apply to products only. */
 const ofProducts = [
   'category',
   'brand',
@@ -171,7 +171,7 @@ const ofProducts = [
   'order',
 ] as const;
 
-/** What the caller may find, and what of it is requested. @throws HttpError 400, 403 */
+/** The types that the caller may find, and those that the request wants. @throws HttpError 400, 403 */
 function resolveTypes(query: Query, caller: Caller): { visible: SearchType[]; types: SearchType[] } {
   const visible = searchTypes.filter(candidate => mayRead(caller, candidate));
   const named = ofProducts.find(name => query[name] !== undefined);
@@ -188,11 +188,11 @@ function resolveTypes(query: Query, caller: Caller): { visible: SearchType[]; ty
   if (query.status === 'archived' && !may(caller, staff, 'products:write'))
     throw new HttpError('FORBIDDEN', { message: 'Archived products are found by staff only.' });
   const types = visible.filter(candidate => type === undefined || candidate === type);
-  // Filters are defined for products only, so with filters hits of other types are not counted.
+  // Filters are defined for products only: with filters, hits of other types are not counted.
   return { visible: named === undefined ? visible : types, types };
 }
 
-/** What a cursor belongs to besides the filters. */
+/** Conditions that bind a cursor to its query, in addition to the filters. */
 const buildBoundConditions = (
   { q, status }: Query,
   types: readonly string[],

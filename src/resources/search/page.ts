@@ -1,4 +1,4 @@
-/** The page that a request names of what its query finds, and the hits on it as they are shown. */
+/** Reads the requested page of the results of a query, with its hits as they are shown. */
 
 import { cutKeyPage, type Listed, type Order, type PageRequest } from '../../storage/list/request.ts';
 import { getDocumentType, toPosition } from '../../storage/search/index.ts';
@@ -13,7 +13,7 @@ import { type Hit, isProduct, toSearchType } from './sources.ts';
 
 type Page = Listed<{ readonly hit: Hit }>;
 
-/** In the order of the request, else the best first. */
+/** In the requested order; without one, best first. */
 export async function readPage(
   tools: Tools,
   session: SearchSession,
@@ -34,7 +34,7 @@ async function readIds(session: SearchSession, { reader, ranking }: Results): Pr
   return toProductIds(await readAllHits(reader, { session, expression: all, types }));
 }
 
-/** The same, whether they match the filters or not. */
+/** The ids of all products that the query finds, whether they match the filters or not. */
 export async function readUnfilteredIds(
   { reader }: Pick<Tools, 'reader'>,
   session: SearchSession,

@@ -1,4 +1,4 @@
-/** Reads the search index for the resources: common words of products out of memory. */
+/** Reads the search index for the resources; common words of products come from memory. */
 import type { Database } from '../../storage/database.ts';
 import { createMemoryReader } from '../../storage/search/memory/reader.ts';
 import { createIdReader } from '../../storage/search/memory/source.ts';
@@ -8,7 +8,7 @@ import { toDocumentWordsInSlices } from '../../storage/search/text/words.ts';
 import { productOf, products } from '../products/row.ts';
 import { toSearchText } from '../products/search-text.ts';
 
-/** @param reader of the index alone */
+/** @param reader reads only the index */
 export const createProductWords = (database: Database, reader: SearchReader): WordSets =>
   createWordSets(database, {
     collection: products,

@@ -1,4 +1,4 @@
-/** What a query finds: the hits that are ranked, how all others are found, and how many there are of each type. */
+/** The results of a query: the ranked hits, how all others are found, and how many there are of each type. */
 import type { Condition, Order, PageRequest } from '../../storage/list/request.ts';
 import { type DocumentType, getDocumentId, type SearchType } from '../../storage/search/index.ts';
 import type { SearchSession } from '../../storage/search/reading/frequency.ts';
@@ -21,20 +21,20 @@ export interface SearchRequest {
   readonly query: string;
   /** The types the caller may read. */
   readonly visible: readonly SearchType[];
-  /** The types requested: some of those. */
+  /** The types requested: a subset of `visible`. */
   readonly types: readonly SearchType[];
   readonly page: PageRequest;
-  /** Of products: those that have this status, instead of the active ones. */
+  /** Whether to search archived products instead of the active ones. */
   readonly archived?: boolean;
-  /** The filters that products have to match. */
+  /** The filters that products must match. */
   readonly conditions?: readonly Condition[];
-  /** Whether the product with an id matches them, where that has been found out already. */
+  /** Whether the product with an id matches `conditions`, if that is already known. */
   readonly matches?: ((id: number) => boolean) | undefined;
-  /** Of products: the order, if not by how good they are. */
+  /** The order of products, if not best first. */
   readonly order?: Order | undefined;
-  /** Whether the ids of all products found are returned too. */
+  /** Whether to return the ids of all products found, too. */
   readonly ids?: boolean;
-  /** For suggestions: words that begin with the last one. Some good hits are enough then, and nothing is counted. */
+  /** For suggestions: completions of the last word. Some good hits are enough then, and nothing is counted. */
   readonly completions?: readonly string[];
 }
 
@@ -51,25 +51,25 @@ export interface Tools extends QueryTools {
   readonly coded: ReturnType<typeof createCodeLookup>;
 }
 
-/** What a query finds, before it is put in pages. */
+/** The results of a query, before they are divided into pages. */
 export interface Results {
   readonly reader: HitReader;
   readonly ranking: Ranking;
-  /** What facets count among. */
+  /** The hits that facets count. */
   readonly unfiltered: Unfiltered;
   readonly counts: ReadonlyMap<DocumentType, number>;
-  /** Which words of a text are to be marked. */
+  /** Which words of a text to mark. */
   readonly marks: WordTest;
 }
 
-/** Where what is requested is in the index. */
+/** The types in the index that requested types stand for. */
 export const toDocumentTypes = (
   types: readonly SearchType[],
   { archived = false }: Pick<SearchRequest, 'archived'>,
 ): readonly DocumentType[] =>
   archived ? types.map(type => (type === 'product' ? 'archived' : type)) : types;
 
-/** @param tools that find products by the codes of variants, too */
+/** @param tools find products by the codes of variants, too */
 export async function readResults(
   tools: Tools,
   session: SearchSession,
@@ -84,13 +84,13 @@ export async function readResults(
   const words = await understand(tools, session, question);
   const documents = await tools.reader.documents(session);
   const few = completions !== undefined;
-  // A search for a code does not mean products that have only a piece of it.
+  // A search for a code does not mean products that have only a part of it.
   const strict = codes.isWhole;
   const request = { reader: tools.reader, session, words, visible, types, documents, few, strict };
   const weights = words.map(word => weighWord(word, documents));
   const rankSome = async (some: readonly number[]) =>
     rankDocuments(await tools.scorablesOf(session, some, tools.documentsOf), weights);
-  // Of what is found by a code in one piece the name is shown: most have it of a variant, in none of their texts.
+  // Hits for a code in one piece show their name: most have the code of a variant, and in none of their texts.
   const found = { reader, marks: createWordTest(strict && words.length === 1 ? [] : words) };
   if (few)
     return {
@@ -124,7 +124,7 @@ interface Scoring {
   readonly scored: (some: readonly number[]) => Promise<readonly RankedHit[]>;
 }
 
-/** Those that lack no word but some that says nothing. */
+/** Keeps the candidates that lack no words except fillers. */
 async function selectWhole(
   candidates: Candidates,
   types: readonly DocumentType[],

@@ -9,12 +9,12 @@ import { listProducts, product } from '../products/schema.ts';
 
 const type = z.enum(searchTypes);
 const hits = z.int().min(0);
-/** Of a query of 200 characters; compatibility forms of some have several. */
+/** Words of a query of 200 characters; the compatibility forms of some characters are several characters long. */
 const queryWords = z.array(z.string().max(4000).meta({ pattern: anyText })).max(100);
 
 const { price, currency, images, sku, category, status, rating, available } = product.shape;
 
-/** What a page of results shows of a product besides: hits of other types do not have it. */
+/** Additional members that results show of products: hits of other types lack them. */
 const ofProducts = {
   price: price.optional(),
   currency: currency.optional(),
@@ -59,7 +59,7 @@ const facets = z
     order: hits.optional(),
     user: hits.optional(),
   })
-  // TypeScript, which generators write, wants the named members among the types of the others.
+  // Generated TypeScript needs the types of the named members among those of the others.
   .catchall(z.union([hits, ...facetMeta.facets.unwrap().valueType.options]))
   .meta({
     id: 'SearchFacets',
@@ -83,7 +83,7 @@ const { category: inCategory, brand, tag, minPrice, maxPrice, attributes } = lis
 const { name, gtin, externalId } = listProducts.shape;
 const { available: isAvailable, facets: counted, sort, order } = listProducts.shape;
 
-/** Those of lists of products: with any of them, hits are products only. */
+/** The filters of lists of products: with any of them, hits are products only. */
 const filters = {
   category: inCategory,
   brand,
@@ -118,7 +118,7 @@ export const search = z.object({
   ...pageParameters,
 });
 
-/** What is still being typed. */
+/** A query that is still being typed. */
 export const suggest = z.object({
   q: text(200).meta({ description: 'What has been typed so far.', examples: ['walnut la'] }),
 });

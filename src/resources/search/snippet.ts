@@ -1,4 +1,4 @@
-/** The piece of a text that shows why it was found: HTML in which nothing is markup but `<mark>`. */
+/** The excerpt of a text that shows why it was found: HTML whose only markup is `<mark>`. */
 
 import type { Term } from '../../storage/search/expression.ts';
 import { foldPieces, longestWord, type Run } from '../../storage/search/text/folded.ts';
@@ -8,21 +8,21 @@ import { isPlain, splitRuns } from '../../storage/search/text/split.ts';
 import { takeTurn } from '../../turns/index.ts';
 import type { QueryWord } from './query/word.ts';
 
-/** Characters before the first word found, and in all; words are not cut unless they are longer themselves. */
+/** Characters before the first word found, and in total; a word is cut only if it is longer. */
 const before = 60;
 const length = 160;
 /**
- * Words that are looked at before one is found, of texts whose words have to be folded: nearly a microsecond each, and a
- * single letter may stand for several. What is found further on, as in a long book, is shown by the beginning of the text.
+ * How many words that must be folded are examined before one is found: each takes nearly a microsecond, and a single
+ * letter may stand for several. If the first match comes later, as in a long book, the beginning of the text is shown.
  */
 const mostFolded = 15_000;
-/** Characters of a text in which words that stand apart are looked for: each with those beside it. */
+/** Characters of a text that are searched for words written apart: each word together with its neighbours. */
 const longestJoined = 2000;
 
 /** Whether a word of a text is one of the query. */
 export interface WordTest {
   (word: string): boolean;
-  /** All that such words begin with. */
+  /** The beginnings of all such words. */
   readonly beginnings: readonly string[];
 }
 
@@ -34,14 +34,14 @@ interface Marked {
 interface Shown {
   readonly title: string;
   readonly body: string;
-  /** What else it is found by: shown only where the words found are in it. */
+  /** Further texts that it is found by: each is shown only if it has one of the words found. */
   readonly fields: readonly string[];
 }
 
 /**
- * The piece of the body around the first word found; where it has none, with the fields that have it; else the title. Where no
- * word is found by itself, what is written apart and found as one: `18V-55` by `18v55`. A document has up to a megabyte of
- * texts, so the event loop is given turns between them.
+ * The excerpt of the body around the first word found; if the body has none, the body with the fields that have one;
+ * else the title. If no single word is found, words that are written apart and found as one: `18V-55` by `18v55`.
+ * A document has up to a megabyte of text, so this yields to the event loop between fields.
  */
 export async function buildSnippet({ title, body, fields }: Shown, found: WordTest): Promise<string> {
   const inBody = findPiece(body, found);
@@ -62,18 +62,18 @@ export async function buildSnippet({ title, body, fields }: Shown, found: WordTe
   );
 }
 
-/** Undefined when none of the words is there. */
+/** The excerpt around the first word found; undefined if there is none. */
 function findPiece(text: string, found: WordTest): string | undefined {
   const place = findPlace(text, found);
   if (place === undefined) return undefined;
-  // Of a long text, the words before need not be split: what is shown begins less than that before the first one found.
+  // The beginning of a long text need not be split: the excerpt begins less than this before the first word found.
   const start = place <= 2 * length ? 0 : text.lastIndexOf(' ', place - 2 * length) + 1;
   return findPieceAround(text, createWordMarker(found), start);
 }
 
-/** The same of words that stand apart in the first of some texts that has them. */
+/** The same for words written apart, in the first of the texts that has them. */
 async function findJoinedPiece(texts: readonly string[], found: WordTest): Promise<string | undefined> {
-  // As for what is found by the code of a variant.
+  // Hits for the code of a variant, for example, have no words to mark.
   if (found.beginnings.length === 0) return undefined;
   for (const text of texts) {
     const due = takeTurn();
@@ -85,7 +85,7 @@ async function findJoinedPiece(texts: readonly string[], found: WordTest): Promi
   return undefined;
 }
 
-/** What is marked with a run of a text, which is given in its order: it ends there. */
+/** Returns the mark that ends with this run; the runs of a text must be passed in order. */
 type Marker = (run: Run) => Marked | undefined;
 
 const createWordMarker =
@@ -93,7 +93,7 @@ const createWordMarker =
   run =>
     run.words.some(word => found(word) || hasPart(word, found)) ? run : undefined;
 
-/** Finds what several runs are together, with one character between each, or what is part of that. */
+/** Marks runs that are one character apart and together form a word that is found, also by a part of it. */
 function createJoinedMarker(found: WordTest, text: string): Marker {
   let group: Run[] = [];
   return run => {
@@ -110,7 +110,7 @@ function createJoinedMarker(found: WordTest, text: string): Marker {
   };
 }
 
-/** @param start where no word is parted, and behind which what is marked first is by more than is shown before it */
+/** @param start a position that splits no word, farther before the first mark than the excerpt begins */
 function findPieceAround(whole: string, marker: Marker, start = 0): string | undefined {
   const text = whole.slice(start);
   let first: Marked | undefined;
@@ -130,14 +130,14 @@ function findPieceAround(whole: string, marker: Marker, start = 0): string | und
     const from = first.start - before;
     if (run.end - Math.max(from, 0) > length && end > 0) break;
     end = run.end;
-    // What begins with a word that is marked already needs no mark of its own.
+    // A mark that begins within the previous one is not needed.
     if (hit !== undefined && (marks.at(-1)?.end ?? 0) <= hit.start) marks.push(hit);
   }
   if (first === undefined) return undefined;
   const { start: firstStart } = first;
   const begin = firstStart <= before ? 0 : (starts.find(at => at >= firstStart - before) ?? firstStart);
   const last = Math.min(end, findCut(text, begin + 2 * length));
-  // What follows the last word of a text that fits belongs to it.
+  // If the rest of the text fits, the excerpt includes what follows the last word.
   const stop = text.length - begin <= length ? text.length : last;
   return `${start + begin > 0 ? '…' : ''}${markWords(text, begin, stop, marks)}${stop < text.length ? '…' : ''}`;
 }
@@ -149,8 +149,8 @@ function hasPart(word: string, found: WordTest): boolean {
 }
 
 /**
- * A place that all of the words are behind; undefined where a text certainly has none: most fields of most hits, which need
- * not be split for that.
+ * A position that all of the words come after; undefined if a text certainly has none. Most fields of most hits have
+ * none, and need not be split.
  */
 function findPlace(text: string, found: WordTest): number | undefined {
   const mark = inchWords.some(found) ? findInchMarks(text).at(0)?.start : undefined;
@@ -187,13 +187,13 @@ function markWords(text: string, begin: number, stop: number, marks: readonly Ma
   return html + Bun.escapeHTML(text.slice(at, Math.max(at, stop)));
 }
 
-/** This place, or the one before when it would part a surrogate pair. */
+/** The place, or the one before it if it would split a surrogate pair. */
 function findCut(text: string, place: number): number {
   const code = text.charCodeAt(place);
   return code >= 0xdc00 && code <= 0xdfff ? place - 1 : Math.min(place, text.length);
 }
 
-/** Finds the words of a text that are marked. */
+/** Tests which words of a text to mark. */
 export const createWordTest = (words: readonly QueryWord[]): WordTest =>
   createTermTest(words.flatMap(({ alternatives }) => alternatives.flatMap(({ choice }) => choice)));
 

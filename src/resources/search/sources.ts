@@ -1,4 +1,4 @@
-/** The texts of what is in the index, read from the tables of the resources themselves. */
+/** Reads the texts of indexed documents from the tables of their resources. */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import {
   buildReadColumns,
@@ -22,12 +22,12 @@ import type { Product, Rating } from '../products/schema.ts';
 import { toSearchText } from '../products/search-text.ts';
 import { type Article, type Item, toArticleText, toOrderText, toUserText, type User } from './texts.ts';
 
-/** A document with what a hit is ranked by besides its words. */
+/** A document with the facts, other than its words, by which a hit is ranked. */
 interface FoundDocument extends SearchDocument {
-  /** Characters that are stored of it, of which its texts may be a small part; without it those of its texts. */
+  /** Characters of the stored document, of which its texts may be a small part; if absent, those of its body count. */
   readonly size?: number;
   readonly product?: Omit<Product, 'id'>;
-  /** From 0 to 1: what those say who have bought it, as far as they are some. */
+  /** From 0 to 1: its average rating, reduced if it has few reviews. */
   readonly rating: number;
   readonly available: boolean;
 }
@@ -42,10 +42,10 @@ export interface Hit {
   readonly missing: readonly string[];
 }
 
-/** Reads what is there of these documents, in any order. */
+/** Reads those of the documents that exist, in any order. */
 type Source = (session: Session, ids: readonly number[]) => Promise<FoundDocument[]>;
 
-/** Reviews that make a rating count in full. */
+/** The number of reviews from which a rating counts in full. */
 const manyReviews = 10;
 const bestRating = 5;
 const unrated = { rating: 0, available: true } as const;
@@ -77,9 +77,9 @@ function createSearchSources({
   build,
   dialect,
 }: Pick<Database, 'build' | 'dialect'>): Readonly<Record<DocumentType, Source>> {
-  /** @param rows reads the rows that say something of these ids */
+  /** @param rows builds the query of the rows for some ids */
   function createRowReader<Row>(rows: (ids: RawBuilder<unknown>) => RawBuilder<Row>) {
-    // One statement for each number of ids that is requested: a page's hits, or fewer.
+    // One statement for each number of ids: the hits of a page, or fewer.
     const statements = new Map<number, CompiledQuery<Row>>();
     return (session: Session, ids: readonly number[]): Promise<Row[]> => {
       const statement = statements.get(ids.length) ?? rows(sql.join(ids)).compile(build);
@@ -94,7 +94,7 @@ function createSearchSources({
     const read = createRowReader(ids => sql<Row>`${select} where id in (${ids})`);
     return async (session, ids) => (await read(session, ids)).map(documentOf);
   }
-  // One row for each item, in the order in which the store has given them to the index; of an order without items a row of nulls.
+  // One row for each item, in the order in which the store indexes them; an order without items has one row of nulls.
   const items = createRowReader<{ readonly id: number } & (Item | { readonly name: null })>(
     ids => sql`select orders.id, name, sku from orders left join order_items on order_items.order_id = orders.id
       where orders.id in (${ids}) order by orders.id, order_items.id`,
@@ -103,7 +103,7 @@ function createSearchSources({
     ids =>
       sql`select products.id, ${buildReadColumns(dialect)} from ${productsWithPaths} where products.id in (${ids})`,
   );
-  // Markup takes long to be taken out of long descriptions.
+  // Removing the markup from long descriptions takes long.
   const readProducts: Source = async (session, ids) =>
     mapInSlices(await productRows(session, ids), row => toProductDocument(toShownRow(row)));
   return {
@@ -143,17 +143,17 @@ function createSearchSources({
 /** By their positions in the index. */
 type Documents = ReadonlyMap<number, FoundDocument>;
 
-/** Whether documents of this type are products, be they archived. */
+/** Whether documents of this type are products, archived or not. */
 export const isProduct = (type: DocumentType): boolean => type === 'product' || type === 'archived';
 
-/** As callers know types: archived products are products. */
+/** The type as callers see it: archived products are products. */
 export const toSearchType = (type: DocumentType): SearchType => (type === 'archived' ? 'product' : type);
 export const toCountsByType = (counts: ReadonlyMap<DocumentType, number>): Map<SearchType, number> =>
   new Map([...counts].map(([type, count]) => [toSearchType(type), count]));
 
 export type DocumentReader = (session: Session, positions: readonly number[]) => Promise<Documents>;
 
-/** Reads each document once: those that were scored just before are shown from what was read then. */
+/** Reads each document once: documents that have just been scored are not read again to be shown. */
 export function readOnce(read: DocumentReader): DocumentReader {
   const known = new Map<number, FoundDocument>();
   return async (session, positions) => {
@@ -168,10 +168,10 @@ export function readOnce(read: DocumentReader): DocumentReader {
   };
 }
 
-/** @returns what reads the documents at these positions; those that are gone are left out */
+/** @returns a reader of the documents at some positions, which omits deleted documents */
 export function createDocumentReader(database: Pick<Database, 'build' | 'dialect'>): DocumentReader {
   const sources = createSearchSources(database);
-  /** Fewer where texts are long: also of later searches, since they are long in all of a catalog. */
+  /** Documents per read: fewer if texts are long. Later searches use it, too: texts are long throughout a catalog. */
   let pace = mostAtOnce;
   return async (session, positions) => {
     const documents = new Map<number, FoundDocument>();
@@ -190,11 +190,11 @@ export function createDocumentReader(database: Pick<Database, 'build' | 'dialect
   };
 }
 
-/** Documents that are read in one piece, each of which a slow disk looks for, and characters of their texts. */
+/** The most documents per read, for each of which a slow disk seeks, and the most characters of their texts. */
 const mostAtOnce = 32;
 const lengthAtOnce = 400_000;
 
-/** @returns how many documents as long as these are read in one piece */
+/** @returns how many documents as long as these to read at a time */
 function computePace(documents: readonly FoundDocument[]): number {
   const length = documents.reduce((sum, { body, size }) => sum + (size ?? body.length), 1);
   return Math.max(1, Math.min(mostAtOnce, Math.floor((lengthAtOnce * documents.length) / length)));

@@ -1,4 +1,4 @@
-/** Searches: which documents a query finds, best first, with the texts they are shown by. */
+/** Searches: the documents that a query finds, best first, with the texts that hits show. */
 
 import type { Columns } from '../../storage/columns/index.ts';
 import { createRowFinder } from '../../storage/columns/matching.ts';
@@ -30,9 +30,9 @@ import { createDocumentReader, type Hit, readOnce, toCountsByType } from './sour
 export interface SearchResult extends Listed<{ readonly hit: Hit }> {
   /** Hits of each visible type. */
   readonly facets: ReadonlyMap<SearchType, number>;
-  /** Words of the query that not even the best hit has; none where there are no hits. */
+  /** Words of the query that not even the best hit has; none if there are no hits. */
   readonly relaxed: readonly string[];
-  /** The ids of all products found, whether they match the filters or not; where they were requested. */
+  /** The ids of all products found, whether they match the filters or not; empty unless requested. */
   readonly unfiltered: readonly number[];
 }
 
@@ -62,7 +62,7 @@ export function createSearchStore(
     ...createQueryCaches(),
   };
   return {
-    /** Products that have been found, each once, by all of some words. */
+    /** Hits for products that are already known to have all words of a query, each once. */
     async shown(found: readonly { readonly id: number; readonly score: number }[], marks: WordTest) {
       const places = found.map(({ id, score }) => ({
         position: toPosition('product', id),
@@ -72,7 +72,7 @@ export function createSearchStore(
       return (await readHits(tools, read, places, { marks })).map(({ hit }) => hit);
     },
 
-    /** Whether a query as a whole is the code of a variant of some product that is not archived. */
+    /** Whether a query as a whole is the code of a variant of a product that is not archived. */
     async isCode(query: string): Promise<boolean> {
       const session = { ...read, seen: reader.seen() };
       return (await tools.coded(session, query, ['product'])).isWhole;
@@ -80,13 +80,13 @@ export function createSearchStore(
 
     async search(given: SearchRequest): Promise<SearchResult> {
       const { conditions = [] } = given;
-      // Before anything is read: it may be read in the background itself.
+      // Before all other reads, since this may itself read in the background.
       const matches = given.matches ?? (await findMatchingRows(conditions));
       const request = { ...given, matches, synonyms: await synonyms.current() };
       const seen = reader.seen();
       const failOnLongRead = reader.blocksEventLoop;
       try {
-        // No snapshot: what is in memory is of another state anyway, and beginning and ending one takes as long as two reads.
+        // No snapshot: memory has another state anyway, and beginning and ending a snapshot takes as long as two reads.
         return await find(tools, { ...read, failOnLongRead, seen }, request);
       } catch (error) {
         if (!(error instanceof LongRead)) throw error;

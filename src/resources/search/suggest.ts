@@ -25,13 +25,13 @@ import type { SearchStore } from './store.ts';
 const mostWords = 8;
 const mostCategories = 5;
 const mostProducts = 5;
-/** Words with the same beginning that are compared, and words before them that documents must have. */
+/** How many words with one prefix are compared, and how many of the words before them documents must have. */
 const wordsCompared = 24;
 const wordsBefore = 3;
 const longestEnding = 20;
-/** Beginnings of words whose completions are kept. */
+/** Prefixes whose completions are cached. */
 const mostBeginnings = 5000;
-/** Categories that are compared: of more, those created first. */
+/** The most categories that are compared: those created first. */
 const categoriesRead = 5000;
 
 interface CategoryRow {
@@ -45,19 +45,19 @@ interface KnownCategory {
   readonly words: readonly string[];
 }
 
-/** Any change of one ends all that is kept of them. */
+/** Any change of a category invalidates the cached list. */
 const categoryCollection = { name: 'categories' } as const;
 
 interface Suggestions {
-  /** Each with the words of the query before it: the ones that most documents have first. */
+  /** Completions of the last word, each after the other words of the query: commonest first. */
   readonly words: readonly string[];
   readonly categories: readonly CategoryRow[];
   readonly products: readonly Hit[];
-  /** Whether others may be suggested in a moment, as soon as names are in memory. */
+  /** Whether suggestions may differ in a moment, as soon as names are in memory. */
   readonly isProvisional: boolean;
 }
 
-/** To be called after a check for changes. */
+/** Must be called after a check for changes. */
 export type Suggester = (query: string, visible: readonly SearchType[]) => Promise<Suggestions>;
 
 export function createSuggester(
@@ -80,7 +80,7 @@ export function createSuggester(
       mapInSlices(await database.read.all(categoriesQuery), row => ({ row, words: splitWords(row.name) })),
   );
 
-  /** What the last of these words may become beside the last before it: what most documents have first. */
+  /** Completions of the last of these words in documents that also have the last words before it: commonest first. */
   async function findCompletions(
     session: SearchSession,
     wanted: readonly string[],
@@ -104,7 +104,7 @@ export function createSuggester(
       .map(({ word }) => word);
   }
 
-  /** Those whose name has all words, the last as a beginning: the shortest paths first. */
+  /** Categories whose name has all words, the last as a prefix: shortest paths first. */
   async function findCategories(wanted: readonly string[]): Promise<CategoryRow[]> {
     const [last, ...before] = wanted.toReversed();
     if (last === undefined) return [];
@@ -117,11 +117,11 @@ export function createSuggester(
       .slice(0, mostCategories);
   }
 
-  /** Products that have all words in name or brand; none where others may be meant; `unread` while names are not in memory. */
+  /** Products with all words in name or brand; none if others may be meant; `unread` while names are not in memory. */
   async function findByName(query: string): Promise<readonly Hit[] | 'unread'> {
     const pieces = parsePieces(query);
     const [first, second] = pieces;
-    // What is one piece with digits may be the code of a variant.
+    // A single piece with digits may be the code of a variant.
     if (first === undefined || (second === undefined && /\d/.test(first.word))) return [];
     const all = await synonyms.current();
     if (pieces.some((_, at) => findSynonyms(pieces, at, all).length > 0)) return [];
@@ -139,10 +139,10 @@ export function createSuggester(
     const last = wanted.at(-1) ?? '';
     const session = { ...database.read, seen: reader.seen() };
     const named = visible.includes('product') ? await findByName(query) : [];
-    // Once names have been searched for, as far as they are.
+    // After the search by name, which refreshes the names that `spell` reads.
     const { text: before, isComplete } = parseBeginning(query, names.spell);
     const isWord = last !== '' && !hasDigit(last) && !isComplete;
-    // Of all words of documents, which are pieces of codes too, only where no name goes on so.
+    // Words of documents include pieces of codes, so they are used only if no name has a completion.
     const common = isWord && visible.includes('product') ? await names.completions(wanted, mostWords) : [];
     const isProvisional = (named === 'unread' || common === undefined) && !names.areTooMany();
     const key = `${types.join()} ${wanted.join(' ')}`;
@@ -155,7 +155,7 @@ export function createSuggester(
     if (named !== 'unread' && named.length > 0) return { words, categories, products: named, isProvisional };
     const products = visible.filter(type => type === 'product');
     const page = { kind: 'offset', page: 1, perPage: mostProducts } as const;
-    // Of `t-sh`, which is one word, they are those of `sh` only.
+    // For `t-sh`, which is one word, the completions are those of `sh` only.
     const isPart = parsePieces(query).at(-1)?.word !== last;
     const request = { query, visible: products, types: products, page, completions: isPart ? [] : longer };
     const { rows } = await search.search(request);

@@ -1,4 +1,4 @@
-/** The texts of articles, orders and users that are searched: their stores write them to the index, and hits show them. */
+/** The searched texts of articles, orders and users: their stores write them to the index, and hits show them. */
 import { parseStored } from '../../storage/damage.ts';
 import type { SearchText } from '../../storage/search/text/words.ts';
 
@@ -10,7 +10,7 @@ export interface Article {
   readonly tags: string;
 }
 
-/** What is searched of an item of an order. */
+/** The searched members of an item of an order. */
 export interface Item {
   readonly name: string;
   readonly sku: string | null;
@@ -26,7 +26,7 @@ export function toArticleText({ title, body, tags }: Pick<Article, 'title' | 'bo
   return { title, body: [body, ...parseStored<string[]>(tags)].join(' · ') };
 }
 
-/** An order's number, and what was ordered. Whose it is does not belong to an order as it is read. */
+/** The number of an order and its items. The customer is not among the members of an order that are read. */
 export function toOrderText({ id }: { readonly id: number }, items: readonly Item[]): SearchText {
   const parts = items.flatMap(({ name, sku }) => (sku === null ? [name] : [name, sku]));
   return { title: `Order ${id}`, body: parts.join(' · ') };

@@ -1,13 +1,13 @@
 /**
- * Searches with facets. What facets are counted of is kept as it is before the search, which reads its index of words
- * at later moments: where that has products that are others by then, the search is made again, without these.
+ * Searches with facets. Facets count a state that is kept before the search; the search reads its index of words later.
+ * If the index then has products that the kept state lacks, the search is repeated without them.
  */
 import type { FacetRequest } from '../../storage/columns/facet-counter.ts';
 import type { KeptProductFacets, ProductFacets } from '../attributes/facets.ts';
 import type { SearchRequest } from './results.ts';
 import type { SearchResult } from './store.ts';
 
-/** So often a search is made in which others change products. */
+/** How often a search is tried while other requests change products. */
 const attempts = 3;
 
 interface CountedSearch {
@@ -18,7 +18,7 @@ interface CountedSearch {
 
 type Search = (narrowed: Pick<SearchRequest, 'ids' | 'matches'>) => Promise<SearchResult>;
 
-/** @returns a function that gives what a search finds, and facets of as many products as its total says */
+/** @returns a function that runs a search, and counts facets of exactly as many products as its total */
 export function createFacetedSearch(
   facets: Pick<ProductFacets, 'keep'>,
   request: FacetRequest,
@@ -42,7 +42,7 @@ export function createFacetedSearch(
   };
 }
 
-/** What was found where others change products all the time: as many as are counted. */
+/** Sets the total to the number of counted products, for searches while other requests keep changing products. */
 function replaceTotal(found: SearchResult, total: number): SearchResult {
   return {
     ...found,

@@ -1,4 +1,4 @@
-/** Filters by products' attributes: what they require, as SQL, and of a row that an event shows. */
+/** Filters by attributes of products: as SQL, and as tests of the row in an event. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Values } from '../changes/change.ts';
 import { type IndexedValue, kinds, parseToken } from './values.ts';
@@ -10,7 +10,7 @@ export interface Bound {
 }
 
 export type AttributeTest =
-  /** Some value is written as one of these, or is a number that is one of `numbers`: a text that only looks like it is not. */
+  /** Some value is one of `texts`, or a number in `numbers`; a text that looks like such a number does not match. */
   | { readonly of: 'equal'; readonly texts: readonly string[]; readonly numbers?: readonly string[] }
   /** Some number, or some date, is within all bounds. */
   | { readonly of: 'number' | 'date'; readonly bounds: readonly Bound[] };
@@ -20,7 +20,7 @@ export interface AttributeCondition {
   /** `attr.` and the key. */
   readonly column: string;
   readonly operator: 'attribute';
-  /** The test as text: what distinguishes lists and cursors. */
+  /** The test as text, by which lists and cursors are distinguished. */
   readonly value: string;
   readonly key: string;
   readonly test: AttributeTest;
@@ -32,18 +32,18 @@ export function createAttributeCondition(key: string, test: AttributeTest): Attr
   return { column: `attr.${key}`, operator: 'attribute', value: JSON.stringify(test), key, test };
 }
 
-/** Statements are prepared for these numbers of texts; shorter lists are filled up. */
+/** Statements are prepared for these numbers of texts; shorter lists are padded. */
 const sizes = [0, 1, 2, 4, 8, 16, 32, 64, 128] as const;
 export const chooseSize = (count: number): number => sizes.find(size => size >= count) ?? count;
 
-/** What of a condition its statement's text depends on: neither key nor values. */
+/** The parts of a condition that the text of its statement depends on, which exclude the key and the values. */
 export function toAttributeShape({ test }: AttributeCondition): string {
   if (test.of === 'equal')
     return `attribute=${chooseSize(test.texts.length)}+${chooseSize(test.numbers?.length ?? 0)}`;
   return `attribute ${test.of}${test.bounds.map(({ operator }) => operator).join()}`;
 }
 
-/** The arguments of its statement, named by its place among the conditions. */
+/** The arguments of a condition's SQL, named by its index among the conditions. */
 export function buildAttributeArguments(
   { key, test }: AttributeCondition,
   index: number,
@@ -59,7 +59,7 @@ export function buildAttributeArguments(
   return values;
 }
 
-/** Those whose attribute matches the test, found in the index of values. */
+/** Selects products whose attribute matches the test, by the index of values. */
 export function buildAttributeSql(
   { test }: AttributeCondition,
   index: number,
@@ -83,7 +83,7 @@ function buildMatchSql(
   const texts = listArguments('v', chooseSize(test.texts.length));
   const numbers = listArguments('n', chooseSize(test.numbers?.length ?? 0));
   if (numbers.length === 0) return sql`value in (${sql.join(texts)})`;
-  // One list, which the index is searched for, and then what of it counts.
+  // One list to search the index for, then a filter: a text from `numbers` counts only if the value is a number.
   return sql`value in (${sql.join([...texts, ...numbers])})
     and (kind = ${sql.lit(kinds.number)} or value in (${sql.join(texts)}))`;
 }
@@ -103,7 +103,7 @@ export function isWithinBound({ operator, value }: Bound, number: number): boole
   return operator === '>' ? number > value : number >= value;
 }
 
-/** Whether some value of a row that an event shows matches a condition. */
+/** Whether some value of the row in an event matches a condition. */
 export function matchesAttribute({ column, test }: AttributeCondition, values: Values): boolean {
   const tokens = values[column];
   return Array.isArray(tokens) && tokens.some(token => matchesTest(test, parseToken(token)));

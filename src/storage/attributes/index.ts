@@ -1,11 +1,11 @@
-/** The rows that products are found by their attributes and options with: each value of each product once. */
+/** The rows by which products are found by attribute or option: each value of each product once. */
 import { sql } from 'kysely';
 import { takeTurn } from '../../turns/index.ts';
 import { createBulk, createBulkInsert } from '../bulk.ts';
 import type { Database, Transaction } from '../database.ts';
 import { type FilterValues, type IndexedValue, toIndexedValues, toToken } from './values.ts';
 
-/** What a product is filtered by before and after a change; nothing before it is made and after it is deleted. */
+/** The filter values of a product before and after a change: empty before its creation and after its deletion. */
 interface FilterChange {
   readonly id: number;
   readonly before: FilterValues;
@@ -15,12 +15,12 @@ interface FilterChange {
 type Row = readonly [key: string, value: string, id: number];
 type FullRow = readonly [...Row, kind: number, number: number | null];
 
-/** In the order of the index, one for all transactions: by key, value and product. */
+/** All transactions write in the order of the index: by key, value and product. */
 const order = { sortedBy: 3 } as const;
 
 /**
- * @returns a function that has written what has changed when the transaction ends
- * @param isDeferred until then; a transaction that changes very many products would hold all of their rows
+ * @returns a function that writes the changed rows by the end of the transaction
+ * @param isDeferred whether it waits until then; a transaction that changes very many products would hold all of their rows
  */
 export function createAttributeIndex(
   database: Pick<Database, 'build' | 'dialect'>,
@@ -55,7 +55,7 @@ export function createAttributeIndex(
   };
 }
 
-/** The values that the one has and the other has not, of the same kind. */
+/** The values that `one` has and `other` lacks; equal texts of different kinds differ. */
 function* selectDifferingValues(one: FilterValues, other: FilterValues): Generator<[string, IndexedValue]> {
   for (const key in one) {
     const value = one[key];

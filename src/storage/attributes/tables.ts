@@ -10,7 +10,7 @@ export interface ProductAttributesTable {
   number: number | null;
 }
 
-/** What administrators have defined of a key of products' attributes. */
+/** Administrators' definitions of attribute keys. */
 export interface AttributesTable {
   id: Generated<number>;
   key: string;
@@ -18,6 +18,6 @@ export interface AttributesTable {
   type: string;
   created_at: number;
   updated_at: number;
-  /** The representation as that of products. */
+  /** The representation, as in the table of products. */
   document: string;
 }

@@ -1,11 +1,10 @@
-/** What products are filtered by, their attributes and options, as indexes and caches hold it. */
+/** The values that products are filtered by, attributes and options, as indexes and caches hold them. */
 import { toAttributeKey } from '../../attribute-key.ts';
 
 type Scalar = string | number | boolean;
-/** What an attribute may be. */
 type AttributeValue = Scalar | readonly string[];
 export type AttributeValues = Readonly<Record<string, AttributeValue>>;
-/** By key: what one may be, and of several that come together a list. */
+/** By key: one value, or the list of all values of attributes and options with this key. */
 export type FilterValues = Readonly<Record<string, Scalar | readonly Scalar[]>>;
 
 export interface Filterable {
@@ -13,15 +12,15 @@ export interface Filterable {
   readonly options?: readonly { readonly name: string; readonly values: readonly string[] }[] | undefined;
 }
 
-/** The value of an option; one that is written as programs write numbers is one, as it is in cells of attributes. */
+/** The value of an option; a text that is the canonical form of a number becomes one, as in cells of attributes. */
 function toOptionValue(text: string): Scalar {
   const number = Number(text);
   return Number.isFinite(number) && String(number) === text ? number : text;
 }
 
 /**
- * A product's attributes, and its options as attributes: under the keys that their names come to, with all of their values
- * (docs/decisions/0042).
+ * A product's attributes, and its options as attributes: all values of an option, under the key that its name is
+ * converted to (docs/decisions/0042).
  */
 export function collectFilterValues({ attributes = {}, options = [] }: Filterable): FilterValues {
   if (options.length === 0) return attributes;
@@ -38,12 +37,12 @@ export function collectFilterValues({ attributes = {}, options = [] }: Filterabl
 export const kinds = { text: 0, number: 1, boolean: 2, date: 3 } as const;
 type Kind = (typeof kinds)[keyof typeof kinds];
 
-/** One value: of a list each is one. */
+/** A single value; a list has several. */
 export interface IndexedValue {
   readonly kind: Kind;
-  /** What equality compares: the text, or what JSON makes of the number or boolean. */
+  /** What equality compares: the text, or the number or boolean in JSON. */
   readonly text: string;
-  /** What comparisons compare: the number, or epoch milliseconds; null for what has no order. */
+  /** What `<` and `>` compare: the number, or epoch milliseconds; null for values without an order. */
   readonly number: number | null;
 }
 
@@ -58,7 +57,7 @@ export function toComparedText(text: string): string {
   return `${[...text.slice(0, keptOfLonger)].join('').toWellFormed()}…${hash}`;
 }
 
-/** Whether it stands for a text that is too long to be shown as a whole from an index. */
+/** Whether this is the shortened form of a text that is too long for an index. */
 export const isShortened = (text: string): boolean =>
   text.length > keptOfLonger + 1 && /…[0-9a-f]{64}$/.test(text);
 
@@ -84,7 +83,7 @@ function toIndexedValue(value: Scalar): IndexedValue {
   return { kind: kinds.text, text: toComparedText(value), number: null };
 }
 
-/** What an index holds of one key: of a list, each text once, with the kind of the first value that is written so. */
+/** The entries of an index for one key: for a list, each text once, with the kind of the first value with this text. */
 export function toIndexedValues(value: FilterValues[string]): IndexedValue[] {
   if (typeof value !== 'object') return [toIndexedValue(value)];
   const values = new Map<string, IndexedValue>();
@@ -105,10 +104,10 @@ export function parseToken(token: string): IndexedValue {
   return { kind, text, number };
 }
 
-/** The name that conditions and facets of an attribute have among columns. */
+/** The column name of an attribute in conditions and facets. */
 const toColumnName = (key: string): string => `attr.${key}`;
 
-/** What a product is filtered by as caches take it from events: column → tokens. */
+/** The filter values of a product in events, from which caches take them: column → tokens. */
 export function toEventAttributes(product: Filterable): Record<string, string[]> {
   const tokens: Record<string, string[]> = {};
   for (const [key, value] of Object.entries(collectFilterValues(product)))

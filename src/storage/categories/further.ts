@@ -1,4 +1,4 @@
-/** How many products categories have besides those whose main one is among them or below them. */
+/** Counts the products of a category other than those whose main category is this one or below it. */
 import { type RawBuilder, sql } from 'kysely';
 import { createPacedReader } from '../../turns/slices.ts';
 import type { Database, Session } from '../database.ts';
@@ -9,13 +9,13 @@ export interface Count {
   readonly total: number;
 }
 
-/** A product of a category, and whether it is counted there: not by its main category, nor by a category before. */
+/** A product of a category, and whether it counts there: not if its main category or an earlier one counts it. */
 interface Listed {
   readonly id: number;
   readonly counts: boolean | number;
 }
 
-/** That a category is `roots` or below it; the first two say so of a range of the index. */
+/** The condition that a category is `roots` or below it; the first two comparisons select a range of the index. */
 export function isInRoot(name: string): RawBuilder<unknown> {
   const path = sql.ref(`${name}.path`);
   return sql`${path} >= roots.path and ${path} < roots.path || ' >!'
@@ -54,13 +54,13 @@ export function createFurtherCounts({ build, dialect }: Pick<Database, 'build' |
       order by listed.product_id limit ${limit}`,
   );
 
-  /** Categories that have none are left out. */
+  /** Omits categories that have none. */
   async function count(session: Session, ids: readonly number[]): Promise<readonly Count[]> {
     if ((await session.first(any.compile(build))) === undefined) return [];
     return session.all(buildQuery(sql.join(ids)).compile(build));
   }
 
-  /** Category by category, some products of each at a time. */
+  /** Counts category by category, some products of each at a time. */
   async function countInTurns(session: Session, root: number): Promise<readonly Count[]> {
     let total = 0;
     for (const { id } of await session.all(listedBelow({ root }))) {
@@ -79,7 +79,7 @@ export function createFurtherCounts({ build, dialect }: Pick<Database, 'build' |
 
   return {
     count,
-    /** In a transaction, whose statements on an embedded database hold up the event loop, each to its end. */
+    /** For transactions: on an embedded database, each of their statements blocks the event loop until it ends. */
     countOne: (session: Session, id: number): Promise<readonly Count[]> =>
       dialect.name === 'sqlite' ? countInTurns(session, id) : count(session, [id]),
   };

@@ -1,4 +1,4 @@
-/** Which products are listed in categories of some paths and in all below them. */
+/** SQL for the products that are listed in the categories of some paths, or below these. */
 import { type RawBuilder, sql } from 'kysely';
 
 /** A path, and the limits of the paths below it (names.ts): arguments of a statement. */
@@ -8,7 +8,7 @@ export interface PlaceArguments {
   readonly high: RawBuilder<unknown>;
 }
 
-/** That a category is of one of these paths, or below it. */
+/** The condition that a category has one of these paths, or is below it. */
 function isIn(places: readonly PlaceArguments[]): RawBuilder<unknown> {
   const each = places.map(
     ({ path, low, high }) => sql`path = ${path} or (path >= ${low} and path < ${high})`,
@@ -20,18 +20,18 @@ function isIn(places: readonly PlaceArguments[]): RawBuilder<unknown> {
 export const buildCategoryIds = (places: readonly PlaceArguments[]): RawBuilder<unknown> =>
   sql`select id from categories where ${isIn(places)}`;
 
-/** Selects the ids of products that are listed in some categories besides their main one. */
+/** Selects the ids of products that are listed in some categories in addition to their main one. */
 export const buildIdsInFurtherCategories = (ids: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`select product_id from product_categories where category_id in (${ids})`;
 
-/** That the main category of a product is not one of these. */
+/** The condition that the main category of a product is not one of these. */
 export const isElsewhere = (ids: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(products.category_id is null or products.category_id not in (${ids}))`;
 
 /**
- * Whether a product that is found by something else is listed in some categories. The sign keeps SQLite from finding
- * products by it.
- * @param hasFurther whether there may be any that are listed there besides their main category
+ * The condition that a product, which other conditions find, is listed in some categories. The unary `+` keeps SQLite
+ * from finding products by the index of the column.
+ * @param hasFurther whether products may be listed there in addition to their main category
  */
 export function isListed(ids: RawBuilder<unknown>, hasFurther: boolean): RawBuilder<unknown> {
   const own = sql`+products.category_id in (${ids})`;
@@ -40,7 +40,7 @@ export function isListed(ids: RawBuilder<unknown>, hasFurther: boolean): RawBuil
     where product_categories.product_id = products.id and product_categories.category_id in (${ids}))))`;
 }
 
-/** The same for very many categories: those of each product are looked up, instead of gathering all that are meant. */
+/** The same for very many categories: looks up the categories of each product instead of listing all that match. */
 export function isListedBelow(places: readonly PlaceArguments[], hasFurther: boolean): RawBuilder<unknown> {
   const own = sql`exists (select 1 from categories
     where categories.id = products.category_id and ${isIn(places)})`;

@@ -1,23 +1,23 @@
 /**
- * Names of categories and what is made of them: paths, as `Furniture > Tables`, and slugs. A path names one category
- * and a category has one path, since no name has a `>` that stands by itself.
+ * Names of categories, and the paths (`Furniture > Tables`) and slugs that are made of them. A path names one category
+ * and a category has one path, since no name contains a `>` as a separate word.
  */
 
 export const separator = ' > ';
-/** Levels of the tree. */
+/** The most levels of the tree. */
 export const deepest = 10;
-/** Characters of a name. */
+/** The most characters of a name. */
 export const longestName = 100;
 export const longestPath = deepest * longestName + (deepest - 1) * separator.length;
 export const longestSlug = 120;
-/** What is left of a slug's length to a number at its end, and what its first word may take. */
+/** The characters of a slug that are reserved for a number at its end, and the most that its first word may take. */
 const numberLength = 20;
 const longestWord = 50;
 
-/** Whether a name would be read as several, or as another, in a path. */
+/** Whether a name would be read as several names, or as a different one, in a path. */
 export const containsSeparator = (name: string): boolean => ` ${name} `.includes(separator);
 
-/** The names of a path, the highest category's first: trimmed, but not checked. */
+/** The names in a path, the highest category first: trimmed, but not validated. */
 export function splitPath(path: string): string[] {
   return path.split(separator).map(name => name.trim());
 }
@@ -28,11 +28,11 @@ export const joinPath = (names: readonly string[]): string => names.join(separat
 export const isPathWithin = (one: string, path: string): boolean =>
   one === path || one.startsWith(`${path}${separator}`);
 
-/** The path that a category has once `former` has become `path`: another one only for that and those below it. */
+/** The path of a category after `former` has become `path`: it changes only for that category and those below it. */
 export const renamePath = (one: string, former: string, path: string): string =>
   isPathWithin(one, former) ? `${path}${one.slice(former.length)}` : one;
 
-/** The paths below a category are those from `low` on and before `high`: a space is followed by `!`. */
+/** The paths below a category are those from `low` on and before `high`: `!` is the character after the space. */
 export function getPathsBelow(path: string): { readonly low: string; readonly high: string } {
   return { low: `${path}${separator}`, high: `${path} >!` };
 }
@@ -47,7 +47,7 @@ export function getPathsAbove(path: string): string[] {
   return paths;
 }
 
-/** What a text becomes in a slug where taking its accents away is not what its readers write. */
+/** How slugs write characters for which readers do not just leave out the accent. */
 const written: Readonly<Record<string, string>> = {
   ä: 'ae',
   ö: 'oe',
@@ -61,7 +61,7 @@ const written: Readonly<Record<string, string>> = {
   '&': ' and ',
 };
 
-/** What of a name can stand in an address: `Küche & Bad` → `kueche-and-bad`. */
+/** The form of a name for a URL: `Küche & Bad` → `kueche-and-bad`. */
 export function toSlug(name: string): string {
   const plain = name
     .normalize('NFC')

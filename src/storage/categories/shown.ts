@@ -1,14 +1,14 @@
 /**
- * What a product shows of the tree: the paths of its categories, which are read with each product, so that a category
- * is renamed or moved without writing any product (docs/decisions/0030). Documents begin with the paths as they were
- * when the product was written, in a line of their own; in their place come those that the tree has now.
+ * The category paths that a product shows are read from the tree with each product, so that renaming or moving a category
+ * writes no products (docs/decisions/0030). A stored document begins with the paths at the time when the product was
+ * written, on a separate line; the current paths replace them.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Dialect } from '../database.ts';
 
-/** What follows the paths. Within a text of the document it would be escaped. */
+/** What follows the paths. Within a string of the document it would be escaped. */
 const newLine = '\n';
-/** The same, in documents that are representations and no lists (docs/decisions/0034). */
+/** The same, in documents that are representations instead of lists (docs/decisions/0034). */
 const nextMember = ',"name":';
 
 /** Columns of the table `products` as they are shown. */
@@ -18,7 +18,7 @@ export interface ShownProduct {
   readonly updated_at: RawBuilder<number>;
 }
 
-/** The same in SQL, for rows that are read in an order. For rows read by their ids, `buildReadColumns` costs a server less. */
+/** The columns as SQL, for rows that are read in an order. For rows read by id, `buildReadColumns` is cheaper on a server. */
 export function buildShownProduct({ json, position }: Pick<Dialect, 'json' | 'position'>): ShownProduct {
   const own = sql`from categories where categories.id = products.category_id`;
   const further = sql`from product_categories
@@ -42,8 +42,8 @@ export function buildShownProduct({ json, position }: Pick<Dialect, 'json' | 'po
 }
 
 /**
- * The same for rows that the statement locks, in a transaction that shares the tree. A statement that has waited for a row
- * may not see its categories yet. The document has their paths, which no rename has changed since: the tree is shared.
+ * The same for rows that the statement locks, in a transaction that shares the tree. A statement that waited for a row
+ * may not see its categories yet. The document has their paths, which no rename has changed: the tree is shared.
  */
 export function buildLockedProduct(
   dialect: Pick<Dialect, 'json' | 'position' | 'isStaleRead'>,
@@ -51,19 +51,19 @@ export function buildLockedProduct(
   const shown = buildShownProduct(dialect);
   const isStaleRead = dialect.isStaleRead?.('products');
   if (isStaleRead === undefined) return shown;
-  // Its moment is that of the row in any case: the write made that later than those of the paths it had.
+  // `updated_at` is that of the row in either case: the write made it later than the changes of the paths.
   return {
     ...shown,
     document: sql<string>`case when ${isStaleRead} then products.document else ${shown.document} end`,
   };
 }
 
-/** A product as it is read by its id, with the paths that the tree has. */
+/** A product read by id, with the current paths. */
 export interface ReadProduct {
   readonly id: number;
   readonly document: string;
   readonly updated_at: number;
-  /** That of the main category, and when it was last changed. */
+  /** The path of the main category, and when it was last changed. */
   readonly path: string | null;
   readonly path_at: number | null;
   /** The same of the further categories, in their order, as JSON; null without any. */
@@ -82,7 +82,7 @@ export function buildReadColumns({ json }: Pick<Dialect, 'json'>): RawBuilder<un
         where product_categories.product_id = products.id) end as further`;
 }
 
-/** What `buildReadColumns` reads as it is shown. */
+/** Converts a row of `buildReadColumns` to the product as it is shown. */
 export function toShownRow<Row extends ReadProduct>({ path, path_at, further, ...row }: Row) {
   // Boundary: the statement has made it.
   const others = further === null ? [] : (JSON.parse(further) as [path: string, at: number][]);

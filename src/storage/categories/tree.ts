@@ -1,7 +1,6 @@
 /**
- * Who may rely on the tree of categories while they write, and who changes it. A transaction that writes paths down (in
- * the events of products, say) shares the tree; one that moves or renames a category has it alone, so that no event
- * that is committed after a rename shows the old path.
+ * Locks of the tree of categories. A transaction that writes paths (in the events of products, say) shares the tree; one
+ * that moves or renames a category holds it exclusively, so that no event committed after a rename shows the old path.
  */
 import type { CompiledQuery } from 'kysely';
 import type { Database, Session } from '../database.ts';
@@ -16,11 +15,11 @@ export function createCategoryTree({ build, dialect: { lock } }: Pick<Database, 
     };
   };
   return {
-    /** Keeps all paths as they are until the transaction ends. To be called before a path is read. */
+    /** Keeps all paths unchanged until the transaction ends. Must be called before a path is read. */
     share: prepareLock(tree, 'shared'),
-    /** Waits until no transaction shares the tree, and keeps others from it. */
+    /** Waits until no other transaction shares the tree, and keeps others from sharing it. */
     own: prepareLock(tree, 'exclusive'),
-    /** Keeps others who share the tree from adding categories to it. */
+    /** Keeps other transactions that share the tree from adding categories to it. */
     extend: prepareLock(`new ${tree}`, 'exclusive'),
   };
 }

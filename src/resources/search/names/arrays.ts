@@ -1,51 +1,51 @@
 /**
  * The words of the names and brands of products, as arrays of numbers: a million products take some tens of megabytes.
- * Words are numbered in alphabetical order, so that those with the same beginning follow each other. Products are placed
- * in order of the length of their names, so that the shortest, which have few other words, are found first.
+ * Words are numbered in alphabetical order, so that words with the same prefix are adjacent. Products are placed by the
+ * length of their names: the shortest names, which have few other words, are found first.
  */
 import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
 import { takeTurn } from '../../../turns/index.ts';
 import { sortInSlices } from '../../../turns/slices.ts';
 
-/** A word as it is searched for, and in the small letters of a name. */
+/** A normalized word, and how a name writes it in lower case. */
 export type Spelling = readonly [word: string, spelling: string];
 
-/** A product as it is found by its name. */
+/** The words by which a product is found. */
 export interface Named {
   readonly id: number;
   readonly name: readonly string[];
   readonly brand: readonly string[];
-  /** Words that the name or brand writes otherwise: `grun`, `grün`. */
+  /** Words whose spelling in the name or brand differs from the normalized word: `grun`, `grün`. */
   readonly spellings: readonly Spelling[];
-  /** From 0 to `mostQuality`: what puts names that are as good in order. */
+  /** From 0 to `mostQuality`: orders names that match equally well. */
   readonly quality: number;
 }
 
 export interface NameArrays {
   readonly words: readonly string[];
-  /** Where the places of each word begin, and where those of the last one end. */
+  /** By word: where its places begin in `places`. One more element holds the end of the last word. */
   readonly starts: Uint32Array;
   readonly places: Uint32Array;
   /** By place. */
   readonly ids: Uint32Array;
-  /** By id, plus one; 0 for no product. */
+  /** By id: the place plus one; 0 for no product. */
   readonly placesOfIds: Uint32Array;
-  /** By place: where the words of a product begin, those of its name, then of its brand, then its spellings. */
+  /** By place: where the words of a product begin in `sequence`: name, then brand, then spellings. */
   readonly offsets: Uint32Array;
   readonly sequence: Uint32Array;
-  /** By place: how many of them are of the name. */
+  /** By place: how many words the name has. */
   readonly lengths: Uint8Array;
-  /** By place; `gone` for what is found no more by what stands here. */
+  /** By place; `gone` for a product that these arrays no longer find. */
   readonly qualities: Uint8Array;
-  /** What stands in the arrays above of products that are found no more by it. */
+  /** What the arrays above still hold of products that they no longer find. */
   readonly lost: Lost;
-  /** What has been made of them: which places have common words, a bit for each. */
+  /** Derived bitmaps of common words: a bit for each place. */
   readonly bits: BoundedMap<string, Uint32Array>;
 }
 
 interface Lost {
   products: number;
-  /** By word: how often they have it. */
+  /** By word: how often these products have it. */
   readonly words: Map<number, number>;
 }
 
@@ -53,24 +53,24 @@ const keptBits = 64;
 
 export const mostQuality = 100;
 export const gone = 255;
-/** Names are put in order by their length up to this one, and by their ids. */
+/** Names are sorted by length, then by id; this and greater lengths count as equal. */
 export const longestName = 15;
 /** Steps between two readings of the clock. */
 const stepsAtOnce = 20_000;
-/** What a word takes besides its letters: in the list and, while arrays are made, in a map. */
+/** Bytes that a word takes in addition to its letters: in the list and, while arrays are built, in a map. */
 const wordBytes = 80;
 
-/** Behind all words, so that none is found that begins so: a spelling is counted as words are. */
+/** A prefix that sorts after all words, so that spellings are counted like words but no search finds them. */
 export const toSpellingsOf = (word: string): string => `\uffff${word} `;
 
-/** All that is kept of the words of a product. */
+/** Everything that the arrays hold for a product: words and spellings. */
 export const listEntries = ({ name, brand, spellings }: Named): readonly string[] => [
   ...name,
   ...brand,
   ...spellings.map(([word, spelling]) => toSpellingsOf(word) + spelling),
 ];
 
-/** Numbers one after another, as many as there will be. */
+/** An array of numbers that grows as needed. */
 function createGrowingArray() {
   let numbers = new Uint32Array(4096);
   let count = 0;
@@ -88,7 +88,7 @@ function createGrowingArray() {
   };
 }
 
-/** Gathers products, in the order of their ids, and makes the arrays of them. */
+/** Collects products, in the order of their ids, and builds their arrays. */
 export function createNameArraysBuilder() {
   const numbers = new Map<string, number>();
   let letters = 0;
@@ -109,7 +109,7 @@ export function createNameArraysBuilder() {
     }
   }
 
-  /** In their order. */
+  /** The distinct words in alphabetical order. */
   async function sortWords(): Promise<string[]> {
     const words: string[] = [];
     for (const word of numbers.keys()) if (words.push(word) % stepsAtOnce === 0) await takeTurn();
@@ -125,7 +125,7 @@ export function createNameArraysBuilder() {
       put(listEntries(named));
     },
 
-    /** About what the arrays and what makes them take. */
+    /** The approximate size of the arrays and of this builder. */
     bytes: () => numbers.size * wordBytes + letters + 4 * (3 * sequence.count() + 6 * ids.count()),
 
     async make(): Promise<NameArrays> {
@@ -172,7 +172,7 @@ export function createNameArraysBuilder() {
   };
 }
 
-/** From here on a product is found no more by what stands here. */
+/** Hides the product at a place: these arrays no longer find it. */
 export function dropPlace({ qualities, offsets, sequence, lost }: NameArrays, place: number): void {
   qualities[place] = gone;
   lost.products += 1;
@@ -180,7 +180,7 @@ export function dropPlace({ qualities, offsets, sequence, lost }: NameArrays, pl
     lost.words.set(word, (lost.words.get(word) ?? 0) + 1);
 }
 
-/** Which product has each place: the shortest names first. */
+/** The index of the product for each place: shortest names first. */
 async function computeOrder(lengths: Uint32Array): Promise<Uint32Array> {
   const order = new Uint32Array(lengths.length);
   let place = 0;
@@ -192,7 +192,7 @@ async function computeOrder(lengths: Uint32Array): Promise<Uint32Array> {
   return order;
 }
 
-/** Puts the places of each word together: those of one word in their order, each once for each time it has the word. */
+/** Groups places by word, in ascending order. A place occurs once for each time its product has the word. */
 async function gatherPlaces({ starts, places, offsets, sequence, ids }: NameArrays) {
   for (let at = 0; at < sequence.length; at++) {
     const next = (sequence[at] ?? 0) + 1;
@@ -213,7 +213,7 @@ async function gatherPlaces({ starts, places, offsets, sequence, ids }: NameArra
   }
 }
 
-/** The number of the first word that is not before this one. */
+/** The number of the first word that does not sort before this word. */
 export function findWordPlace(words: readonly string[], word: string): number {
   let [low, high] = [0, words.length];
   while (low < high) {
@@ -224,7 +224,7 @@ export function findWordPlace(words: readonly string[], word: string): number {
   return low;
 }
 
-/** The words that begin so. */
+/** The range of words with a prefix. */
 export const findWordsBeginningWith = (words: readonly string[], beginning: string) => ({
   low: findWordPlace(words, beginning),
   high: findWordPlace(words, `${beginning}\uffff`),

@@ -1,4 +1,4 @@
-/** Finds products by the words of their names and brands: those with all words of a query, the best first. */
+/** Finds products by the words of their names and brands: those with all words of a query, best first. */
 import { computeRarity } from '../ranking/score.ts';
 import { mostQuality, type NameArrays, toSpellingsOf } from './arrays.ts';
 import {
@@ -15,28 +15,28 @@ import { generateTiers, type Layer, type NameGroup, removeForms } from './tiers.
 
 export interface NameHit {
   readonly id: number;
-  /** As of a hit that has all words. */
+  /** On the scale of hits that have all words. */
   readonly score: number;
 }
 
-/** So many products that have all words are compared: of more those with the shortest names. */
+/** How many products with all words are compared: if there are more, those with the shortest names. */
 const mostCompared = 24;
-/** Places that are read to find them: about a millisecond of work. */
+/** Places that are read to find these products: about a millisecond of work. */
 const mostLooked = 10_000;
-/** A word that one in so many products has, or more, is kept as a bitmap with a bit for each product. */
+/** A word that at least one in this many products has is kept as a bitmap with a bit for each product. */
 const rareShare = 200;
-/** Of the words with one beginning, those that most products have. */
+/** How many of the words with one prefix are visited first: those that most products have. */
 const mostCommon = 8;
-/** What a brand counts for beside a name. */
+/** The weight of a word in the brand, relative to one in the name. */
 const ofBrand = 0.9;
 /** As in ranking/score.ts. */
 const shares = { words: 0.78, name: 0.14, together: 0.05, quality: 0.03 } as const;
 
-/** The words of names that begin so: those that most have first, of words as common in their order. */
+/** The words of names with a prefix: the commonest first, equally common ones in alphabetical order. */
 export const findCommonestWords = (all: readonly NameArrays[], beginning: string, most: number): string[] =>
   selectCommonest(all, findSpans(all, beginning), most).map(({ numbers }) => getWord(all, numbers));
 
-/** How most of the names write a word that write it otherwise than it is searched for; undefined where none does. */
+/** The commonest spelling of a word in names that differs from the normalized word; undefined if there is none. */
 export function findSpelling(all: readonly NameArrays[], word: string): string | undefined {
   const spellings = toSpellingsOf(word);
   return findCommonestWords(all, spellings, 1)[0]?.slice(spellings.length);
@@ -45,13 +45,13 @@ export function findSpelling(all: readonly NameArrays[], word: string): string |
 const countGroup = (arrays: NameArrays, group: NameGroup): number =>
   group.reduce((sum, range) => sum + countSpan(arrays, range), 0);
 
-/** How often products have what may stand for a word of a query. */
+/** How often products have any of the words that match a word of the query. */
 const countIn = (layers: readonly Layer[], index: number): number =>
   layers.reduce((sum, { arrays, groups }) => sum + countGroup(arrays, groups[index] ?? []), 0);
 
 /**
- * @returns the best products with all words, at most so many: those that have the words themselves before those that have
- * forms of them
+ * @returns the best products with all words, up to the limit: those with the words themselves come before those with
+ * other forms of them
  */
 export function findNames(layers: readonly Layer[], limit: number): NameHit[] {
   const weights = computeWeights(layers);
@@ -80,7 +80,7 @@ function findHits(layers: readonly Layer[], weights: readonly number[]): NameHit
   return hits.sort((one, other) => other.score - one.score || one.id - other.id);
 }
 
-/** The words that begin so in names that have all words of a query themselves, as far as these are compared: the commonest first. */
+/** Words with a prefix, commonest first, from the compared names that have all words of a query themselves. */
 export function findCompletions(layers: readonly Layer[], beginning: string, most: number): string[] {
   const counts = new Map<string, number>();
   for (const { arrays, place } of findMatches(removeForms(layers))) {
@@ -100,7 +100,7 @@ interface Match extends Layer {
   readonly place: number;
 }
 
-/** Which products of a layer have all words but one, as far as that is known before they are looked at. */
+/** Creates a test of whether a product of a layer has all words except the omitted one. */
 function createTest({ arrays, groups }: Layer, omitted: number): (place: number) => boolean {
   const bits: Uint32Array[] = [];
   const tested: NameGroup[] = [];
@@ -113,7 +113,7 @@ function createTest({ arrays, groups }: Layer, omitted: number): (place: number)
   return place => isInAll(bits, place) && matches(arrays, place, tested);
 }
 
-/** Visits all words, and of many the commonest before them: these are visited twice. */
+/** Visits all words. If there are many, it first visits the commonest, which are then visited twice. */
 function walkCommonestFirst(
   all: readonly NameArrays[],
   spans: readonly Span[],
@@ -125,7 +125,7 @@ function walkCommonestFirst(
   if (common.every(({ numbers }) => visit(numbers))) walkWords(all, spans, (_, ...numbers) => visit(numbers));
 }
 
-/** Some products with all words, those with the shortest names first. */
+/** Some products with all words, shortest names first. */
 function findMatches(layers: readonly Layer[]): Match[] {
   const all = layers.map(({ arrays }) => arrays);
   const counts = (layers[0]?.groups ?? []).map((_, index) => countIn(layers, index));
@@ -153,7 +153,7 @@ function findMatches(layers: readonly Layer[]): Match[] {
   return [...found.values()];
 }
 
-/** For single words that many products have. */
+/** The bitmap of a group; only for single words that many products have. */
 function findBits(arrays: NameArrays, group: NameGroup): Uint32Array | undefined {
   if (countGroup(arrays, group) * rareShare < arrays.ids.length) return undefined;
   if (group.some(({ low, high }) => high - low > 1)) return undefined;
@@ -172,7 +172,7 @@ function collectBits({ ids, starts, places }: NameArrays, group: NameGroup): Uin
   return bits;
 }
 
-// Written out: these are done thousands of times for some searches.
+// Plain loops: some searches call these functions thousands of times.
 function isInAll(bits: readonly Uint32Array[], place: number): boolean {
   const index = place >>> 5;
   const bit = 1 << (place & 31);

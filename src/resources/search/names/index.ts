@@ -1,8 +1,8 @@
 /**
- * The names of products in memory, for suggestions while a query is typed: nearly every such request has
- * another beginning, and an index on disk gathers all documents of a beginning first. They are read in slices when they are
- * first needed, and then follow the changes that storage/changes/ reads, so that they are as new as the last check. They are
- * bounded in bytes; a catalog with more names is searched without them (docs/decisions/0036).
+ * The names of products in memory, for suggestions while a query is typed: nearly every such request has a new prefix,
+ * and an index on disk first collects all documents with that prefix. Names are read in slices when first needed, and
+ * then follow the changes that storage/changes/ reads, so that they are as current as the last check. Their size is
+ * bounded; a catalog with more names is searched without them (docs/decisions/0036).
  */
 
 import { type BoundedMap, createBoundedMap } from '../../../bounded-map.ts';
@@ -25,47 +25,47 @@ import { findCommonestWords, findCompletions, findNames, findSpelling, type Name
 import { readRanges } from './ranges.ts';
 import type { Layer, NameGroup } from './tiers.ts';
 
-/** Bytes of names at most, and of what makes them. */
+/** The most bytes that names and their builder may take. */
 const mostBytes = 256 * 1024 * 1024;
-/** With larger ids products would take more than that by themselves. */
+/** With larger ids, the array by id alone would be too large. */
 const largestId = 16_000_000;
-/** Products that are named otherwise than when all were read, or are found no more: with more all are read again. */
+/** Products whose names have changed, or that are no longer found: after more of these, all names are read again. */
 const mostLate = 500;
 /** Products that may change between two searches by name; after more changes all names are dropped. */
 const mostWaiting = 2000;
 const rowsAtOnce = 2000;
-/** Milliseconds that a search waits for names which have begun to be read: those of most shops are read in less. */
+/** Milliseconds that a search waits for names that are being read: the names of most shops take less. */
 const longestWait = 500;
-/** Words of queries for which it is kept what stands for them. */
+/** Words of queries whose matching words are cached. */
 const keptRanges = 5000;
 
 export interface NameSource<Row extends { readonly id: number }> {
   readonly collection: Collection;
-  /** The rows of products that are found by their names, after an id, in the order of ids. */
+  /** Rows after an id, in the order of ids, of products that are found by name. */
   readonly rows: ReturnType<typeof prepareQuery<{ last: number; limit: number } & Arguments, Row>>;
   namedRow(row: Row): Named;
-  /** The same from what an event says of a product; undefined where it is not found by its name. */
+  /** The same from the document of an event; undefined if the product is not found by name. */
   namedIn(id: number, document: string): Named | undefined;
 }
 
 export interface ProductNames {
-  /** Whether there are too many names for memory: they will not be in it in a moment. */
+  /** Whether there are too many names for memory, so that waiting for them is useless. */
   areTooMany(): boolean;
   /**
-   * The best products with all of these words in name or brand, the last as a beginning, as they were at the last check;
-   * undefined while names are not in memory, which are read then.
+   * The best products with all of these words in name or brand, the last word as a prefix, as of the last check.
+   * If names are not in memory, returns undefined and starts to read them.
    */
   find(words: readonly string[], limit: number): Promise<NameHit[] | undefined>;
   /**
-   * What the last of these words may become: words of names with all that stand before it, those that most have first;
+   * Completions of the last of these words, commonest first, from names that have all the words before it;
    * undefined while names are not in memory.
    */
   completions(words: readonly string[], most: number): Promise<readonly string[] | undefined>;
-  /** A word with the accents that most names write it with which write it so; as it is where none does, or was read. */
+  /** The word with the accents that names most often give it; unchanged if none does or names are not in memory. */
   spell(word: string): string;
 }
 
-/** Names as they were at a check: arrays that are read as one, and what has been found out about words of queries. */
+/** Names as of one check: arrays that are read as one, and the cached ranges of query words. */
 interface View {
   readonly all: readonly NameArrays[];
   readonly ranges: BoundedMap<string, readonly NameGroup[]>;
@@ -79,17 +79,17 @@ export function createProductNames<Row extends { readonly id: number }>(
   { collection, rows, namedRow, namedIn }: NameSource<Row>,
 ): ProductNames {
   let main: NameArrays | undefined;
-  /** What is named otherwise than in `main`. */
+  /** Products whose names differ from those in `main`. */
   const late = new Map<number, Named>();
-  /** Of both, as they were when names were last searched for. */
+  /** `main` and `late` as of the last search by name. */
   let view: View | undefined;
-  /** Of names, and of those that `view` shows. */
+  /** The version of the names, and the one that `view` shows. */
   let [version, shown] = [0, 0];
-  /** What has changed and is not in the above yet. */
+  /** Changes, by id, that are not yet in `main` or `late`. */
   const waiting = new Map<number, string | null>();
   let isRefused = false;
   let reading: Promise<unknown> = Promise.resolve();
-  /** Until when the names that are being read are waited for. */
+  /** The time until which searches wait for names that are being read. */
   let awaitedUntil = 0;
 
   function replace(arrays: NameArrays | undefined): void {
@@ -114,7 +114,7 @@ export function createProductNames<Row extends { readonly id: number }>(
     },
   });
 
-  /** Undefined where they are too many. */
+  /** Reads all names; undefined if there are too many. */
   async function readAll(isGivenUp: () => boolean): Promise<NameArrays | undefined> {
     const made = createNameArraysBuilder();
     const pages = readPagesAhead<Row>(last => {
@@ -139,12 +139,12 @@ export function createProductNames<Row extends { readonly id: number }>(
       replace(arrays);
       if (arrays !== undefined) addWaiting(replayed);
     });
-    // The names are needed again.
+    // A search that needs the names after a failure starts another load.
     reading = load.catch(() => undefined);
     awaitedUntil = performance.now() + longestWait;
   }
 
-  /** What is suggested should be the same before and after: where they are soon read, they are waited for. */
+  /** Waits for names that will soon be read, so that suggestions are the same before and after. */
   async function settle(): Promise<void> {
     const left = awaitedUntil - performance.now();
     if (left <= 0) return;
@@ -168,7 +168,7 @@ export function createProductNames<Row extends { readonly id: number }>(
     if (isThere || wasLate || named !== undefined) version += 1;
   }
 
-  /** Takes over what has changed; undefined while names are not in memory. */
+  /** Applies the changes that wait; undefined while names are not in memory. */
   async function refreshView(): Promise<View | undefined> {
     if (main === undefined) {
       requestLoad();

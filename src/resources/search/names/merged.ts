@@ -1,16 +1,16 @@
 /**
- * Reads the names of two arrays as if they were those of one: what is found does not depend on which of them a name is in,
- * that is, on whether it has changed since most were read.
+ * Reads two sets of name arrays as if they were one: results do not depend on which of the two holds a name, that is,
+ * on whether the name has changed since all names were read.
  */
 import { findWordsBeginningWith, gone, longestName, type NameArrays } from './arrays.ts';
 
-/** Words that follow each other. */
+/** A range of consecutive words or places. */
 export interface Span {
   readonly low: number;
   readonly high: number;
 }
 
-/** The number of a word in each of the arrays: undefined where it is not. */
+/** The number of a word in each of the arrays: undefined where it is absent. */
 export type Numbers = readonly (number | undefined)[];
 
 interface MergedWord {
@@ -19,14 +19,14 @@ interface MergedWord {
   readonly count: number;
 }
 
-/** Of the words with one beginning so many are compared, the first ones. */
+/** How many of the words with one prefix are compared: the first ones. */
 const wordsCompared = 5000;
 const nothing: Span = { low: 0, high: 0 };
 
 const countWord = ({ starts, lost }: NameArrays, word: number): number =>
   (starts[word + 1] ?? 0) - (starts[word] ?? 0) - (lost.words.get(word) ?? 0);
 
-/** How often products have one of several words that follow each other. */
+/** How often products have any word of a range. */
 export function countSpan(arrays: NameArrays, { low, high }: Span): number {
   if (high - low === 1) return countWord(arrays, low);
   const { starts, lost } = arrays;
@@ -38,13 +38,13 @@ export function countSpan(arrays: NameArrays, { low, high }: Span): number {
 export const getWord = (all: readonly NameArrays[], numbers: Numbers): string =>
   all.map(({ words }, index) => words[numbers[index] ?? -1]).find(word => word !== undefined) ?? '';
 
-/** The words that begin so, in each of the arrays. */
+/** The words with a prefix, in each of the arrays. */
 export const findSpans = (all: readonly NameArrays[], beginning: string): Span[] =>
   all.map(({ words }) => findWordsBeginningWith(words, beginning));
 
 /**
- * Visits words in their order, each once; those that only products have that are gone are left out.
- * @param visit with how often products have it, and its number in each of the arrays; returns false when that is enough
+ * Visits words in alphabetical order, each once. Words that only dropped products have are skipped.
+ * @param visit receives the word's count and its number in each of the arrays; returns false to stop
  */
 export function walkWords(
   [main, later]: readonly NameArrays[],
@@ -65,7 +65,7 @@ export function walkWords(
   }
 }
 
-/** Those words that are counted most often, the commonest first; of words as common in their order. */
+/** The words with the highest counts, commonest first; equally common ones in alphabetical order. */
 export function selectCommonest(
   all: readonly NameArrays[],
   spans: readonly Span[],
@@ -85,7 +85,7 @@ export function selectCommonest(
   return found;
 }
 
-/** Whether a product comes before one of other arrays: its name is shorter, or as long and its id smaller. */
+/** Whether a product sorts before one of the other arrays: by the length of its name, then by id. */
 function isBefore(one: NameArrays, place: number, other: NameArrays, otherPlace: number): boolean {
   const length = Math.min(longestName, one.lengths[place] ?? 0);
   const otherLength = Math.min(longestName, other.lengths[otherPlace] ?? 0);
@@ -93,15 +93,15 @@ function isBefore(one: NameArrays, place: number, other: NameArrays, otherPlace:
   return (one.ids[place] ?? 0) < (other.ids[otherPlace] ?? 0);
 }
 
-/** Where the products with a word stand among all places. */
+/** Where the products with a word are in `places`. */
 const findPlaces = (arrays: NameArrays | undefined, word: number | undefined): Span =>
   arrays === undefined || word === undefined
     ? nothing
     : { low: arrays.starts[word] ?? 0, high: arrays.starts[word + 1] ?? 0 };
 
 /**
- * Visits the products that have a word, those with the shortest names first.
- * @param visit with the number of the arrays and the place in them; returns false when that is enough
+ * Visits the products that have a word, shortest names first.
+ * @param visit receives the index of the arrays and the place in them; returns false to stop
  */
 export function walkPlaces(
   [main, later = main]: readonly NameArrays[],

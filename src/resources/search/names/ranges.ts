@@ -1,4 +1,4 @@
-/** What stands for a word of a query among the words of names. */
+/** The words of names that match a word of a query. */
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import { findWordPlace, type NameArrays } from './arrays.ts';
@@ -8,7 +8,7 @@ import { factors, type NameGroup, type WordRange } from './tiers.ts';
 const formsLookedAt = 300;
 const mostForms = 8;
 
-/** By array. */
+/** A range in each of the arrays. */
 interface MergedRange extends Pick<WordRange, 'factor' | 'isLetter'> {
   readonly spans: readonly Span[];
 }
@@ -19,7 +19,7 @@ const findExact = (all: readonly NameArrays[], word: string): Span[] =>
     return { low, high: words[low] === word ? low + 1 : low };
   });
 
-/** The same words in each of the arrays: a word itself, its forms, and where it is the last what begins with it. */
+/** In each of the arrays: the word itself, its forms and, if it is the last of the query, words that begin with it. */
 export function readRanges(
   all: readonly NameArrays[],
   word: string,

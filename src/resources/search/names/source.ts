@@ -1,4 +1,4 @@
-/** Where the names of products are read: their rows, and what events say of them. */
+/** Reads the names of products from rows and from the documents of events. */
 import { sql } from 'kysely';
 import type { Database } from '../../../storage/database.ts';
 import { prepareQuery } from '../../../storage/prepared.ts';
@@ -28,7 +28,7 @@ interface NameFacts extends Pick<NameRow, 'id' | 'name' | 'brand'> {
   readonly available: boolean;
 }
 
-/** The first words of a text, of those that it writes otherwise than they are searched for. */
+/** Among the first words of a text, those whose spelling differs from the normalized word. */
 function findSpellings(text: string, most: number): Spelling[] {
   if (!/[^ -~]/.test(text)) return [];
   const found: Spelling[] = [];

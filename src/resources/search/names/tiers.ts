@@ -1,29 +1,29 @@
-/** What may stand for the words of a query in names, and in which order: the words themselves, and their forms. */
+/** What matches the words of a query in names, in order of preference: the words themselves, then their forms. */
 import type { NameArrays } from './arrays.ts';
 import type { Span } from './merged.ts';
 
-/** What having a word counts for, a form of it, and a word that begins so. */
+/** The weights of the word itself, of a form of it, and of a word that it is a prefix of. */
 export const factors = { exact: 1, form: 0.92, beginning: 0.6 } as const;
 
-/** Words that follow each other, and what having one of them counts for. */
+/** Consecutive words, and the weight of having one of them. */
 export interface WordRange extends Span {
   readonly factor: number;
-  /** Whether it is one letter. */
+  /** Whether the word of the query is a single letter. */
   readonly isLetter?: boolean;
 }
 
-/** A word of a query: what may stand for it, the best first. */
+/** What matches a word of a query, best first. */
 export type NameGroup = readonly WordRange[];
 
-/** Products, and what the words of a query are among theirs: in each layer the same ranges, of which some may be empty. */
+/** Products, and what matches the words of a query in them. All layers have the same ranges; some may be empty. */
 export interface Layer {
   readonly arrays: NameArrays;
   readonly groups: readonly NameGroup[];
 }
 
-/** With all words as they are, then with the last one as a beginning, then with forms of the others. */
+/** All words as they are, then the last word as a prefix, then forms of the other words. */
 export function* generateTiers(layers: readonly Layer[]): Generator<readonly Layer[]> {
-  // A letter is the beginning of a word before it is a word.
+  // A single letter at the end is taken as a prefix, not as a word.
   yield filterRanges(
     layers,
     ({ factor, isLetter }, isLast) => factor === factors.exact && !(isLast && isLetter),
@@ -36,7 +36,7 @@ export function* generateTiers(layers: readonly Layer[]): Generator<readonly Lay
   if (hasForms) yield layers;
 }
 
-/** The same, with only some of what may stand for each word. */
+/** The same layers with only some of the ranges for each word. */
 const filterRanges = (
   layers: readonly Layer[],
   keeps: (range: WordRange, isLast: boolean) => boolean,
@@ -46,6 +46,6 @@ const filterRanges = (
     groups: groups.map((group, index) => group.filter(range => keeps(range, index === groups.length - 1))),
   }));
 
-/** Of names that have the words themselves. */
+/** The same layers without forms of the words. */
 export const removeForms = (layers: readonly Layer[]): Layer[] =>
   filterRanges(layers, ({ factor }) => factor !== factors.form);

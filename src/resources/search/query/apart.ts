@@ -1,20 +1,20 @@
-/** What a word of a query is written as apart: a number and its unit, a name and its number, two words that are one. */
+/** A word of a query written as several: a number and its unit, a name and its number, the parts of a compound. */
 import { splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
 import { listSplits } from './compounds.ts';
 import { type Alternative, factors, type QueryContext, readFrequency, toSeveralWords } from './word.ts';
 
-/** The vocabulary has no shorter words: the index is read to see whether documents have them. */
+/** The vocabulary has no shorter words: only the index shows whether documents have them. */
 const shortestKept = 3;
 /** Letters before the number of a code: `galaxys24`. */
 const longestPrefix = 2;
-/** `80x202`, which texts also write with a sign that is no letter. */
+/** `80x202`, which texts also write with a multiplication sign. */
 const measures = /^\d+(?:x\d+)+$/;
 
 /** `20,000` is two words in a text. */
 const splitThousands = (word: string): string[] =>
   /^\d{4,6}$/.test(word) ? [word.slice(0, -3), word.slice(-3)] : [word];
 
-/** The words that this one is made of: they count nearly as much as it where more documents have them, else less. */
+/** The words that a word is made of: they count nearly as much as the word if more documents have them, else less. */
 export async function findWordsApart(
   context: QueryContext,
   word: string,
@@ -25,14 +25,14 @@ export async function findWordsApart(
   const ways = thousands.length > mixed.length ? [mixed, thousands] : [mixed];
   const several = ways.filter(words => words.length > 1).map(words => toSeveralWords(words, factors.apart));
   if (several.length === 0) return findTwoWords(context, word, frequency);
-  // Numbers beside each other are measures of anything.
+  // Adjacent numbers may be the measures of anything.
   if (measures.test(word))
     return [...several, { ...toSeveralWords(word.split('x'), factors.apart), isGuess: true }];
   for (const { choice } of several) if ((await readFrequency(context, choice)) > 0) return several;
   return findNumberedNames(context, word);
 }
 
-/** A name and a number that are written as one word: `galaxys24` is a `Galaxy S24`, `fritzbox7590` a `FRITZ!Box 7590`. */
+/** A name and a number written as one word: `galaxys24` is a `Galaxy S24`, `fritzbox7590` a `FRITZ!Box 7590`. */
 async function findNumberedNames(context: QueryContext, word: string): Promise<Alternative[]> {
   const [name = ''] = splitLettersAndDigits(word);
   const number = word.slice(name.length);
@@ -45,7 +45,7 @@ async function findNumberedNames(context: QueryContext, word: string): Promise<A
     .map(words => toSeveralWords(words, factors.apart));
 }
 
-/** What is kept apart in documents, and is one word in the query. */
+/** One word in the query that documents write as two. */
 async function findTwoWords(context: QueryContext, word: string, frequency: number): Promise<Alternative[]> {
   const splits = listSplits(word);
   if (splits.length === 0) return [];

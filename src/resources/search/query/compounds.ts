@@ -1,4 +1,4 @@
-/** Words made of words: where they may be parted, the letters between their parts, and what neighbours make together. */
+/** Compound words: where they may be split, the letters that link their parts, and compounds of adjacent words. */
 import type { CachedWords } from '../../../storage/search/cached.ts';
 import type { Choice, Term } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
@@ -12,20 +12,20 @@ import { inflect, removeUmlauts } from './unknown.ts';
 import { type Alternative, factors, type QueryContext } from './word.ts';
 
 const shortestPart = 3;
-/** Of a part that has lost its last letter. */
+/** The shortest part that may have lost its last letter. */
 const shortestStem = 4;
-/** `drmartens`, `tvstand`: documents have to have both parts. */
+/** `drmartens`, `tvstand`: documents must have both parts. */
 const shortestFirst = 2;
 const plurals = ['s', 'es', 'n', 'en'] as const;
-/** Shorter words are made of no others. */
+/** Shorter words are not compounds. */
 const shortestCompound = 6;
 const longestCompound = 40;
-/** What German puts between the parts of a compound. */
+/** Letters that German puts between the parts of a compound. */
 const links = ['s', 'es', 'n', 'en', 'er', 'e'] as const;
-/** What it takes away: `Schurwolle`, `Schurwollpullover`. */
+/** The letter that German drops there: `Schurwolle`, `Schurwollpullover`. */
 const dropped = 'e';
 
-/** A first part as it stands, without the letters that link it to the next, and with the one that it may have lost. */
+/** A first part as it is, without the letters that link it to the next, and with the letter that it may have lost. */
 function listPartForms(part: string): string[] {
   const parts = [part, ...(part.length >= shortestStem ? [part + dropped] : [])];
   for (const link of links) {
@@ -35,7 +35,7 @@ function listPartForms(part: string): string[] {
   return parts.filter(candidate => candidate.length >= shortestPart);
 }
 
-/** All ways to part a word in two; the second part also as it is without the ending of a plural. */
+/** All ways to split a word in two; the second part also without the ending of a plural. */
 export function listSplits(word: string): [string, string][] {
   const points = [...word];
   if (points.length < shortestCompound || points.length > longestCompound) return [];
@@ -71,10 +71,10 @@ interface Candidate {
   readonly last: number;
 }
 
-/** Shorter beginnings of codes may be those of very many. */
+/** Shorter prefixes may match too many codes. */
 const shortestCode = 4;
 
-/** Reads what the words with digits, and those joined to them, will need: in one statement where that is cheaper. */
+/** The terms to read for words with digits and words joined to them, so that the reader can fetch them together. */
 function collectTerms(pieces: readonly Piece[], candidates: readonly Candidate[]): Term[] {
   const terms: Term[] = [];
   const add = (word: string, isLast: boolean) => {
@@ -93,7 +93,7 @@ interface Neighbours {
   readonly last: number;
 }
 
-/** Words next to each other that documents write as one; of codes the beginning, too. */
+/** Adjacent words that documents write as one word; for codes also as the prefix of a word. */
 export async function findJoinedNeighbours(
   { reader, stems, vocabulary, joined }: Tools,
   session: SearchSession,
@@ -105,7 +105,7 @@ export async function findJoinedNeighbours(
     let word = start;
     for (let last = first + 1; last < Math.min(pieces.length, first + 4); last++) {
       const end = pieces[last]?.word ?? '';
-      // `book shelves` is one word as `book shelf` is.
+      // `book shelves` matches `bookshelf`, too.
       const irregular = stems.others(end).map(form => word + form);
       word += end;
       const isCode = pieces.slice(first, last + 1).some(piece => hasDigit(piece.word));
@@ -141,22 +141,22 @@ export async function findJoinedNeighbours(
   return found;
 }
 
-/** Words that end like shorter ones have little to do with them. */
+/** Words that end with a shorter word have little in common with it. */
 const shortestEnding = 3;
-/** What ends with a shorter word may do so by chance. */
+/** A word may end with a shorter head by chance. */
 const shortestHead = 4;
-/** Forms of a word that are looked for at the ends of words. */
+/** How many forms of a word are looked up as the ends of other words. */
 const mostEndings = 6;
 const mostCompounds = 12;
-/** Texts with one of these are German, where any words are put together: a `vegetable` is no `table`. */
+/** Texts with one of these are German, which compounds any words. In English, a `vegetable` is not a `table`. */
 const germanWords = ['und', 'mit', 'der', 'aus'] as const;
-/** A catalog is German, too, where one of so many documents is. */
+/** A catalog counts as German if more than one in this many documents is. */
 const many = 200;
 
 /**
- * Words that end with one of these, the forms of a word, after another that is a word itself, or any letters in a German
- * text. Others are guesses, since a document has the word itself.
- * @param frequency how many documents have it
+ * Words that end with one of the forms of a word. What comes before it must be a word too, or the text must be German.
+ * Other words are guesses, and are found only if documents have the word itself.
+ * @param frequency how many documents have the word
  */
 export async function findCompounds(
   context: QueryContext,
@@ -178,7 +178,7 @@ export async function findCompounds(
   const alternatives: Alternative[] = [];
   for (const [compound, head] of [...heads].slice(0, mostCompounds)) {
     const isLong = head.length >= shortestHead;
-    // Of an unknown word of three letters, what is spelt like it comes first.
+    // For an unknown word of three letters, similar spellings are better than compounds.
     if (!isLong && frequency === 0) continue;
     const isMade = isLong && rests.get(compound)?.some(part => known.has(part)) === true;
     const isCertain =
@@ -190,7 +190,7 @@ export async function findCompounds(
   return alternatives;
 }
 
-/** What may be the end of a compound: the forms of a word, and what it is without an ending. */
+/** What may be the end of a compound: the forms of a word, and the word without an ending. */
 function listEndings(forms: readonly string[], stems: Stems): readonly string[] {
   const [word = ''] = forms;
   const shorter = inflect(word, stems).filter(form => form.length < word.length);
@@ -201,7 +201,7 @@ function listEndings(forms: readonly string[], stems: Stems): readonly string[] 
 
 type GermanContext = Pick<QueryContext, 'tools' | 'session' | 'types'>;
 
-/** How many documents have a German function word, and a word beside it where one is given. */
+/** How many documents have a German function word together with the given words. */
 function countGermanTexts({ tools, session, types }: GermanContext, ...words: string[]): Promise<number> {
   const choices = germanWords.map((other): Choice => [other, ...words].map(word => ({ word })));
   return tools.reader.frequency(session, [choices], types);

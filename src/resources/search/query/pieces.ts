@@ -2,41 +2,41 @@
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { splitRuns } from '../../../storage/search/text/split.ts';
 
-/** Words of a query that count; more are left out. */
+/** Further words of a query are ignored. */
 const mostWords = 20;
-/** A part of fewer letters is no word of its own: `t-shirt`. */
+/** A shorter part is not a separate word: `t-shirt`. */
 const shortestPart = 3;
 const mostParts = 4;
 const apostrophes = `'’‘`;
 const hyphens = '-‐‑_&';
-/** Between measures: `80 × 202` is `80x202`. */
+/** Signs between measures: `80 × 202` is `80x202`. */
 const times = /(?<=\p{N})\s*[×*]\s*(?=\p{N})/gu;
 
 /** A word that is searched for. */
 export interface Piece {
   readonly word: string;
-  /** Of one that is written with hyphens or the like: what stands between them. */
+  /** The parts of a word that is written with hyphens or the like. */
   readonly parts: readonly string[];
-  /** Whether it is complete by what it is. */
+  /** Whether it is a mark, and so complete: the mark for inches of `27"`. */
   readonly isMark?: boolean;
 }
 
 interface Written {
   readonly word: string;
-  /** The only character before it, or none. */
+  /** The hyphen or apostrophe that joins it to the word before it, or an empty string. */
   readonly between: string;
-  /** Whether it is complete by what it is: the mark for inches of `27"`. */
+  /** Whether it is a mark, and so complete: the mark for inches of `27"`. */
   readonly isMark: boolean;
 }
 
-/** The distinct words of a query, in order. Parts of codes and of words like `t-shirt` and `men's` are one. */
+/** The distinct words of a query, in order. Codes and words like `t-shirt` and `men's` are one word each. */
 export function parsePieces(query: string): Piece[] {
   const pieces = new Map<string, Piece>();
   for (const piece of generatePieces(query)) if (pieces.size < mostWords) pieces.set(piece.word, piece);
   return [...pieces.values()];
 }
 
-/** The same with those that are repeated, and however many. */
+/** All words of a query, including repeated ones, without a limit. */
 export function* generatePieces(query: string): Generator<Piece> {
   let group: Written[] = [];
   for (const written of parseWrittenWords(query.replace(times, 'x'))) {
@@ -62,14 +62,14 @@ function* parseWrittenWords(query: string): Generator<Written> {
   }
 }
 
-/** What stands before the last word of a query, as its completions are shown behind it. */
+/** The text before the last word of a query, which its completions are appended to. */
 export interface Beginning {
   readonly text: string;
-  /** Whether the last word goes on as nothing else: the `s` of `men's`, the mark of `27"`. */
+  /** Whether no longer word completes the last one: the `s` of `men's`, the mark of `27"`. */
   readonly isComplete: boolean;
 }
 
-/** @param spell a word as it is shown */
+/** @param spell returns a word as it is shown */
 export function parseBeginning(query: string, spell: (word: string) => string): Beginning {
   let text = '';
   let last: Written | undefined;

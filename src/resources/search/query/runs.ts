@@ -1,40 +1,39 @@
-/** Stretches of a query that may be the code of a variant: its sku, with whatever between its parts, or its GTIN. */
+/** Runs of a query that may be the code of a variant: its SKU, with any characters between its parts, or its GTIN. */
 import { numeral } from '../../../storage/search/text/joined.ts';
 import { countCodeWords } from '../../../storage/search/text/words.ts';
 import { isGtin, toComparableGtin } from '../../products/members/gtin.ts';
 import { generatePieces, parsePieces } from './pieces.ts';
 
-/** Shorter ones are words and numbers before they are codes: `X10` by itself is one, and none where a query has more. */
+/** Shorter runs are taken as words or numbers: `X10` is a code only if it is the whole query. */
 const shortestCode = 4;
 const shortestWhole = 2;
 const longestCode = 100;
-/** Pieces of a query that are looked at, and of one stretch that is not the whole query. */
+/** The most pieces of a query that are examined, and that a run has unless it is the whole query. */
 const mostPieces = 20;
 const longestRun = 6;
-/** Of how many parts without a digit a code has to be: of two are `t-shirt` and `blu-ray`. */
+/** The fewest parts of a code without a digit, alone or among other words: `t-shirt` and `blu-ray` have two. */
 const fewestParts = { alone: 2, besideOthers: 3 } as const;
 
-/** A stretch. */
 export interface Run {
-  /** As codes are compared. */
+  /** In the form in which codes are compared. */
   readonly word: string;
-  /** The same as a GTIN, where it is one. */
+  /** The same as a GTIN, if it is one. */
   readonly gtin: string | undefined;
-  /** Which words of the query it is, among the distinct ones. */
+  /** The indexes of its words among the distinct words of the query. */
   readonly places: readonly number[];
   readonly isWhole: boolean;
-  /** Whether it may go on: it ends with the query, and is long enough to say of what it is the beginning. */
+  /** Whether it may be a prefix: it ends the query and is long enough. */
   readonly isLast: boolean;
 }
 
-/** A piece of the query with the stretch between blanks that it is in. */
+/** A piece of the query, with the index of the token between blanks that it is in. */
 interface Written {
   readonly word: string;
   readonly token: number;
   readonly place: number;
 }
 
-/** Those that have a digit, or are written as a code is. None for most queries without digits. */
+/** Runs that have a digit or are written like a code. Most queries without digits have none. */
 export function findRuns(query: string): Run[] {
   const tokens = query.trim().split(/\s+/);
   const parts = tokens.length === 1 ? fewestParts.alone : fewestParts.besideOthers;
@@ -81,7 +80,7 @@ function parseWritten(query: string, tokens: readonly string[]): Written[] {
     for (const { word, isMark } of generatePieces(text)) {
       if (written.length === mostPieces) return written;
       const place = placeOf.get(word);
-      // No mark is part of a code.
+      // A mark is not part of a code.
       if (place !== undefined) written.push({ word: isMark === true ? '' : word, token, place });
     }
   }

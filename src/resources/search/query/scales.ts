@@ -3,7 +3,7 @@ import { splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
 import type { Piece } from './pieces.ts';
 import { getShortName, isWholeNumber, type Written } from './units.ts';
 
-/** Larger, smaller, how many of it. */
+/** The larger unit, the smaller unit, and how many of it the larger has. */
 const scales = [
   ['l', 'ml', 1000],
   ['l', 'cl', 100],
@@ -12,7 +12,7 @@ const scales = [
   ['cm', 'mm', 10],
 ] as const;
 
-/** Less than a tenth, or thousands, is not said of anything in the other unit. */
+/** The range of converted amounts: texts do not write less than a tenth, or more than ten thousand, of a unit. */
 const smallest = 0.1;
 const largest = 10_000;
 const mostDigits = 4;
@@ -23,7 +23,7 @@ interface Measure {
   readonly last: number;
 }
 
-/** @returns how a query's measures are written in other units */
+/** @returns the query's measures in other units */
 export const findOtherScales = (pieces: readonly Piece[]): Written[] =>
   pieces.flatMap((_, first) =>
     parseMeasures(pieces, first).flatMap(({ amount, unit, last }) =>
@@ -33,7 +33,7 @@ export const findOtherScales = (pieces: readonly Piece[]): Written[] =>
     ),
   );
 
-/** `5l`, `5 l`; `0,5l`, two words, and `0,5 l`, three. */
+/** Parses `5l` and `5 l`; also `0,5l`, which is two words, and `0,5 l`, which is three. */
 function parseMeasures(pieces: readonly Piece[], first: number): Measure[] {
   const [one = '', two = '', three = ''] = pieces.slice(first, first + 3).map(({ word }) => word);
   const ends = splitLettersAndDigits(two);
@@ -66,7 +66,7 @@ function convert(amount: number, unit: string): [number, string][] {
   return found.filter(([other]) => other >= smallest && other <= largest);
 }
 
-/** As texts are split where they say `0,5 l` and `0.5l`. */
+/** The words into which texts like `0,5 l` and `0.5l` are split. */
 function writeMeasure(amount: number, unit: string): string[][] {
   const [whole = '', decimals] = String(Number(amount.toFixed(3))).split('.');
   if (decimals === undefined) return [[whole + unit]];

@@ -2,10 +2,10 @@
 import { mostSynonyms, type Synonyms } from '../../synonyms/store.ts';
 import type { Piece } from './pieces.ts';
 
-/** Words of a query that have synonyms together. */
+/** The most adjacent words that have synonyms together. */
 const mostTogether = 4;
 
-/** What stands for the word at a place, or for words together of which it is one; for another form of it, too. */
+/** The synonyms of the word at an index, or of adjacent words that include it; failing that, of other forms of them. */
 export function findSynonyms(
   pieces: readonly Piece[],
   at: number,

@@ -1,26 +1,26 @@
-/** Words that one of a query may be a typo of. */
+/** Words that a word of the query may be a typo of. */
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import { beginsOtherwise } from '../../../storage/search/vocabulary.ts';
 import { findSimilarWords, findUmlauts, type Likeness } from './unknown.ts';
 import { type Alternative, factors, type QueryContext } from './word.ts';
 
-/** A word of so few documents may be a typo of one that has so many times as many. */
+/** A word of at most this many documents may be a typo of one that `timesAsCommon` times as many documents have. */
 export const rareDocuments = 6;
 const timesAsCommon = 3;
 
 interface Corrections {
   readonly alternatives: Alternative[];
-  /** About how many documents have the commonest of them. */
+  /** About how many documents have the commonest alternative. */
   readonly frequency: number;
-  /** The same of those that are no guesses. */
+  /** The same for alternatives that are not guesses. */
   readonly certain: number;
 }
 
 /**
- * What documents have in place of a word that few have, or none. Of a word that they have, other words are guesses, and so
- * are words with two typos, or with only a part in common.
+ * What documents have in place of a word that few or none have. If some have the word, all alternatives are guesses; so
+ * are words with two typos, and words that share only a part with it.
  * @param frequency how many documents have the word as it is
- * @param isBeginning whether documents have words that begin so: then others are guesses as well, with one typo only
+ * @param isBeginning whether it is a prefix of words in documents: then alternatives are guesses with only one typo
  */
 export async function findCorrections(
   { tools, session, types, isGerman }: QueryContext,
@@ -65,7 +65,7 @@ export async function findCorrections(
   return { alternatives, frequency: most, certain };
 }
 
-/** The same word, written in another way: without umlauts, or the plural of two letters (`tvs`), which has no forms. */
+/** The same word spelt differently: with umlauts, or the singular of a plural like `tvs`, which has no other forms. */
 function findSameWords(
   tools: QueryContext['tools'],
   session: QueryContext['session'],

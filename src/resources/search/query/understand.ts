@@ -1,6 +1,6 @@
 /**
- * What a query is taken to mean: for each word the forms of it, what it is written as together or apart, words it may be
- * a typo of, and longer ones where it finds little by itself.
+ * Interprets a query: for each word its forms, how it is written as one word or several, words that it may be a typo of
+ * and, if it finds little, longer words.
  */
 import type { Expression, Term } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
@@ -30,16 +30,16 @@ import {
   toSeveralWords,
 } from './word.ts';
 
-/** Of single letters, and of words that say nothing themselves. */
+/** Single letters, and words without a meaning of their own, count less. */
 const importances = { usual: 1, letter: 0.5, filler: 0.15 } as const;
 
 /** Words that find fewer documents are also searched for as other words. */
 const fewDocuments = 50;
-/** Shorter beginnings would be those of nearly every document. */
+/** Shorter prefixes would match nearly every document. */
 const shortestBeginning = 2;
 const mostForms = 8;
 const formsLookedAt = 300;
-/** Letters that a form of a word has more than the word. */
+/** How many more letters a form of a word may have than the word. */
 const longestInflection = 5;
 
 const toWordExpression = (alternatives: readonly Alternative[]): Expression => [
@@ -50,13 +50,13 @@ interface Question {
   readonly query: string;
   readonly types: readonly DocumentType[];
   readonly synonyms: Synonyms;
-  /** The codes of variants that its words are. */
+  /** The codes of variants that words of the query match. */
   readonly codes: readonly Coded[];
-  /** Words that begin with the last one, where they are known already. */
+  /** Completions of the last word, if already known. */
   readonly completions?: readonly string[] | undefined;
 }
 
-/** All that the words of a query may mean, in the order of the query. */
+/** Everything that the words of a query may mean, in the order of the query. */
 export async function understand(
   tools: QueryTools,
   session: SearchSession,
@@ -125,7 +125,7 @@ async function understandWord(
   const forms = await findForms(context, word);
   const loose = await findLooseForms(context, word, forms);
   const isSpeltAlike = (form: string) => isAmerican(form) === isAmerican(word);
-  // As good as the word where no document has that.
+  // If no document has the word, its other spelling counts nearly as much.
   const spelling =
     forms.every(isSpeltAlike) || (await readFrequency(context, toChoice(word))) > 0
       ? factors.spelling
@@ -159,12 +159,12 @@ async function understandWord(
     guesses.length === 0 ? 0 : await tools.reader.frequency(session, toWordExpression(guesses), types);
   const meaning = { text: word, alternatives, frequency: Math.max(total, guessed), certain: total };
   if (!isRare || tools.stems.isFiller(word)) return meaning;
-  // What is one word with its neighbour is no typo of another.
+  // A word that documents join to its neighbour is not a typo.
   const isMeant = together.length > 0 || (frequency === 0 && found.isAny);
-  // Of what is still being typed some hits are shown: none of them should be of another word.
+  // While a query is being typed, only some hits are shown: none of them should be for a different word.
   const isBegun = begun.isAny && context.isTyped;
   if (frequency > (context.isTyped ? 0 : rareDocuments) || isMeant || isBegun) return meaning;
-  // All of `kamer` may have been typed for a `Kammer`, and no `Kamera`.
+  // `kamer` may be a misspelt `Kammer`, rather than the beginning of `Kamera`.
   const corrected = await findCorrections(context, word, frequency, begun.isAny);
   alternatives.push(...corrected.alternatives);
   return {
@@ -174,7 +174,7 @@ async function understandWord(
   };
 }
 
-/** Words that end with this one, and those that it is made of. */
+/** Words that end with the word, and words that it is made of. */
 const findCombinations = async (
   context: QueryContext,
   word: string,
@@ -185,7 +185,7 @@ const findCombinations = async (
   ...(await findWordsApart(context, word, frequency)),
 ];
 
-/** Two languages are stemmed: `leder` is no form of `led` where there is leather. */
+/** Forms by `-er`, if documents have the word itself: where there is leather, `led` is not a form of `leder`. */
 async function findLooseForms(
   context: QueryContext,
   word: string,
@@ -195,7 +195,7 @@ async function findLooseForms(
   return loose.length > 0 && (await readFrequency(context, toChoice(word))) > 0 ? loose : [];
 }
 
-/** Whether two words differ only by what German ends plurals with, and English those who do something. */
+/** Whether two words differ only by `-er`, which ends plurals in German and agent nouns in English. */
 function isLooseForm(one: string, other: string): boolean {
   const [a, b] = [one, other].map(word => (word.length > 4 && word.endsWith('s') ? word.slice(0, -1) : word));
   if (a === undefined || b === undefined) return false;
@@ -204,8 +204,8 @@ function isLooseForm(one: string, other: string): boolean {
 }
 
 /**
- * Adds those of `more` that some document has.
- * @returns whether there are any, and how many documents have the commonest that is several words
+ * Adds the alternatives of `more` that occur in a document.
+ * @returns whether there are any, and how many documents have the commonest one that consists of several words
  */
 async function addFound(
   context: QueryContext,
@@ -224,7 +224,7 @@ async function addFound(
   return { isAny, together };
 }
 
-/** Other words with the stem of this one. */
+/** Other words with the same stem. */
 async function findForms({ tools, session }: QueryContext, word: string): Promise<readonly string[]> {
   return hasDigit(word) ? [] : tools.forms(session.seen, word, () => readForms(tools, session, word));
 }
@@ -243,7 +243,7 @@ async function readForms({ stems, vocabulary }: QueryTools, session: SearchSessi
   return [...new Set([...irregular, ...forms])].slice(0, mostForms);
 }
 
-/** Words that the last one of a query may be the beginning of, while it is being typed. */
+/** Words that begin with the last word of a query, which may be incomplete. */
 async function findBeginnings(
   { tools, session }: QueryContext,
   word: string,

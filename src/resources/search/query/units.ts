@@ -3,7 +3,7 @@ import type { Choice } from '../../../storage/search/expression.ts';
 import { longestUnit, splitLettersAndDigits } from '../../../storage/search/text/joined.ts';
 import type { Piece } from './pieces.ts';
 
-/** Names of one unit, as words are indexed. */
+/** The names of each unit, in their indexed form. */
 const units = [
   'in inch inches zoll',
   'ft foot feet fuss',
@@ -45,12 +45,12 @@ const shortNames: ReadonlyMap<string, string | undefined> = new Map(
   units.flatMap(names => names.map(name => [name, names[0]])),
 );
 
-/** The name by which a unit is known, of any of its names. */
+/** The usual name of a unit, given any of its names. */
 export const getShortName = (unit: string): string | undefined => shortNames.get(unit);
 
 export const isUnit = (word: string): boolean => othersOf.has(word);
 
-/** A way to write some of a query's words, from one place in it to another. */
+/** Another way to write the words of a query from index `first` to `last`. */
 export interface Written {
   readonly choice: Choice;
   readonly first: number;
@@ -58,8 +58,8 @@ export interface Written {
 }
 
 /**
- * @returns how numbers with units may be written otherwise: with another name of the unit, in one word and in two, and
- *   whole numbers with and without `.0`
+ * @returns other ways to write numbers with units: with another name of the unit, as one word or two, and whole numbers
+ *   with or without `.0`
  */
 export function findOtherUnits(pieces: readonly Piece[]): Written[] {
   return pieces.flatMap(({ word }, first) => {
@@ -72,13 +72,13 @@ export function findOtherUnits(pieces: readonly Piece[]): Written[] {
     return [
       ...rewriteTwoWords(word, next, first),
       ...removeZero(pieces, first),
-      // The last number, from two digits on, is also the beginning of words, of packs as well.
+      // A last number of two or more digits is also searched as a prefix, which finds packs.
       ...(isUnit(next) || (next === '' && word.length > 1) ? [] : addPack(word, first)),
     ];
   });
 }
 
-/** How many are in a pack: `8er` in German, `8s` in British English. */
+/** Endings of the size of a pack: `8er` in German, `8s` in British English. */
 const packEndings = ['er', 's'] as const;
 const longestPack = 3;
 
@@ -87,13 +87,13 @@ const addPack = (number: string, at: number): Written[] =>
     ? packEndings.map(ending => ({ choice: [{ word: number + ending }], first: at, last: at }))
     : [];
 
-/** `4ah` as texts have it that say `4.0Ah` or `4,0 Ah`, whose words are `4` and `0ah`. */
+/** `4ah` as in texts with `4.0Ah` or `4,0 Ah`, whose words are `4` and `0ah`. */
 function addZero(number: string, unit: string, at: number): Written[] {
   if (!(isWholeNumber(number) && isUnit(unit) && isShort(unit))) return [];
   return [{ choice: [{ word: number }, { word: `0${unit}` }], first: at, last: at }];
 }
 
-/** `4.0ah`, two words, and `4.0 ah`, three, as the one word that texts have where they say `4Ah` or `4 Ah`. */
+/** `4.0ah` (two words) and `4.0 ah` (three) as the one word of texts with `4Ah` or `4 Ah`. */
 function removeZero(pieces: readonly Piece[], first: number): Written[] {
   const [number = '', next = '', third = ''] = pieces.slice(first, first + 3).map(({ word }) => word);
   if (!isWholeNumber(number)) return [];
@@ -120,11 +120,11 @@ function rewriteTwoWords(number: string, unit: string, first: number): Written[]
   );
 }
 
-/** Other names of a unit, where it is behind a number. */
+/** Other names of a unit that follows a whole number. */
 const findOtherNames = (number: string, unit: string): readonly string[] =>
   isWholeNumber(number) ? (othersOf.get(unit) ?? []) : [];
 
 export const isWholeNumber = (word: string): boolean => /^\p{N}+$/u.test(word);
 
-/** Whether a number and this name, written apart, are one word of the index, too. */
+/** Whether the index also has a number and this name as one word if a text writes them apart. */
 const isShort = (name: string): boolean => name.length <= longestUnit;

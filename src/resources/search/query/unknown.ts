@@ -1,32 +1,32 @@
 /**
- * A word that no document has, and nothing that is near it: what else it may be written as, what it is made of, and which
- * words of documents it ends or begins like. So a shopper who searches for `olivenöl` finds olive oil.
+ * Alternatives for a word that no document has, not even with a typo: other ways to write it, its parts, and words of
+ * documents with the same end or beginning. A shopper who searches for `olivenöl` finds olive oil.
  */
 import type { Session } from '../../../storage/database.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 import { factors } from './word.ts';
 
-/** Letters of a word that stands for the whole, and of what is left of it. */
+/** The fewest letters of a part that stands for the whole word, and of the rest. */
 const shortestPart = 4;
 const shortestRest = 2;
-/** Letters of a word that stands for the whole at its beginning: no less than half of them. */
+/** The fewest letters of a beginning that stands for the whole word; it also has at least half of its letters. */
 const shortestStart = 5;
-/** Of a word that ends others, if it does not do so by chance. */
+/** A shorter word may be the end of others by chance. */
 const shortestHead = 4;
-/** Of a word that stands before another, which has a typo. */
+/** The fewest letters of a word before another that has a typo. */
 const shortestBeginning = 3;
-/** Words that are this one's end, of at least so many letters: `zange` finds a `wasserpumpenzange`. */
+/** The fewest letters of a word that finds longer ones by their end: `zange` finds a `wasserpumpenzange`. */
 const shortestEnding = 3;
-/** Letters that words share at their end or beginning, at least, and no less than half of them. */
+/** The fewest letters that words share at their end or beginning; also at least half of the word. */
 const shortestShared = 5;
-/** Letters of what it stands before in a German compound: `erdbeeren` finds an `erdbeerkonfiture`. */
+/** The most letters that follow the word in a German compound: `erdbeeren` finds an `erdbeerkonfiture`. */
 const longestHead = 20;
 const mostWords = 12;
-/** What a word ends with in one form and not in another. */
+/** Endings that one form of a word has and another lacks. */
 const inflections = ['s', 'es', 'n', 'en', 'e'] as const;
 
-/** The word with an ending more or less: forms of it that can be requested at once. */
+/** The word with an ending added or removed: forms that can be looked up together. */
 export function inflect(word: string, stems: Stems): string[] {
   const others = inflections.flatMap(ending => [
     word + ending,
@@ -37,10 +37,10 @@ export function inflect(word: string, stems: Stems): string[] {
   return others.filter(other => stems.isSame(word, other));
 }
 
-/** What people write who have no umlauts, as documents that have them are indexed: `handtuecher`, `handtucher`. */
+/** Converts umlauts typed as two letters to the form in which umlauts are indexed: `handtuecher` to `handtucher`. */
 export const removeUmlauts = (word: string): string => word.replace(/(?<=[aou])e/g, '');
 
-/** What a word without umlauts may be that documents have with them. */
+/** Words that documents write with umlauts and the query writes without them. */
 export async function findUmlauts({ vocabulary, stems }: Tools, session: Session, word: string) {
   const plain = removeUmlauts(word);
   if (plain === word) return [];
@@ -48,10 +48,10 @@ export async function findUmlauts({ vocabulary, stems }: Tools, session: Session
 }
 
 export interface Likeness {
-  /** Each one or several words, which a document has to have together. */
+  /** Each is one word, or several that a document must have together. */
   readonly choices: readonly (readonly string[])[];
   readonly factor: number;
-  /** Whether they have only a part in common with the word. */
+  /** Whether they share only a part with the word. */
   readonly isGuess: boolean;
 }
 
@@ -61,8 +61,8 @@ interface Tools {
 }
 
 /**
- * @param isGerman whether the catalog is: in English `organ` has little to do with an `organizer`
- * @returns the best there is of all this; no words where there is nothing
+ * @param isGerman whether the catalog is German: in English, `organ` is unrelated to an `organizer`
+ * @returns the best kind of alternatives that exists; no words if there are none
  */
 export async function findSimilarWords(
   { vocabulary, stems }: Tools,
@@ -99,7 +99,7 @@ export async function findSimilarWords(
   return toLikeness(await findParts({ vocabulary, stems }, session, word), true);
 }
 
-/** The longest word that it ends with, which says what it is, or begins with; else words that end or begin alike. */
+/** The longest known word at its end, which says what it is, or at its beginning; else words with the same end or start. */
 async function findParts(
   { vocabulary, stems }: Tools,
   session: Session,
@@ -128,7 +128,7 @@ async function findParts(
 }
 
 /**
- * What the rest of the word may be a typo of, behind the longest word that it begins with, and with that word: `airfrier`
+ * The longest known word that the word begins with, together with each word that the rest may be a typo of: `airfrier`
  * finds an air fryer.
  */
 async function findMisspeltEnd(

@@ -1,4 +1,4 @@
-/** A word of a query with all that counts for it, and what is needed to find that out. */
+/** A word of a query with its alternatives, and the tools that find them. */
 import { type CachedWords, createCachedWords } from '../../../storage/search/cached.ts';
 import type { Choice, Expression, Term } from '../../../storage/search/expression.ts';
 import type { DocumentType } from '../../../storage/search/index.ts';
@@ -7,7 +7,7 @@ import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 
-/** Words of queries whose meaning is kept. */
+/** Words of queries whose meanings are cached. */
 const mostCached = 5000;
 
 export interface QueryTools extends QueryCaches {
@@ -17,7 +17,7 @@ export interface QueryTools extends QueryCaches {
 }
 
 interface QueryCaches {
-  /** What words mean without synonyms: the same wherever the same is together with them. */
+  /** Meanings of words without synonyms: they depend only on the word and on what joins it to its neighbours. */
   readonly meanings: CachedWords<Meaning>;
   readonly forms: CachedWords<readonly string[]>;
   readonly joined: CachedWords<ReadonlySet<string>>;
@@ -29,39 +29,38 @@ export const createQueryCaches = (): QueryCaches => ({
   joined: createCachedWords(mostCached),
 });
 
-/** A word of a query, whatever it counts for. */
+/** A word of a query, regardless of its importance. */
 export type Meaning = Omit<QueryWord, 'importance'>;
 
-/** What counts for a word, and how much. */
+/** A match for a word of a query, and how much it counts. */
 export interface Alternative {
   readonly choice: Choice;
   readonly factor: number;
-  /** Whether it may well be another word: a document that has only this counts as one that lacks the word. */
+  /** Whether it may be a different word: a document that has only this counts as lacking the word. */
   readonly isGuess?: boolean;
-  /** Whether the word is only the end of it: brands are names, of which ends say nothing (`wein` of `Giesswein`). */
+  /** Whether the word is only its end: brands are names, whose ends mean nothing (`wein` of `Giesswein`). */
   readonly isCompound?: boolean;
 }
 
-/** Words of a query that are the code of a variant, or its beginning: each of them is found by it. */
+/** Words of a query that are the code of a variant or its beginning: the code is an alternative for each of them. */
 export interface Coded {
-  /** Which words of the query. */
+  /** The indexes of these words in the query. */
   readonly places: readonly number[];
   readonly alternative: Alternative;
 }
 
-/** One word of a query. */
 export interface QueryWord {
   readonly text: string;
   readonly alternatives: readonly Alternative[];
-  /** About how many documents have it, or what is a guess at it. */
+  /** About how many documents have it, including guesses. */
   readonly frequency: number;
   /** The same without guesses. */
   readonly certain: number;
-  /** What it counts for beside others as rare. */
+  /** Its weight relative to other words that are as rare. */
   readonly importance: number;
 }
 
-/** Words that say nothing are no reason to be read. */
+/** The importance of fillers is at most this: documents are not selected by them. */
 export const negligible = 0.2;
 
 export const factors = {
@@ -70,7 +69,7 @@ export const factors = {
   stem: 0.92,
   synonym: 0.9,
   apart: 0.85,
-  /** In American English instead of British, or the other way round. */
+  /** American instead of British English, or the other way round. */
   spelling: 0.75,
   compound: 0.6,
   beginning: 0.5,
@@ -79,18 +78,18 @@ export const factors = {
   alike: 0.4,
 } as const;
 
-/** What a word of one search is looked up with. */
+/** What the words of one search are looked up with. */
 export interface QueryContext {
   readonly tools: QueryTools;
   readonly session: SearchSession;
   readonly types: readonly DocumentType[];
   /** Whether the query is still being typed. */
   readonly isTyped: boolean;
-  /** Whether the catalog is German, too: found out once for all words of the query. */
+  /** Whether the catalog is German, too: determined once for all words of the query. */
   isGerman(): Promise<boolean>;
 }
 
-/** @returns the word without what is a guess at it */
+/** @returns the word without guesses */
 export const removeGuesses = (word: QueryWord): QueryWord =>
   hasGuesses(word)
     ? {
@@ -111,7 +110,7 @@ export const toSeveralWords = (words: readonly string[], factor: number): Altern
   factor,
 });
 
-/** How many documents have all terms of a choice; none where a term is in no document, which is checked first. */
+/** How many documents have all terms of a choice. First checks whether a term is in no document. */
 export async function readFrequency(
   { tools, session, types }: QueryContext,
   choice: Choice,
@@ -124,13 +123,13 @@ export async function readFrequency(
   return smallest === 0 ? 0 : tools.reader.frequency(session, [[choice]], types, smallest);
 }
 
-/** @param mark only words of titles with this mark */
+/** @param mark restricts the expression to words of titles with this mark */
 export function toExpression(words: readonly QueryWord[], mark?: string): Expression {
   const markTerm = (term: Term): Term => (mark === undefined ? term : { ...term, mark });
   return words.map(({ alternatives }) => alternatives.map(({ choice }) => choice.map(markTerm)));
 }
 
-/** No more documents than this have all of the words; undefined where that is not known. */
+/** The most documents that can have all of the words; undefined if unknown. */
 export function computeSmallest(words: readonly QueryWord[]): number | undefined {
   const bounded = words.filter(({ alternatives }) =>
     alternatives.every(({ choice }) =>
@@ -140,6 +139,6 @@ export function computeSmallest(words: readonly QueryWord[]): number | undefined
   return bounded.length === 0 ? undefined : Math.min(...bounded.map(({ frequency }) => frequency));
 }
 
-/** Whether some document may have it. */
+/** Whether a document may have the word. */
 export const isPossible = ({ frequency, alternatives }: QueryWord) =>
   frequency > 0 || alternatives.length > 1;

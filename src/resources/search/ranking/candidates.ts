@@ -1,4 +1,4 @@
-/** Which documents are scored: those with all words or, where they are few, with fewer; of very many the likeliest. */
+/** Selects the documents to score: those with all words, some with fewer if these are few, the likeliest of very many. */
 
 import type { Expression } from '../../../storage/search/expression.ts';
 import { type DocumentType, getDocumentType } from '../../../storage/search/index.ts';
@@ -15,33 +15,33 @@ import {
 import { enoughHits, type GatherRequest, gather } from './gathered.ts';
 import { generateWithFewer } from './subsets.ts';
 
-/** So many hits are put in order at most; what comes after them is in the order of the index. */
+/** The most hits that are ranked; all others follow in the order of the index. */
 export const mostCandidates = 200;
 /** The same for a search that needs only some hits. */
 export const fewCandidates = 40;
-/** So many hits, and those that have all words, are scored first: few requests read further. */
+/** This many hits, and at least those with all words, are scored first: few requests read further. */
 const likelyHits = 25;
-/** Questions to the index about hits with fewer words. */
+/** The most queries of the index for hits with fewer words. */
 const mostQuestions = 64;
 export interface Candidates {
   readonly positions: readonly number[];
-  /** How many of them, from the first on, are likely to be better than all others. */
+  /** How many of the first positions are likely to be better than all others. */
   readonly likely?: number;
-  /** How many of them, from the first on, have all words. */
+  /** How many of the first positions have all words. */
   readonly whole: number;
-  /** All hits, where they are more than the candidates. */
+  /** Matches all hits, if there are more than the candidates. */
   readonly all: Expression | undefined;
-  /** Those that have all words. */
+  /** Matches the hits that have all words. */
   readonly expression: Expression;
   readonly counts: ReadonlyMap<DocumentType, number>;
 }
 
 export interface CandidateRequest extends GatherRequest {
-  /** Some of those: the types whose hits are returned. */
+  /** The types whose hits are returned: a subset of `visible`. */
   readonly types: readonly DocumentType[];
-  /** Whether some good hits are enough, without their number. */
+  /** Whether some good hits are enough, without a total. */
   readonly few: boolean;
-  /** Whether hits have all words, however few do. */
+  /** Whether hits must have all words, however few do. */
   readonly strict?: boolean;
 }
 
@@ -70,7 +70,7 @@ export async function findCandidates(request: CandidateRequest): Promise<Candida
   return { positions, whole: positions.length, all, expression: all, counts };
 }
 
-/** The candidates where they are all hits; undefined where more have all words. */
+/** The candidates, if they are all the hits; undefined if more documents have all words. */
 export async function completeCandidates(request: CandidateRequest): Promise<Candidates | undefined> {
   const { reader, session, visible } = request;
   const words = request.words.map(removeGuesses);
@@ -85,7 +85,7 @@ export async function completeCandidates(request: CandidateRequest): Promise<Can
   return first.length > mostCandidates ? undefined : collectFewCandidates(request, all, first, []);
 }
 
-/** Of candidates that are all hits, those that are accepted. */
+/** Keeps the accepted ones of candidates that are all the hits. */
 export function filterCandidates(
   { positions, likely = positions.length, whole, all, expression }: Candidates,
   types: readonly DocumentType[],
@@ -102,7 +102,7 @@ export function filterCandidates(
   };
 }
 
-/** @param first those that have all words; @param some others, the best first, if they are known */
+/** @param first hits that have all words; @param some other hits, best first, if known */
 async function collectFewCandidates(
   request: CandidateRequest,
   expression: Expression,
@@ -132,7 +132,7 @@ export function countByType(positions: readonly number[], types: readonly Docume
   return counts;
 }
 
-/** Of very many hits: with all words in a title, short titles before long ones, then others. */
+/** The best of very many hits: first those with all words in a title, short titles before long ones, then others. */
 async function readLikeliestOfMany(
   request: CandidateRequest,
   words: readonly QueryWord[],
@@ -150,7 +150,7 @@ async function readLikeliestOfMany(
   return [...found].slice(0, limit);
 }
 
-/** Adds hits that lack words, until there are enough: all but the commonest first. */
+/** Adds hits that lack words until there are enough, beginning with those that lack only the commonest word. */
 async function addWithFewerWords(request: CandidateRequest, first: readonly number[]): Promise<number[]> {
   const { words, visible } = request;
   const found = new Set(first.slice(0, mostCandidates));
@@ -172,7 +172,7 @@ async function addWithFewerWords(request: CandidateRequest, first: readonly numb
   return [...found];
 }
 
-/** The same as `readLikeliestOfMany` for hits that may be few. */
+/** Like `readLikeliestOfMany`, for hits that may be few. */
 export async function readLikeliest(
   request: CandidateRequest,
   words: readonly QueryWord[],

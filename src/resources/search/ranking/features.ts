@@ -1,4 +1,4 @@
-/** What a document is scored by: its words field by field, as texts in which a word is found quickly. */
+/** The features by which a document is scored: the words of each field, as a string that is quick to search. */
 
 import { splitPath } from '../../../storage/categories/names.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
@@ -7,13 +7,13 @@ import { collectCode, type SearchText } from '../../../storage/search/text/words
 import { takeTurn } from '../../../turns/index.ts';
 import { isUnit } from '../query/units.ts';
 
-/** Characters of a text that count: what comes later says little. */
+/** Only this many characters of a text count: later ones say little. */
 const longestText = 3000;
 
-/** What is added to a title stands behind one of these: `Desk Lamp, Black`, `Desk Lamp - Black`. */
+/** Separators between a title and an addition: `Desk Lamp, Black`, `Desk Lamp - Black`. */
 const separators = /[,;:|([]|\s[-–—]\s/;
 
-/** A field's words with spaces around each. */
+/** The words of a field, with spaces around each. */
 export interface Field {
   readonly weight: number;
   readonly words: string;
@@ -31,15 +31,15 @@ export interface Features {
   readonly titleLength: number;
   /** The word of the title that says what it is: `gown` of `Silk Evening Gown in Black, Size 8`. */
   readonly head: string | undefined;
-  /** What its categories say that it is: `laptops` of `Computers > Laptops`, though its title may be a name only. */
+  /** What its categories say it is: `laptops` of `Computers > Laptops`, even if its title is only a name. */
   readonly kinds: readonly Kind[];
   readonly brand: Field | undefined;
-  /** Those that have words, the title first. */
+  /** The fields that have words, title first. */
   readonly fields: readonly Field[];
 }
 
 const weights = {
-  /** Names of categories are plurals of what is searched for: as a form of it they count as the word itself in a title. */
+  /** Category names are plurals: a form of a word in one counts as much as the word itself in a title. */
   kind: 1.1,
   title: 1,
   code: 1,
@@ -50,7 +50,7 @@ const weights = {
   body: 0.4,
 } as const;
 
-/** Words in their order, then those put together, so that what stands together in the text does so here. */
+/** The words in order, then the joined words, so that words that are adjacent in the text are adjacent here. */
 async function toField(weight: number, texts: readonly string[]): Promise<Field> {
   const words: string[] = [];
   const together: string[] = [];
@@ -63,7 +63,7 @@ async function toField(weight: number, texts: readonly string[]): Promise<Field>
   return { weight, words: ` ${words.join(' ')} ${together.join(' ')} ` };
 }
 
-/** Gives the event loop a turn when it is due: a product has up to a megabyte of texts. */
+/** Yields to the event loop when due: a product has up to a megabyte of text. */
 export async function toFeatures(
   { title, body, fields }: SearchText,
   isFiller: (word: string) => boolean,
@@ -90,16 +90,16 @@ export async function toFeatures(
   return { title: titleField, titleLength: Math.max(1, count), head, kinds, brand, fields: all };
 }
 
-/** The same of a product that is also found by these codes, each one word. */
+/** The features of a product that is also found by these codes, each a single word. */
 export const addCodes = (features: Features, codes: Iterable<string>): Features => ({
   ...features,
   fields: [...features.fields, { weight: weights.code, words: ` ${[...codes].join(' ')} ` }],
 });
 
-/** What is listed in the name of a category: `Desks & Tables`. */
+/** Separators in the name of a category that lists several things: `Desks & Tables`. */
 const listed = /[&,/+]|\s(?:and|und)\s/i;
 
-/** What the last names of paths list. */
+/** The things that the last names of category paths list. */
 async function findKinds(
   paths: readonly string[],
   isFiller: (word: string) => boolean,
@@ -113,9 +113,9 @@ async function findKinds(
 }
 
 /**
- * The last word, without numbers and their units, before what is only added: behind a comma, a bracket or a word like
- * `with`.
- * @returns how many words the title has, too
+ * Finds the last word, other than numbers and their units, before an addition that begins with a comma, a bracket or a
+ * word like `with`.
+ * @returns that word, and how many words the title has
  */
 function findHead(
   title: string,

@@ -1,4 +1,4 @@
-/** Reads hits that match the filters of a search: all that the index gives, and of those the ones that match them. */
+/** Reads hits that match the filters of a search: reads all hits from the index, and keeps those that match. */
 import { countBefore } from '../../../binary-search.ts';
 import type { Expression } from '../../../storage/search/expression.ts';
 import { type DocumentType, getDocumentId, getDocumentType } from '../../../storage/search/index.ts';
@@ -8,10 +8,10 @@ import { takeTurn } from '../../../turns/index.ts';
 import { splitIntoParts } from '../../../turns/slices.ts';
 import { isProduct } from '../sources.ts';
 
-/** Hits that are read in one piece: a few milliseconds of the event loop. */
+/** Hits per read: a few milliseconds of the event loop. */
 const readAtOnce = 10_000;
 
-/** What reads hits, whether there are filters or not. */
+/** Reads hits, with or without filters. */
 export type HitReader = Pick<SearchReader, 'page' | 'among' | 'counts' | 'cached'>;
 
 interface Wanted {
@@ -21,7 +21,7 @@ interface Wanted {
   readonly smallest?: number | undefined;
 }
 
-/** All hits in their order, up to every product, or those of them that are accepted. */
+/** All accepted hits in the order of the index: possibly every product. */
 export async function readAllHits(
   reader: Pick<SearchReader, 'page'>,
   { session, expression, types, smallest }: Wanted,
@@ -38,7 +38,7 @@ export async function readAllHits(
   }
 }
 
-/** Positions between two turns of the event loop, at most. */
+/** The most positions between two turns of the event loop. */
 const positionsAtOnce = 50_000;
 
 /** The ids of the products at these positions. */
@@ -53,7 +53,7 @@ export async function toProductIds(positions: readonly number[]): Promise<number
 
 /** @param matches whether the product with an id matches the filters */
 export function createFilteredReader(reader: HitReader, matches: (id: number) => boolean): HitReader {
-  /** All hits in their order. One search reads few different lists of them, each several times. */
+  /** Matching hits in order, by expression. One search reads few different lists, each several times. */
   const read = new Map<string, Promise<number[]>>();
   const readAll: HitReader['page'] = (session, expression, types, { smallest }) => {
     const key = JSON.stringify(expression);

@@ -1,4 +1,4 @@
-/** Hits of several words, found by reading all documents of those that are rare. */
+/** Finds hits for several words by reading all documents of the rare ones. */
 import type { DocumentType } from '../../../storage/search/index.ts';
 import type { SearchSession } from '../../../storage/search/reading/frequency.ts';
 import {
@@ -13,9 +13,9 @@ import {
 import type { HitReader } from './filtered.ts';
 import { computeRarity } from './score.ts';
 
-/** Where fewer hits have all words, others are added that have fewer. */
+/** If fewer hits have all words, hits with fewer words are added. */
 export const enoughHits = 50;
-/** Words that so few documents have are read as a whole; of each question no more hits than this. */
+/** All documents of a word are read if about this few have it; a read returns at most `mostRead`. */
 const fewHits = 1500;
 const mostRead = 2000;
 
@@ -31,17 +31,17 @@ export interface GatherRequest {
 
 /** Hits that have some of the words. */
 interface Gathered {
-  /** Those that have all. */
+  /** Hits that have all words. */
   readonly all: readonly number[];
-  /** Others, those first that have most of what is rare. */
+  /** Other hits, those with the most of the rare words first. */
   readonly some: readonly number[];
 }
 
 /**
- * Of several words some are rare enough for all their documents to be read: one statement for each word then shows which
- * documents have all of them, and which have most. Trying all but one, all but two, and so on would take very many
+ * If some of several words are rare, reads all their documents: one statement for each word then shows which documents
+ * have all of the words, and which have most. Trying all words except one, except two, and so on would take very many
  * statements for a long query.
- * @returns undefined where no word is rare
+ * @returns undefined if there is only one word, or none is rare
  */
 export async function gather({
   reader,
@@ -82,7 +82,7 @@ export async function gather({
   return { all: whole, some: whole === all ? some : [...omit(all, whole), ...some].slice(0, enoughHits) };
 }
 
-/** Of hits that have all words, or what is a guess at some, those that have all. */
+/** Of hits that have all words, some perhaps only by guesses, keeps those that have all without guesses. */
 async function keepCertain(
   { reader, session, visible }: Pick<GatherRequest, 'reader' | 'session' | 'visible'>,
   words: readonly QueryWord[],
@@ -121,7 +121,7 @@ function sortByWords(
       all.push(position);
       continue;
     }
-    // Most have the same words as the one before.
+    // Most documents have the same words as the one before.
     if (bits !== lastBits) {
       [lastBits, last] = [bits, some.get(bits) ?? []];
       some.set(bits, last);

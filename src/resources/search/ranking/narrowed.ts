@@ -1,7 +1,7 @@
 /**
- * Hits of searches with filters, an order or facets: of those that the query has without filters the ones that match
- * them. Hits that lack words are those of the query, too, whatever the filters: so a facet counts for each value what
- * the search finds that has this value as its filter.
+ * Hits of searches with filters, an order or facets: the hits that the query has without filters, reduced to those that
+ * match. Hits that lack words are also selected regardless of the filters. A facet therefore counts for each value what
+ * the search finds with that value as its filter.
  */
 import type { Expression } from '../../../storage/search/expression.ts';
 import {
@@ -13,9 +13,9 @@ import {
 } from './candidates.ts';
 import type { HitReader } from './filtered.ts';
 
-/** What facets count among: the hits whether they match the filters or not. */
+/** The hits that facets count, whether they match the filters or not. */
 export interface Unfiltered {
-  /** What all of them have that are not listed. */
+  /** Matches the hits that are not in `positions`. */
   readonly expression: Expression | undefined;
   readonly positions: readonly number[];
 }
@@ -25,7 +25,7 @@ interface Narrowing {
   readonly filtered: HitReader;
   /** Whether a hit matches the filters; undefined without filters. */
   readonly matches: ((position: number) => boolean) | undefined;
-  /** Of hits that are put in an order: those that have all words. */
+  /** For hits in a requested order: keeps those that have all words. */
   readonly wholeOf: ((candidates: Candidates) => Promise<Candidates>) | undefined;
 }
 
@@ -34,7 +34,7 @@ interface Narrowed {
   readonly unfiltered: Unfiltered;
 }
 
-/** @param request with what reads hits whether they match the filters or not */
+/** @param request its reader ignores the filters */
 export async function narrowCandidates(request: CandidateRequest, narrowing: Narrowing): Promise<Narrowed> {
   const { matches, filtered } = narrowing;
   const complete = await completeCandidates(request);
@@ -68,7 +68,7 @@ async function narrowComplete(
   return toNarrowed(await findOthersMatching(request, narrowing));
 }
 
-/** No hit of the query matches the filters: those that do have fewer words. */
+/** Finds hits with fewer words that match the filters, when no hit of the query does. */
 async function findOthersMatching(
   request: CandidateRequest,
   { filtered, wholeOf }: Narrowing,

@@ -1,4 +1,4 @@
-/** A page of hits: first those that have been put in order, then, of very many, the others in the order of the index. */
+/** A page of hits: first the ranked ones and, if there are very many, then the others in the order of the index. */
 
 import type { Key, PageRequest } from '../../../storage/list/request.ts';
 import type { Expression } from '../../../storage/search/expression.ts';
@@ -10,19 +10,19 @@ import type { HitReader } from './filtered.ts';
 import type { Scorable } from './scorable-cache.ts';
 import { computeScore, type Weighed } from './score.ts';
 
-/** A hit as it is ranked: what it scores, and its position in the index, which breaks ties. */
+/** A hit with its score, and its position in the index, which breaks ties. */
 export interface RankedHit {
   readonly position: number;
-  /** -1 for those that have not been put in order. */
+  /** -1 for hits that are not ranked. */
   readonly score: number;
   readonly missing: readonly string[];
 }
 
-/** All hits. */
+/** All hits of a search. */
 export interface Ranking {
-  /** Best first. */
+  /** The ranked hits, best first. */
   readonly head: readonly RankedHit[];
-  /** Those that have all words, where they are more than the head. */
+  /** Matches the hits that have all words, if there are more than the head. */
   readonly all: Expression | undefined;
   readonly types: readonly DocumentType[];
   readonly total: number;
@@ -42,10 +42,10 @@ interface Reading {
 }
 
 const unranked = -1;
-/** The least that scores differ by. */
+/** The smallest difference between two scores. */
 const leastDifference = 0.0001;
 
-/** Documents as they are scored, best first. */
+/** Scores documents and sorts them, best first. */
 export async function rankDocuments(
   documents: ReadonlyMap<number, Scorable>,
   words: readonly Weighed[],
@@ -59,7 +59,7 @@ export async function rankDocuments(
   return hits.sort(compareHits);
 }
 
-/** How many of the first hits a page needs; undefined where that is unknown. */
+/** How many of the first hits a page needs; undefined if unknown. */
 export const computeLastPlace = (page: PageRequest): number | undefined =>
   page.kind === 'offset'
     ? page.page * page.perPage
@@ -68,10 +68,10 @@ export const computeLastPlace = (page: PageRequest): number | undefined =>
       : undefined;
 
 /**
- * Candidates in order: the likely ones, then the others, whatever they score, so that pages go on alike whether the
- * others have been scored or not.
- * @param scored puts some in order
- * @param wanted how many hits the page needs, all where that is unknown
+ * Ranks candidates: the likely ones, then the others whatever their scores, so that pages are consistent whether or not
+ * the others have been scored.
+ * @param scored scores and sorts some positions
+ * @param wanted how many hits the page needs; all if unknown
  */
 export async function rankHead(
   positions: readonly number[],
@@ -88,7 +88,7 @@ export async function rankHead(
   return [...first, ...(await scored(others)).map(hit => ({ ...hit, score: Math.min(most, hit.score) }))];
 }
 
-/** Some of the hits, from a place on or after so many; backwards from the last to the first. */
+/** Some of the hits: after the first `skip`, or from the key `start` on; backwards, those before it in reverse. */
 export async function readSlice(
   reading: Reading,
   { limit, skip = 0, start, backwards = false }: Slice,
@@ -116,7 +116,7 @@ export async function readSlice(
 
 const compareHits = (a: RankedHit, b: RankedHit): number => b.score - a.score || a.position - b.position;
 
-/** What is not in the head, from a position on, or before it backwards. */
+/** Hits that are not in the head: from a position on or, backwards, before it. */
 async function readRestFrom(
   { reader, session, ranking }: Reading,
   position: number,
@@ -135,8 +135,8 @@ async function readRestFrom(
 }
 
 /**
- * What is not in the head, after so many. Those of the head are somewhere among all hits: as many as stand before what is
- * found at this offset of all hits, as many more have to be passed.
+ * Hits that are not in the head, after the first `skip`. The index lists the head's hits among all others: for each of
+ * them before the hit at this offset, one more hit must be passed over.
  */
 async function readRestAfter(
   { reader, session, ranking }: Reading,

@@ -1,5 +1,5 @@
 /**
- * What documents are scored by, kept of those that were scored lately: splitting their texts costs most of a search.
+ * Caches the features of recently scored documents: splitting their texts is the most expensive part of a search.
  */
 import { createBoundedMap } from '../../../bounded-map.ts';
 import { countBytes } from '../../../storage/changes/rows.ts';
@@ -25,20 +25,20 @@ export type ScorableReader = (
   documentsOf: DocumentReader,
 ) => Promise<ReadonlyMap<number, Scorable>>;
 
-/** Bytes of features at most. */
+/** The most bytes of cached features. */
 const cacheSize = 48 * 1024 * 1024;
-/** Documents that are read in one piece: a slow disk looks for each. */
+/** Documents per read: a slow disk seeks for each. */
 const readAtOnce = 32;
-/** What a document takes besides its words. */
+/** Bytes that a document takes in addition to its words. */
 const knownBytes = 600;
 
 const computeSize = ({ features }: Scorable): number =>
   [...features.fields, ...features.kinds].reduce((sum, { words }) => sum + countBytes(words), knownBytes);
 
 /**
- * Those of products are as new as the last check for changes: to ask of each whether it has changed took longer
- * than all else of a search.
- * @returns what gives the features of documents by their positions, those that are gone left out
+ * Features of products are as current as the last check for changes: checking each product for changes took longer
+ * than the rest of a search.
+ * @returns a reader of the features of documents by position, which omits deleted documents
  */
 export function createScorableReader(
   { changes }: Pick<Database, 'changes'>,
@@ -69,7 +69,7 @@ export function createScorableReader(
         await takeTurn();
         const { rating, available } = document;
         const scorable = { features: await toFeatures(document, isFiller), rating, available };
-        // What has changed since the search began may have been read before it did, and would be kept past its change.
+        // If anything changed since the search began, this document may be outdated and must not be cached.
         if (isProduct(getDocumentType(position)) && session.seen === seen()) known.set(position, scorable);
         found.set(position, scorable);
       }

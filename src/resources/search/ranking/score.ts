@@ -3,7 +3,7 @@ import type { Term } from '../../../storage/search/expression.ts';
 import { negligible, type QueryWord } from '../query/word.ts';
 import type { Features, Field, Kind } from './features.ts';
 
-/** What else is known of a document. */
+/** Facts about a document other than its words. */
 export interface Facts {
   /** From 0 to 1. */
   readonly rating: number;
@@ -18,8 +18,8 @@ export interface Score {
 }
 
 /**
- * Parts of the whole: the words, how much of the title they are, whether they stand together there, whether the query's
- * last word is the head of the title or of a category's name, and the rest.
+ * Shares of the score: the words, how much of the title they cover, whether they are adjacent there, whether the last
+ * word of the query is the head of the title or of a category's name, the rating and the availability.
  */
 const shares = {
   words: 0.78,
@@ -29,25 +29,25 @@ const shares = {
   rating: 0.02,
   available: 0.01,
 } as const;
-/** What a word counts for that stands in other fields too. */
+/** How much a word counts in further fields. */
 const again = 0.3;
-/** Words of a choice that are not next to each other. */
+/** The factor for words of a choice that are not adjacent. */
 const scattered = 0.5;
-/** Forms of a word that are searched for next to those of another. */
+/** How many forms of a word are compared with those of its neighbour. */
 const mostForms = 4;
-/** All words of the query are before some of them: their scores are above this. */
+/** Hits with all words of the query score above this, all others below. */
 const allWords = 0.5;
-/** Of the weight of a query: words that nearly all documents have may be lacking. */
+/** The share of a query's weight that a hit may lack: that of words that nearly all documents have. */
 const negligibleWeight = 0.08;
 
 /** A word in one of a thousand documents says about twice as much as one in every tenth. */
 const steepness = 0.7;
 
-/** @param documents how many there are; @returns how much a word says that so many of them have */
+/** @param documents how many there are; @returns how much a word counts that `frequency` of them have */
 export const computeRarity = (frequency: number, documents: number): number =>
   Math.log(1 + (Math.max(documents, frequency) - frequency + 0.5) / (frequency + 0.5)) ** steepness;
 
-/** A way to have a word: the texts that a field must have, all of them, and the one where they are together. */
+/** A way to match a word: the texts that must all be in a field, and the text in which they are adjacent. */
 interface Way {
   readonly texts: readonly string[];
   readonly together: string;
@@ -56,15 +56,15 @@ interface Way {
   readonly isCompound: boolean;
 }
 
-/** A word of a query, made ready to score many documents. */
+/** A word of a query, prepared for scoring many documents. */
 export interface Weighed {
   readonly text: string;
   readonly weight: number;
-  /** Whether a document that does not have it lacks nothing that was searched for. */
+  /** Whether a document without it still has everything that was searched for. */
   readonly isFiller: boolean;
-  /** The best first. */
+  /** Best first. */
   readonly ways: readonly Way[];
-  /** Forms that are one word each, for neighbours in titles. */
+  /** Single-word forms, for finding neighbours in titles. */
   readonly forms: readonly string[];
 }
 
@@ -105,7 +105,7 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
     const ways = removeNames(all, features);
     const { value, titled } = computeBest(features, kind, ways);
     if (value === 0 || isGuessed(features, ways)) {
-      // Unless there are only such words.
+      // Fillers are missing only if the query has no other words.
       if (!isFiller || named.length === 0) missing.push(text);
       lacking += weight;
     }
@@ -126,7 +126,7 @@ export function computeScore(features: Features, words: readonly Weighed[], fact
   return { value: Math.round((tier + Math.min(1, value) * (1 - allWords)) * 10_000) / 10_000, missing };
 }
 
-/** What a document is that the word asks for, in the form that comes closest to it. */
+/** The kind of the document whose head is the closest form of the word. */
 function findKind({ kinds }: Features, word: Weighed | undefined): Kind | undefined {
   for (const form of word?.forms ?? []) {
     const kind = kinds.find(({ head }) => head === form);
@@ -135,7 +135,7 @@ function findKind({ kinds }: Features, word: Weighed | undefined): Kind | undefi
   return undefined;
 }
 
-/** Without what only ends as a word does where it is the brand. */
+/** Removes compounds that are in the brand: they only happen to end with the word. */
 function removeNames(ways: readonly Way[], { brand }: Features): readonly Way[] {
   if (brand === undefined || !ways.some(({ isCompound }) => isCompound)) return ways;
   return ways.filter(
@@ -143,7 +143,7 @@ function removeNames(ways: readonly Way[], { brand }: Features): readonly Way[] 
   );
 }
 
-/** What a word is worth, field by field in the best of its ways, and whether it is in the title. */
+/** The value of a word, by its best way in each field, and whether it is in the title. */
 function computeBest(
   features: Features,
   kind: Kind | undefined,
@@ -166,7 +166,7 @@ function computeBest(
   return { value: isThere ? scattered * scattered : 0, titled };
 }
 
-/** Whether what a document has of a word is only a guess at it. */
+/** Whether a document has a word only by a guess. */
 const isGuessed = ({ fields }: Features, ways: readonly Way[]): boolean =>
   ways.some(({ isGuess }) => isGuess) &&
   !ways.some(
@@ -190,7 +190,7 @@ function computeFactor({ words }: Field, ways: readonly Way[]): number {
 const isHead = ({ head }: Features, word: Weighed | undefined): boolean =>
   head !== undefined && word?.forms.includes(head) === true;
 
-/** Of the neighbours in the query, how many are neighbours in the title or kind: a form of a word is as good as the word. */
+/** The share of neighbours in the query that are also neighbours in the title or kind, in any of their forms. */
 function measureNeighbours(field: Field | undefined, wanted: readonly Weighed[]): number {
   if (field === undefined || wanted.length < 2) return 0;
   let pairs = 0;

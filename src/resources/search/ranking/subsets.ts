@@ -1,10 +1,10 @@
-/** Which words of a query hits may have that lack others. */
+/** Subsets of a query's words, for hits that lack the others. */
 import type { QueryWord } from '../query/word.ts';
 
-/** Of long queries hits may lack all but some of so many words. */
+/** For long queries, only subsets of this many words are tried. */
 const rarestWords = 5;
 
-/** Which words hits may have: of the rarest all, all but one, all but two …, then any. @param words the rarest first */
+/** Yields all of the rarest words, all except one, all except two …, then each word alone. @param words rarest first */
 export function* generateWithFewer(words: readonly QueryWord[]): Generator<readonly QueryWord[]> {
   const rarest = words.slice(0, rarestWords);
   const most = Math.min(rarest.length, words.length - 1);
@@ -12,7 +12,7 @@ export function* generateWithFewer(words: readonly QueryWord[]): Generator<reado
   if (words.length > 1) for (const word of words) yield [word];
 }
 
-/** The words without so many of them, the last of the list left out first. */
+/** All ways to omit `without` of the items; the last ones are omitted first. */
 function* generateSubsets<Item>(items: readonly Item[], without: number): Generator<Item[]> {
   if (without < 0) return;
   if (without === 0) {

@@ -1,6 +1,6 @@
 /**
- * Hits for a query that is still being typed, where names do not have them: those with the words as they are before those
- * with other forms of them, as names/tiers.ts has them.
+ * Hits for a query that is still being typed, if names do not provide them: hits with the words as they are come before
+ * those with other forms of them, as in names/tiers.ts.
  */
 import type { DocumentType } from '../../../storage/search/index.ts';
 import { factors, type QueryWord, removeGuesses } from '../query/word.ts';
@@ -15,12 +15,12 @@ import {
 import { type RankedHit, type Ranking, rankHead } from './ranked.ts';
 
 const shortestWord = 2;
-/** What counts for a word that is not as it was typed. */
+/** The factors of alternatives that differ from the word as typed. */
 const notAsTyped: readonly number[] = [factors.stem, factors.beginning, factors.compound, factors.typo];
 
 type Scorer = (some: readonly number[]) => Promise<readonly RankedHit[]>;
 
-/** @param wanted no more hits than this are needed */
+/** @param wanted how many hits are enough */
 export async function rankTypedHits(
   request: CandidateRequest,
   scored: Scorer,
@@ -55,12 +55,12 @@ async function rankAny(request: CandidateRequest, scored: Scorer, { isNew, wante
   return rankHead(positions, scored, likely, wanted);
 }
 
-/** With all words as they are, then with the last one as a beginning, then with forms of the others. */
+/** All words as they are, then the last word as a prefix, then forms of the other words. */
 function* generateTiers(words: readonly QueryWord[]): Generator<readonly QueryWord[]> {
   const last = words.at(-1);
   if (last === undefined) return;
   const exact = words.map(word => removeAlternatives(removeGuesses(word), notAsTyped));
-  // A letter is the beginning of a word before it is a word.
+  // A single letter at the end is taken as a prefix, not as a word.
   if (last.text.length >= shortestWord) yield exact;
   const others = words.slice(0, -1);
   if (others.some(({ alternatives }) => alternatives.some(({ factor }) => factor === factors.stem)))

@@ -1,6 +1,6 @@
 /**
- * What the index would say if products were indexed with the codes of their variants that a query has. Those are few
- * products, whose own words are read from their texts; all others are as the index says.
+ * Reads the index as if products were indexed with those codes of their variants that a query has. Few products have
+ * such codes; their own words are read from their texts. All other products are read from the index.
  */
 
 import type { Expression, Term } from '../../../storage/search/expression.ts';
@@ -32,9 +32,9 @@ interface CodedProduct {
 }
 
 /**
- * For one search.
- * @param reader that knows nothing of variants
- * @param readDocuments gives the texts at some positions, those that are gone left out
+ * Creates a reader for one search.
+ * @param reader knows nothing of variants
+ * @param readDocuments returns the texts at some positions, and omits deleted documents
  */
 export function addCodesToReader(
   reader: SearchReader,
@@ -51,7 +51,7 @@ export function addCodesToReader(
     }));
   });
 
-  /** The products that match an expression by these codes only: in ascending order. */
+  /** The products that match an expression only by these codes, in ascending order. */
   async function findMore(expression: Expression, types: readonly DocumentType[]): Promise<number[]> {
     const terms = expression.flat(2);
     if (!words.values().some(codes => terms.some(term => hasTerm(codes, term)))) return [];
@@ -72,7 +72,7 @@ export function addCodesToReader(
       const { low = 0, high = Number.POSITIVE_INFINITY, offset = 0, limit, descending = false } = page;
       const more = (await findMore(expression, types)).filter(at => at >= low && at < high);
       if (more.length === 0) return reader.page(session, expression, types, page);
-      // Those that are added move the others by as many places at most.
+      // Added hits move the others by at most as many places.
       const start = Math.max(0, offset - more.length);
       const read = await reader.page(session, expression, types, {
         ...page,
@@ -133,7 +133,7 @@ function addCounts(
   return sums;
 }
 
-/** What products are scored by, with these codes. */
+/** Adds these codes to the features of products. */
 export function addCodesToScorables(read: ScorableReader, { words }: Pick<Codes, 'words'>): ScorableReader {
   if (words.size === 0) return read;
   return async (session, positions, documentsOf) => {

@@ -1,8 +1,7 @@
 /**
- * The codes of variants that a query has: as a whole or beside other words, in one piece or in several. Products are
- * indexed without the codes of their variants: with ten thousand, each change of one would write the codes of all. So
- * they are looked up here by what an index of their beginnings gives: codes as wholes, and as far as they have been
- * typed.
+ * Finds the codes of variants in a query: as a whole or among other words, in one piece or in several. Products are
+ * indexed without the codes of their variants: with ten thousand variants, each change of one would write the codes of
+ * all. The codes are therefore looked up here, whole or as far as they have been typed, in an index of their own.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../../storage/database.ts';
@@ -13,15 +12,15 @@ import { collectCode } from '../../../storage/search/text/words.ts';
 import { findRuns, type Run } from '../query/runs.ts';
 import { type Coded, factors, toChoice } from '../query/word.ts';
 
-/** Variants that are found by whole codes, by GTINs, and by the beginning of a code. */
+/** The most variants that are found by whole codes, by GTINs, and by the beginning of a code. */
 const mostVariants = 20;
-/** No character comes after it. */
+/** No character sorts after it. */
 const lastCharacter = '\u{10ffff}';
 
-/** What a query has of codes. */
+/** The codes in a query. */
 export interface Codes {
   readonly coded: readonly Coded[];
-  /** By the places of products in the index: the words that they have as if the codes were their own. */
+  /** By the positions of products in the index: the words that they gain by these codes. */
   readonly words: ReadonlyMap<number, ReadonlySet<string>>;
   /** Whether the query as a whole is a code. */
   readonly isWhole: boolean;
@@ -30,13 +29,13 @@ export interface Codes {
 interface Found {
   /** The code, or GTIN, as it is compared. */
   readonly found: string;
-  /** As it was written. */
+  /** The SKU as it was written. */
   readonly sku: string | null;
   readonly id: number;
   readonly status: string;
 }
 
-/** @returns what gives the codes that a query has, of products of these types */
+/** @returns a lookup of the codes in a query, for products of some types */
 export function createCodeLookup({ build }: Pick<Database, 'build'>) {
   const findVariants = prepareByShape<Readonly<Record<string, string>>, Found>(build, (shape, argument) => {
     const [codes = 0, gtins = 0, beginnings = 0] = shape.split(' ').map(Number);
@@ -97,7 +96,7 @@ export function createCodeLookup({ build }: Pick<Database, 'build'>) {
   };
 }
 
-/** What a code is of another: also one of the words that it would be indexed by, as `LM 7805` is of `LM 7805 CT`. */
+/** How a run matches a code. `word`: it is a word that the code would be indexed by, as `LM 7805` of `LM 7805 CT`. */
 function compareCode(
   { word, gtin, isLast }: Run,
   { found, sku }: Found,
@@ -124,7 +123,7 @@ const createSet = () => new Set<string>();
 const listNames = (name: string, count: number): string[] =>
   Array.from({ length: count }, (_, at) => `${name}${at}`);
 
-/** A list with its last repeated up to a power of two, so that there are few statements to prepare. */
+/** Repeats the last element until the length is a power of two, so that there are few statements to prepare. */
 function padList(list: readonly string[]): string[] {
   const filled = [...list];
   while ((filled.length & (filled.length - 1)) !== 0) filled.push(filled.at(-1) ?? '');
@@ -137,7 +136,7 @@ interface Wanted {
   readonly beginnings: readonly (readonly unknown[])[];
 }
 
-/** One statement for all: each list is some seeks in an index. */
+/** One statement for all lists: each list takes a few seeks in an index. */
 function buildLookup({ codes, gtins, beginnings }: Wanted): RawBuilder<Found> {
   const limit = sql.lit(mostVariants);
   const parts: RawBuilder<unknown>[] = [];
@@ -155,7 +154,7 @@ function buildLookup({ codes, gtins, beginnings }: Wanted): RawBuilder<Found> {
     parts.push(sql`select product_id, code as found, sku from product_variants
       where code > ${low} and code < ${high} order by code limit ${limit}`);
   const all = parts.map((part, at) => sql`select * from (${part}) as ${sql.raw(`part${at}`)}`);
-  // A cross join, which SQLite keeps in its order: it might read all products first.
+  // SQLite keeps the order of a cross join; of another join, it might read all products first.
   return sql<Found>`select wanted.found, wanted.sku, products.id, products.status
     from (${sql.join(all, sql` union all `)}) as wanted cross join products
     where products.id = wanted.product_id`;
