@@ -26,7 +26,7 @@ export function toArticleText({ title, body, tags }: Pick<Article, 'title' | 'bo
   return { title, body: [body, ...parseStored<string[]>(tags)].join(' · ') };
 }
 
-/** The number of an order and its items. The customer is not among the members of an order that are read. */
+/** The number of an order and its items, without the customer: an order refers to the customer only by id. */
 export function toOrderText({ id }: { readonly id: number }, items: readonly Item[]): SearchText {
   const parts = items.flatMap(({ name, sku }) => (sku === null ? [name] : [name, sku]));
   return { title: `Order ${id}`, body: parts.join(' · ') };

@@ -1,7 +1,7 @@
 /**
- * The category paths that a product shows are read from the tree with each product, so that renaming or moving a category
- * writes no products (docs/decisions/0030). A stored document begins with the paths at the time when the product was
- * written, on a separate line; the current paths replace them.
+ * The category paths that a product shows. They are read from the tree with each product, so that renaming or moving a
+ * category writes no products (docs/decisions/0030). A stored document begins with the paths at the time when the
+ * product was written, on a separate line; the current paths replace them.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Dialect } from '../database.ts';
@@ -18,7 +18,7 @@ export interface ShownProduct {
   readonly updated_at: RawBuilder<number>;
 }
 
-/** The columns as SQL, for rows that are read in an order. For rows read by id, `buildReadColumns` is cheaper on a server. */
+/** For rows that are read in an order. For rows that are read by id, `buildReadColumns` costs a server less. */
 export function buildShownProduct({ json, position }: Pick<Dialect, 'json' | 'position'>): ShownProduct {
   const own = sql`from categories where categories.id = products.category_id`;
   const further = sql`from product_categories

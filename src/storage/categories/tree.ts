@@ -1,6 +1,7 @@
 /**
- * Locks of the tree of categories. A transaction that writes paths (in the events of products, say) shares the tree; one
- * that moves or renames a category holds it exclusively, so that no event committed after a rename shows the old path.
+ * Locks of the tree of categories. A transaction that writes paths (in the events of products, say) shares the tree.
+ * One that moves or renames a category holds it exclusively, so that no event committed after a rename shows the old
+ * path.
  */
 import type { CompiledQuery } from 'kysely';
 import type { Database, Session } from '../database.ts';

@@ -1,7 +1,7 @@
 /**
- * Products, their kept totals, and the versions of collections. There is one index for each order a list can
- * be read in, alone and within a category; each ends with id, which breaks ties, and carries status, so that
- * skipping the other status reads no row. Archived products are few: they have small indexes of their own.
+ * Products, their stored totals, and the versions of collections. There is one index for each order of a list, overall
+ * and within a category. Each ends with id, which breaks ties, and has status, so that no rows are read to skip the
+ * other status. Archived products are few: they have small indexes of their own.
  */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';

@@ -1,4 +1,4 @@
-/** The outbox, the queue of what is to be done after a commit, and notifications of people. */
+/** The outbox, the queue of work after a commit, and notifications of users. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 
@@ -18,7 +18,7 @@ export const events: Migration = {
         new_document ${text},
         created_at ${moment} not null
       )`,
-      // The id first: a filter on the kind of resource alone had better walk the events in order.
+      // The id comes first: a filter by only the kind of resource should walk the events in order.
       sql`create index events_by_resource on events (resource_id, resource, id)`,
       sql`create index events_by_time on events (created_at, id)`,
       sql`create table deliveries (
@@ -31,7 +31,7 @@ export const events: Migration = {
         failed_at ${moment},
         created_at ${moment} not null
       )`,
-      // Those given up are in neither: they lie there for people to look at.
+      // Neither index has failed deliveries, which are kept for inspection.
       sql`create index deliveries_by_key on deliveries (queue, key, id) where failed_at is null`,
       sql`create index deliveries_by_due on deliveries (queue, due_at, id) where failed_at is null`,
       sql`create table notifications (

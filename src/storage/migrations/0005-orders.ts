@@ -1,6 +1,6 @@
 /**
  * Orders, their payments and invoices. Amounts are whole minor units of the order's currency, exact up to
- * 2^53. What an order or invoice shows of products and customers is a snapshot: it refers to none that must exist.
+ * 2^53. Orders and invoices hold snapshots of products and customers, which need not exist any more.
  */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';

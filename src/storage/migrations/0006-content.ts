@@ -1,6 +1,6 @@
 /**
- * Articles, posts and comments; and what the reviews of a product say on average, kept in the product. Articles
- * and posts outlive their author's account, comments and reviews go with it (docs/decisions/0013).
+ * Articles, posts and comments; and the average rating of a product, stored in the product. Articles and posts outlive
+ * their author's account, comments and reviews are deleted with it (docs/decisions/0013).
  */
 import { sql } from 'kysely';
 import type { Database, Session } from '../database.ts';
@@ -88,7 +88,7 @@ async function rateProducts(session: Session, { build }: Pick<Database, 'build'>
         where id = ${id}`.compile(build),
     );
   }
-  // Another replica may cache lists of products as they were.
+  // Another replica may have cached lists of products as they were before.
   await session.run(
     sql`update collection_versions set version = version + 1 where collection = 'products'`.compile(build),
   );

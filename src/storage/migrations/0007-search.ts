@@ -1,4 +1,4 @@
-/** The search index, filled with what is there already: see search/index.ts. */
+/** The search index, filled with the existing documents: see search/index.ts. */
 import { type RawBuilder, sql } from 'kysely';
 import { readPages } from '../../turns/slices.ts';
 import type { Builder, Session } from '../database.ts';
@@ -34,7 +34,7 @@ interface OldOrder {
   readonly customer_email: string;
 }
 
-/** What is there, some rows at a time. */
+/** The existing rows, some at a time. */
 function readSources(session: Session, build: Builder) {
   return {
     products: readRows<OldProduct>(session, build, sql`select id, document from products`),
@@ -56,11 +56,11 @@ const readRows = <Row extends { readonly id: number }>(
   });
 
 /*
- * Documents as the stores write them when this migration is: later changes of theirs do not change it.
+ * Documents as the stores wrote them when this migration was written: later changes of the stores do not affect it.
  */
 
 function toProductDocument({ id, document }: OldProduct): SearchDocument {
-  // Boundary: the document of a product, which the service has written.
+  // Boundary: the service has written the document.
   const { name, description, category, tags, sku } = JSON.parse(`{${document}`) as {
     name: string;
     description: string | null;

@@ -1,6 +1,6 @@
 /**
- * People leave the index of words: orders are found by their numbers and what was ordered, no longer by their
- * customers; and the words that misspelt ones are compared with are those of products, articles and posts alone.
+ * Removes people from the index of words: orders are found by number and items, no longer by customer; and misspelt
+ * words are compared only with words of products, articles and posts.
  */
 import { sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
@@ -27,7 +27,7 @@ interface Item {
   readonly sku: string | null;
 }
 
-/** As the store of orders writes them when this migration is: later changes of it do not change this one. */
+/** Documents as the store of orders wrote them when this migration was written: later changes do not affect it. */
 async function* readOrderDocuments(session: Session, build: Builder): AsyncGenerator<SearchDocument[]> {
   for (let last = 0; ; last += ordersAtOnce) {
     const highest = sql<{ id: number | null }>`select max(id) as id from orders`.compile(build);

@@ -1,4 +1,4 @@
-/** Versions of collections are random numbers from now on: larger ones than fit a column of integers. */
+/** Versions of collections become random numbers, which are too large for a column of integers. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

@@ -1,4 +1,4 @@
-/** From where users have signed in: those who guess elsewhere do not keep them out. */
+/** The addresses from which users have signed in: guesses from elsewhere do not lock them out. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

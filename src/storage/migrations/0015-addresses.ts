@@ -1,4 +1,4 @@
-/** E-mail addresses that are requested, and the way back to those that were given up. */
+/** Requested e-mail addresses, and tokens that confirm these or restore the former ones. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

@@ -1,4 +1,4 @@
-/** How often secrets have been tried in vain, for all replicas together. */
+/** How often attempts to guess a secret have failed, for all replicas together. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

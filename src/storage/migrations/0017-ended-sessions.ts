@@ -8,7 +8,7 @@ export const endedSessions: Migration = {
     const { integer, moment } = dialect.types;
     const statements = [
       sql`alter table users add column session_generation ${integer} not null default 0`,
-      // Users that were deleted are in it as well.
+      // The table includes deleted users.
       sql`create table ended_sessions (
         user_id ${integer} primary key,
         generation ${integer} not null,

@@ -1,4 +1,4 @@
-/** Caches learn from events what has changed: see storage/changes/. On PostgreSQL they are found by their transactions. */
+/** Caches learn of changes from events: see storage/changes/. On PostgreSQL, events are found by their transactions. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

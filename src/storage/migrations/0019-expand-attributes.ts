@@ -1,4 +1,4 @@
-/** What administrators have defined of the keys of products' attributes. */
+/** Administrators' definitions of attribute keys. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

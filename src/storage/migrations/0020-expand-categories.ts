@@ -1,4 +1,4 @@
-/** The tree of categories. Each knows its path, so that it and all below it are one range of an index. */
+/** The tree of categories. Each row has its path, so that a category and all below it are one range of an index. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

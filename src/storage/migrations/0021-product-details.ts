@@ -1,7 +1,7 @@
 /**
- * What product data says besides name and price: brand, GTIN, attributes, images, stock. Programs that do not know
- * these members would write products without them, so this one keeps them out. Documents get the members as they are
- * where nothing is said; most products have no brand and no number, so the indexes leave these out.
+ * Further members of products: brand, GTIN, attributes, images, stock. Programs that do not know these members would
+ * write products without them, so this migration keeps such programs out. Existing documents get the default values.
+ * Most products have no brand and no GTIN, so the indexes omit nulls.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Migration } from './migration.ts';

@@ -1,7 +1,7 @@
 /**
- * Stock: what each item of an order has reserved, which variant it is of, and the adjustments that were made. Orders
- * from before have reserved nothing. Programs that do not know it would cancel orders without giving anything back, so
- * this migration keeps them out.
+ * Stock: what each order item has reserved, and of which variant, and adjustments of stock. Existing orders have
+ * reserved nothing. Programs that do not know stock would cancel orders without releasing it, so this migration keeps
+ * them out.
  */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';

@@ -1,6 +1,6 @@
 /**
- * The search index with what searches ask of it now: words written together, titles by their length, archived products
- * apart, descriptions without markup. A program that lacks this finds what it found, in another order.
+ * Rebuilds the search index with joined words, titles by length, archived products apart, and descriptions without
+ * markup. A program without this migration finds the same documents, in another order.
  */
 import { sql } from 'kysely';
 import { readPages } from '../../turns/slices.ts';

@@ -1,4 +1,4 @@
-/** What products are found by their attributes with. Programs that do not write it would leave it wrong. */
+/** The rows by which products are found by attribute. Programs that do not write these rows would leave them wrong. */
 import { sql } from 'kysely';
 import { createAttributeIndex } from '../attributes/index.ts';
 import type { AttributeValues } from '../attributes/values.ts';
@@ -40,7 +40,7 @@ export const productAttributes: Migration = {
   },
 };
 
-/** Nothing where the text stands in a description. */
+/** Empty if the text that the query looks for is in a description. */
 function parseAttributes(document: string): AttributeValues {
   // Boundary: the service has written the document.
   const { attributes } = JSON.parse(`{${document}`) as { attributes?: AttributeValues };

@@ -1,8 +1,8 @@
 /**
- * Variants of products. A sku is unique among products and variants together, though they are in two tables: what
- * writes a variant's sku claims it among those of products for a moment, so that anyone who writes the same one waits
- * for that transaction to end; what writes a product's looks at those of variants afterwards. On SQLite, which has
- * one writer, looking is enough.
+ * Variants of products. A SKU is unique among products and variants together, though they are in two tables. Writing
+ * the SKU of a variant briefly claims it in the table of products, so that another transaction that writes the same SKU
+ * waits for this one to end. Writing the SKU of a product then checks the variants. On SQLite, which has one writer,
+ * the check is enough.
  */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
@@ -51,7 +51,7 @@ const uniqueOnSqlite = ['insert', 'update of sku'].flatMap((event, index) => [
 ]);
 
 const uniqueOnPostgres = [
-  // The claim has an id that no product has, and is gone before anyone can see it.
+  // The claim has an id that no product has, and is deleted before another transaction can see it.
   sql`create function claim_variant_sku() returns trigger language plpgsql as $$
     begin
       insert into products (id, name, price, status, sku, created_at, updated_at, document)

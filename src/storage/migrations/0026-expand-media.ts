@@ -1,4 +1,4 @@
-/** Images that are kept here, which products use them, and those that a product has ceased to use. */
+/** Stored images, which products use them, and the images that a product no longer uses. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

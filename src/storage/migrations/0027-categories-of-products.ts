@@ -1,7 +1,7 @@
 /**
- * Products name their category by its id, so that a category can be renamed without them. The categories are those
- * that products named by text so far. Documents begin with what is read from the tree: see storage/categories/.
- * Programs that write categories as text would write products without them, so this keeps them out.
+ * Products refer to their category by id, so that renaming a category writes no products. The categories are made from
+ * the texts that products had instead. Documents begin with what is read from the tree: see storage/categories/.
+ * Programs that write categories as text would write products without them, so this migration keeps them out.
  */
 import { type RawBuilder, sql } from 'kysely';
 import {
@@ -54,7 +54,7 @@ export const categoriesOfProducts: Migration = {
       await run(sql`create index ${sql.ref(`products_by_category${suffix}`)}
         on products (category_id, ${column} id, status)`);
     }
-    // Rows that are read in the order of a list are looked at for their category without the table.
+    // These indexes have the category, so that a list in their order is filtered by it without reading the table.
     for (const column of ['price', 'name', 'created_at']) {
       const index = sql.ref(`products_by_${column}`);
       await run(sql`drop index if exists ${index}`);
@@ -64,7 +64,7 @@ export const categoriesOfProducts: Migration = {
   },
 };
 
-/** The products up to an id: with the id of their category, and what is read from the tree first in the document. */
+/** Updates products up to an id: sets the id of their category, and moves what is read from the tree to the front. */
 function buildRewrite(last: number, { json }: Dialect): RawBuilder<unknown> {
   const category = sql`coalesce(${json(sql`category`)}, 'null')`;
   return sql`update products set
@@ -74,7 +74,7 @@ function buildRewrite(last: number, { json }: Dialect): RawBuilder<unknown> {
     where id > ${last - rowsAtOnce} and id <= ${last}`;
 }
 
-/** Makes the categories of all products, and notes which is which. */
+/** Creates the categories of all products, and records the id for each former text. */
 async function createCategories(session: Transaction, build: Builder): Promise<void> {
   const oldest = sql<{ at: number | null }>`select min(created_at) as at from products`;
   const at = (await session.first(oldest.compile(build)))?.at ?? 0;
@@ -95,7 +95,7 @@ async function createCategories(session: Transaction, build: Builder): Promise<v
   }
 }
 
-/** The names that a category which was any text is taken for. */
+/** The names in the path of a category that was free text. */
 function toReadableNames(text: string): readonly string[] {
   const names = splitPath(` ${text} `)
     .map(name => [...name].slice(0, longestName).join('').trim())

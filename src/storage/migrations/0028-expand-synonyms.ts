@@ -1,4 +1,4 @@
-/** Words that a search takes for each other. */
+/** Synonyms: words that a search treats as each other. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

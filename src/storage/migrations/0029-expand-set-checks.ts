@@ -1,6 +1,6 @@
 /**
- * On PostgreSQL whether a variant has the sku of a new product is checked once for all rows of a statement: row by row it
- * was a tenth of an import's work. The rule is that of 0025.
+ * On PostgreSQL, checks once for all rows of a statement whether a variant has the SKU of a new product: checking row by
+ * row was a tenth of an import's work. The rule is that of 0025.
  */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
@@ -10,7 +10,7 @@ export const setChecks: Migration = {
   async up(session, { build, dialect }) {
     if (dialect.name === 'sqlite') return;
     const statements = [
-      // LIMIT keeps the lookup by index for each row, be they one or thousands.
+      // LIMIT keeps the lookup by index for each row, whether there is one or thousands.
       sql`create function refuse_variant_skus() returns trigger language plpgsql as $$
         begin
           if exists (select from added cross join lateral

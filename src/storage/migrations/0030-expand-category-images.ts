@@ -1,6 +1,6 @@
 /**
- * Whose image a category is shown with, and its address. Images have ids within their product only, so that an id alone
- * says of two products nothing; categories from before keep theirs until it is next written.
+ * The product whose image a category shows, and the URL of the image. The id of an image is unique only within its
+ * product, so that the id alone is ambiguous. Existing categories keep theirs until they are next written.
  */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';

@@ -1,6 +1,6 @@
 /**
- * Changes nothing by itself: from here on products, variants and their events are stored in a form that releases before
- * cannot read (docs/decisions/0034), so that these must not go on beside this one. What is stored already stays.
+ * Changes nothing itself. From this release on, products, variants and their events are stored in a form that earlier
+ * releases cannot read (docs/decisions/0034), so those must not run beside this one. Existing rows keep their form.
  */
 import type { Migration } from './migration.ts';
 

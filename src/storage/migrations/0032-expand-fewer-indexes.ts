@@ -1,7 +1,8 @@
 /**
- * Two indexes for each category and brand instead of four: by name, and one in the order of ids with all else that lists
- * filter and sort by. A new product changes its end, where it changed a page somewhere in each. Lists in the other
- * orders are in memory, or sort what they find there (docs/decisions/0037). Releases before find their rows by it too.
+ * Two indexes for category and for brand instead of four: one by name, and one in the order of ids with all other columns
+ * that lists filter and sort by. A new product changes only the end of the latter, instead of a page somewhere in each.
+ * Lists in other orders are in memory, or sort the rows that this index finds (docs/decisions/0037). Earlier releases
+ * use it, too.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Migration } from './migration.ts';

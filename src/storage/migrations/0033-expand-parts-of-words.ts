@@ -1,6 +1,6 @@
 /**
- * Documents with words of letters and digits are also found by the parts of these: `WH-1000XM5` by `xm5`. Only such
- * documents are written again. A program that lacks this finds and writes them by their whole words.
+ * Documents with words of letters and digits are also found by parts of these words: `WH-1000XM5` by `xm5`. Only such
+ * documents are written again. A program without this migration finds and writes them by their whole words.
  */
 import { splitLettersAndDigits } from '../search/text/joined.ts';
 import { splitWords } from '../search/text/split.ts';

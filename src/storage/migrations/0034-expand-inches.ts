@@ -1,6 +1,6 @@
 /**
- * Documents with marks for inches are found by the unit: `27"` by `27 inch`. Only such documents are written again. A program
- * that lacks this finds and writes them by the number.
+ * Documents with marks for inches are found by the unit: `27"` by `27 inch`. Only such documents are written again.
+ * A program without this migration finds and writes them by the number.
  */
 import { findInchMarks } from '../search/text/inches.ts';
 import type { Migration } from './migration.ts';

@@ -1,4 +1,4 @@
-/** Comments on all posts in the order in which they were written, which those of one post have an index for already. */
+/** An index of the comments on all posts by creation; the comments on a single post have one already. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Products are found by their options as by attributes (docs/decisions/0042). Programs that do not write these rows would
+ * Products can be found by option, as by attribute (docs/decisions/0042). Programs that do not write these rows would
  * leave them wrong.
  */
 import { type RawBuilder, sql } from 'kysely';
@@ -7,7 +7,7 @@ import { collectFilterValues, type Filterable, toIndexedValues } from '../attrib
 import { createBulk } from '../bulk.ts';
 import type { Migration } from './migration.ts';
 
-/** Their rows are locked together: a replica of the release before that changes one waits for it. */
+/** Rows of products that are locked together: a replica of the previous release that changes one of them waits. */
 const rowsAtOnce = 1000;
 
 const columns = {
@@ -27,7 +27,7 @@ export const optionsAsAttributes: Migration = {
   name: '0037-options-as-attributes',
   async prepare(database) {
     const { build, dialect } = database;
-    // Attributes have some of them already, and another program may prepare the same products.
+    // Some rows exist already, for attributes, and another process may prepare the same products.
     const insert = createBulk(
       database,
       'product_attributes',
@@ -51,7 +51,7 @@ export const optionsAsAttributes: Migration = {
   async up() {},
 };
 
-/** Of the keys that options have a part in; the rows of others are there. */
+/** The rows for keys that options contribute to; those for other keys exist already. */
 const listRows = (id: number, product: Filterable) =>
   Object.entries(collectFilterValues(product))
     .filter(([key, values]) => values !== product.attributes?.[key])
@@ -59,7 +59,7 @@ const listRows = (id: number, product: Filterable) =>
       toIndexedValues(values).map(({ kind, text, number }) => [key, text, id, kind, number]),
     );
 
-/** The places of both in the list that a document is, unless it is a representation. Null stands for none. */
+/** The indexes of attributes and options in a document that is a list, not a representation. Null stands for none. */
 const [attributesAt, optionsAt] = [16, 21] as const;
 
 function parseFilterable(document: string): Filterable {

@@ -1,6 +1,6 @@
 /**
- * Forward-only migrations: each runs once, in order, in one transaction, under a lock that one process holds; what takes long is
- * prepared before it.
+ * Forward-only migrations: each runs once, in order, in one transaction, under a lock that one process holds. Long work
+ * is prepared before that transaction.
  */
 import { sql } from 'kysely';
 import type { Database, Dialect, Session, Transaction } from '../database.ts';
@@ -8,7 +8,7 @@ import { migrations } from './index.ts';
 import type { Migration } from './migration.ts';
 
 /**
- * @param begin gets the name of each migration before it begins, once; none of a database that is new, which takes no time
+ * @param begin is called once with the name of each migration before it begins; not for a new database, which takes no time
  * @returns the names of the migrations that ran, in order; none when the database was up to date
  * @throws Error when a newer program has migrated the database further than this one knows
  */
@@ -19,7 +19,7 @@ export async function migrate(
 ): Promise<string[]> {
   const ran: string[] = [];
   const begun = new Set<string>();
-  // One that waits for a table is tried again and again.
+  // A migration that waits for a table is retried.
   const beginOnce = (name: string) => {
     if (begun.has(name)) return;
     begun.add(name);
@@ -37,8 +37,8 @@ export async function migrate(
 }
 
 /**
- * What is left to do after migrations that write to an index what is stored already, in one line; undefined for nothing.
- * Only the operator knows when the last replica of the release before has stopped, which writes them in its own form.
+ * What the operator must still do after migrations that index existing data, in one line; undefined for nothing. Replicas
+ * of the previous release write in their own form, and only the operator knows when the last of them has stopped.
  */
 export function describeRest(
   names: readonly string[],
@@ -46,7 +46,7 @@ export function describeRest(
 ): string | undefined {
   const isNew = names.includes(migrations[0]?.name ?? '');
   const prepared = migrations.filter(({ name, prepare }) => prepare !== undefined && names.includes(name));
-  // A file has one process that serves.
+  // Only one process serves a database file.
   if (isNew || prepared.length === 0 || dialect.name === 'sqlite') return undefined;
   const list = prepared.map(({ name }) => name).join(', ');
   return `${list}: what replicas of the release before write from now on is indexed in their form; when the last has stopped, run catalog check, and catalog check --repair if it reports the search index or attributes of products`;
@@ -54,13 +54,13 @@ export function describeRest(
 
 interface Run {
   readonly prepared: Migration | undefined;
-  /** Before this transaction: those of a new database are all of this process. */
+  /** What ran before this transaction: on a new database, this process has run all of its migrations. */
   readonly ran: readonly string[];
   now(): number;
   begin(name: string): void;
 }
 
-/** @returns what ran, and the first migration that is to be prepared before it runs with those after it */
+/** @returns what ran, and the first migration that must be prepared before it and those after it can run */
 async function runMissing(
   database: Database,
   session: Transaction,
@@ -84,7 +84,7 @@ async function runMissing(
   return { names, next: undefined };
 }
 
-/** @throws Error for a new database whose encoding lacks characters: later the first text that has one would fail. */
+/** @throws Error for a new database whose encoding lacks characters: the first text with one of these would fail. */
 async function requireUnicode(session: Session, { build, dialect }: Database): Promise<void> {
   if (dialect.encoding === undefined) return;
   const found = await session.first(dialect.encoding.compile(build));
@@ -94,7 +94,7 @@ async function requireUnicode(session: Session, { build, dialect }: Database): P
   );
 }
 
-/** @param names of the migrations that a database has had @throws Error when it is newer than this program */
+/** @param names the migrations that a database has had @throws Error when it is newer than this program */
 export function refuseNewer(names: readonly string[]): void {
   const reason = findReasonAgainst(names);
   if (reason !== undefined) throw new Error(reason);
@@ -110,14 +110,14 @@ function findReasonAgainst(names: readonly string[]): string | undefined {
 
 const isExpansion = (name: string): boolean => /^\d{4}-expand-/.test(name);
 
-/** Whether migrations have run in the database: false in one that is new, or another program's. */
+/** Whether migrations have run in the database: false for a new database, or that of another program. */
 export async function isCatalog({ read, build, dialect }: Database): Promise<boolean> {
   return (await read.first(dialect.table('migrations').compile(build))) !== undefined;
 }
 
 /**
- * Why this program must not work on the database, in one line: migrations are missing, or another release has since made
- * one that this program cannot work beside. Undefined when nothing is against it. Rejects when it is not a Catalog database.
+ * Why this program must not work on the database, in one line: migrations are missing, or another release has run one
+ * that this program cannot work with. Undefined if there is no reason. Rejects when it is not a Catalog database.
  */
 export async function findReasonNotToServe(database: Database): Promise<string | undefined> {
   const done = await readApplied(database.read, database);

@@ -1,8 +1,8 @@
-/** Slices of the table of products: a statement that rewrote all of them at once would hold too much. */
+/** Slices of the table of products: a statement that rewrote all products at once would hold too much. */
 import { sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
 
-/** Products at once: a slice is those with an id up to a last one, and above that less this. */
+/** Ids in a slice: it has the products with ids up to its last one, and above that minus `rowsAtOnce`. */
 export const rowsAtOnce = 5000;
 
 /** The last ids of the slices, in ascending order. */

@@ -1,4 +1,4 @@
-/** Writes documents to the search index again, where their texts are now split into other words. */
+/** Writes documents to the search index again if their texts are now split into different words. */
 import { sql } from 'kysely';
 import { buildLockedProduct } from '../categories/shown.ts';
 import { createCategoryTree } from '../categories/tree.ts';
@@ -17,8 +17,8 @@ import { getShownFields } from '../search/text/words.ts';
 import { createDocumentSources, type DocumentSource } from './search-documents.ts';
 
 /**
- * In transactions each of which waits for rows that others hold for as long as a migration does (MIGRATION_TIMEOUT).
- * @param isConcerned whether a document with one of these texts is written again
+ * Uses several transactions, each of which waits for locked rows for as long as a migration does (MIGRATION_TIMEOUT).
+ * @param isConcerned whether a document with this text is written again
  */
 export async function writeAgain(database: Database, isConcerned: (text: string) => boolean): Promise<void> {
   const { build, dialect } = database;

@@ -1,24 +1,24 @@
 /**
  * The texts of all documents, for migrations that write them to the search index: as the stores wrote them when these
- * migrations were written. Later changes of the stores do not change this file.
+ * migrations were written. Later changes of the stores do not affect this file.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
 import type { SearchDocument, SearchType } from '../search/index.ts';
 import { toPlainText } from '../search/text/html.ts';
 
-/** Held by a transaction for some fifty milliseconds. */
+/** Rows that a transaction holds for some fifty milliseconds. */
 const rowsAtOnce = 500;
 
 export interface DocumentSource {
   readonly type: SearchType;
-  /** Some documents after this one, in the order of ids; none after the last. */
+  /** Some documents after `last`, in the order of ids; none at the end. */
   read(session: Session, last: SearchDocument | undefined): Promise<SearchDocument[]>;
 }
 
 /**
  * @param products the text of a product, as the tables have it at the time of the migration
- * @param ending of a SELECT: `forUpdate` where others write meanwhile
+ * @param ending the end of each SELECT: `forUpdate` if other processes write at the same time
  */
 export function createDocumentSources(
   build: Builder,
@@ -68,7 +68,7 @@ export interface OldArticle {
   readonly tags: string;
 }
 
-/** Members that documents of this time may lack are those of products made by hand. */
+/** The optional members are those that products inserted by hand may lack. */
 interface OldMembers {
   readonly name: string;
   readonly status: string;
@@ -84,7 +84,7 @@ interface OldMembers {
   readonly options?: readonly { readonly values: readonly string[] }[];
 }
 
-/** The order of the members in a list; null stands for what a member is by default. */
+/** The order of the members in a list; null stands for the default of a member. */
 type OldList = readonly [
   category: string | null,
   categories: readonly string[],
@@ -110,7 +110,7 @@ type OldList = readonly [
   options?: OldMembers['options'] | null,
 ];
 
-/** A member of a list (docs/decisions/0034) or of a representation without its beginning. */
+/** Parses a document: a list (docs/decisions/0034), or a representation without its opening brace. */
 function parseMembers(document: string): OldMembers {
   // Boundary: the service has written it.
   if (!document.startsWith('[')) return JSON.parse(`{${document}`) as OldMembers;

@@ -1,9 +1,9 @@
-/** What has been found out about words, kept for as long as documents have the words that they had then. */
+/** Caches results about words for as long as the words of documents stay the same. */
 import { createBoundedMap } from '../../bounded-map.ts';
 
 /**
- * Gives what `make` has made of this key before, or has it made.
- * @param seen another number when words may be others: `SearchReader.seen`
+ * Returns the cached value of a key, or makes it.
+ * @param seen changes when words may have changed: `SearchReader.seen`
  */
 export type CachedWords<Value> = (
   seen: number | undefined,
@@ -11,7 +11,7 @@ export type CachedWords<Value> = (
   make: () => Promise<Value>,
 ) => Promise<Value>;
 
-/** @param most how many are kept */
+/** @param most how many values are cached */
 export function createCachedWords<Value>(most: number): CachedWords<Value> {
   const cached = createBoundedMap<string, { readonly seen: number; readonly value: Value }>(most);
   return async (seen, key, make) => {

@@ -99,7 +99,7 @@ export async function findSimilarWords(
   return toLikeness(await findParts({ vocabulary, stems }, session, word), true);
 }
 
-/** The longest known word at its end, which says what it is, or at its beginning; else words with the same end or start. */
+/** The longest known word that ends it, which says what it is, or begins it; else words with the same end or start. */
 async function findParts(
   { vocabulary, stems }: Tools,
   session: Session,

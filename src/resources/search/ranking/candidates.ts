@@ -1,4 +1,4 @@
-/** Selects the documents to score: those with all words, some with fewer if these are few, the likeliest of very many. */
+/** Selects documents to score: those with all words; if they are few, some with fewer; if very many, the likeliest. */
 
 import type { Expression } from '../../../storage/search/expression.ts';
 import { type DocumentType, getDocumentType } from '../../../storage/search/index.ts';
