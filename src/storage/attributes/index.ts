@@ -20,7 +20,7 @@ const order = { sortedBy: 3 } as const;
 
 /**
  * @returns a function that writes the changed rows by the end of the transaction
- * @param isDeferred whether it waits until then; a transaction that changes very many products would hold all their rows
+ * @param isDeferred whether to wait until then; a transaction that changes very many products would hold all their rows
  */
 export function createAttributeIndex(
   database: Pick<Database, 'build' | 'dialect'>,

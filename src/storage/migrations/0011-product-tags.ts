@@ -1,6 +1,6 @@
 /**
- * The tags of products, for filters. The whole table is one index: rows are found by tag, and removed by the former tags
- * of a product, so that imports need not maintain a second index.
+ * The tags of products, for filters. The whole table is one index: rows are found by tag, and removed by the former
+ * tags of a product, so that imports need not maintain a second index.
  */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';

@@ -1,6 +1,6 @@
 /**
- * On PostgreSQL, checks once for all rows of a statement whether a variant has the SKU of a new product: checking row by
- * row was a tenth of an import's work. The rule is that of 0025.
+ * On PostgreSQL, checks once for all rows of a statement whether a variant has the SKU of a new product: checking row
+ * by row was a tenth of an import's work. The rule is that of 0025.
  */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';

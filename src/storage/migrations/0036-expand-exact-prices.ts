@@ -1,6 +1,6 @@
 /**
- * Order items store the exact price if it is not a whole number of minor units (docs/decisions/0040). Existing items are
- * unchanged. For later items, earlier releases read the price rounded to minor units, and the exact total.
+ * Order items store the exact price if it is not a whole number of minor units (docs/decisions/0040). Existing items
+ * are unchanged. For later items, earlier releases read the price rounded to minor units, and the exact total.
  */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';

@@ -8,7 +8,7 @@ import { migrations } from './index.ts';
 import type { Migration } from './migration.ts';
 
 /**
- * @param begin is called once with the name of each migration before it begins; not for a new database, which takes no time
+ * @param begin is called once with the name of each migration, before it begins; not for a new database, which is quick
  * @returns the names of the migrations that ran, in order; none when the database was up to date
  * @throws Error when a newer program has migrated the database further than this one knows
  */
@@ -37,8 +37,8 @@ export async function migrate(
 }
 
 /**
- * What the operator must still do after migrations that index existing data, in one line; undefined for nothing. Replicas
- * of the previous release write in their own form, and only the operator knows when the last of them has stopped.
+ * What the operator must still do after migrations that index existing data, in one line; undefined for nothing.
+ * Replicas of the previous release write in their own form, and only the operator knows when the last has stopped.
  */
 export function describeRest(
   names: readonly string[],

@@ -3,8 +3,8 @@ import type { Database, Transaction } from '../database.ts';
 
 export interface Migration {
   /**
-   * A number and words. A migration that only adds, so that programs without it still read and write all that they know,
-   * is named `0018-expand-…`: those programs are not refused. Any other name keeps them out (contract).
+   * A number and words. A migration that only adds, so that programs without it still read and write all they know, is
+   * named `0018-expand-…`: those programs are not refused. Any other name keeps them out (contract).
    */
   readonly name: string;
   /**

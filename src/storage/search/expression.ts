@@ -1,6 +1,6 @@
-/** What documents are searched for: a small language that both databases' own are written from. */
+/** Search expressions: a small language that is translated to the query language of each database. */
 
-/** A word, or the beginning of one; anywhere, or with a mark: see words.ts. */
+/** A word, or the beginning of one; anywhere, or only with a mark: see words.ts. */
 export interface Term {
   readonly word: string;
   readonly mark?: string | undefined;
@@ -9,7 +9,7 @@ export interface Term {
   readonly longer?: readonly string[] | undefined;
 }
 
-/** Terms that have to match together. */
+/** Terms that must all match. */
 export type Choice = readonly Term[];
 
 /** Documents in which each group has a choice that matches. */
@@ -21,7 +21,7 @@ export interface Range {
   readonly high: number;
 }
 
-/** The words of one dialect for an expression. `term` gives a term's text. */
+/** Writes an expression in the words of one dialect. `term` returns the text of a term. */
 export function toExpressionText(
   expression: Expression,
   words: { readonly and: string; readonly or: string },
@@ -32,7 +32,7 @@ export function toExpressionText(
   return expression.map(group => `(${group.map(toChoiceText).join(words.or)})`).join(words.and);
 }
 
-/** Whether the index gives its documents one after another, without looking for others first. */
+/** Whether the index returns the documents of an expression one after another, without collecting them first. */
 export function isOneWord(expression: Expression): boolean {
   const [first] = expression;
   const isStreamed = ({ prefix, longer }: Term) => prefix !== true || longer !== undefined;

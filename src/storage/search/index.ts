@@ -1,6 +1,6 @@
 /**
  * The search index: one document for each resource that can be found, changed in the transaction that changes
- * the resource. A store calls `add`, `change` and `remove` beside its own statements, and that is all it does.
+ * the resource. A store only calls `add`, `change` and `remove` along with its own statements.
  */
 import { type Bulk, createBulk } from '../bulk.ts';
 import { createCollectionVersions } from '../changes/versions.ts';
@@ -19,10 +19,10 @@ import {
 
 export type { SearchText } from './text/words.ts';
 
-/** What can be found; the order is that of equally good hits, and a type's number (from 1) is stored. */
+/** What can be found. Equally good hits are in the order of these types; the number of a type (from 1) is stored. */
 export const searchTypes = ['product', 'article', 'post', 'order', 'user'] as const;
 export type SearchType = (typeof searchTypes)[number];
-/** What has a place in the index: archived products have one of their own, so that others need not look at them. */
+/** The types of documents in the index: archived products are apart, so that other searches need not read them. */
 export const documentTypes = [...searchTypes, 'archived'] as const;
 export type DocumentType = (typeof documentTypes)[number];
 
@@ -30,7 +30,7 @@ export interface SearchDocument extends SearchText {
   readonly id: number;
 }
 
-/** A document whose words have been split already: as `toDocumentWords` gives them, with spaces between. */
+/** A document whose words are split already: those of `toDocumentWords`, separated by spaces. */
 interface SplitDocument {
   readonly id: number;
   readonly words: string;
@@ -50,12 +50,12 @@ export function getDocumentType(position: number): DocumentType {
 }
 export const getDocumentId = (position: number): number => position % typeSpan;
 
-/** The name under which `add`, `change` and `remove` advance collection_versions: see reading/index.ts. */
+/** The name under which `add`, `change` and `remove` advance collection_versions: see memory/words.ts. */
 export const searchCollection = 'search';
 
 /**
- * The name under which collection_versions is advanced where products are indexed by other words than before
- * without an event of theirs that says so.
+ * The name under which collection_versions is advanced when products are indexed by different words without events
+ * of these products.
  */
 export const rewordedCollection = 'reworded';
 
@@ -68,13 +68,13 @@ export function getDialectWords({ dialect }: Pick<Database, 'dialect'>): Dialect
   return dialect.name === 'sqlite' ? sqliteWords : postgresWords;
 }
 
-/** Where a document is kept in the index. */
+/** The type under which the index has a document. */
 export const toDocumentType = (
   type: SearchType,
   { archived }: { readonly archived?: boolean },
 ): DocumentType => (type === 'product' && archived === true ? 'archived' : type);
 
-/** Misspelt words are looked for among those of products, articles and posts: words of people are not kept. */
+/** Misspelt words are compared with those of products, articles and posts: words of people are not kept. */
 const keptBelow = toPosition('order', 0);
 
 export function createDialectSpelling(database: Pick<Database, 'build' | 'dialect'>): Spelling {
@@ -89,7 +89,7 @@ export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>)
   const inserts = createBulk(database, table, rowColumns, rows => dialect.insert(rows), {
     sizes: insertSizes,
   });
-  /** New documents need not look for old ones in their places. */
+  /** New documents have no old ones to replace. */
   const added = dialect.copied === undefined ? {} : { columns: dialect.copied };
   const removals = createBulk(database, table, { position: 'double precision' }, rows =>
     dialect.remove(rows),
@@ -105,9 +105,9 @@ export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>)
   const isKept = (type: DocumentType) => toPosition(type, 0) < keptBelow;
 
   return {
-    /** A new resource. */
+    /** Adds a new resource. */
     async add(session: Transaction, type: SearchType, document: SearchDocument): Promise<void> {
-      // New products are recognized by their ids: see reading/index.ts.
+      // Searches learn of new products from their events: see memory/words.ts.
       if (type !== 'product') versions.advance(session, searchCollection);
       const entries = await toDocumentWordsInSlices(document);
       const place = toDocumentType(type, document);
@@ -115,12 +115,12 @@ export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>)
       session.writeDeferred(changes, [toRow(place, document.id, entries)]);
     },
 
-    /** Keeps words for searches that misspell them: those of split documents. */
+    /** Keeps the words of split documents, for searches that misspell them. */
     keep: words.keep,
-    /** Removes, of words that were kept, those that are in no document. */
+    /** Removes those of some kept words that are in no document. */
     release: words.release,
 
-    /** Many new products at once; or what a migration finds. Of split documents the words have to be kept as well. */
+    /** Adds many new products, or the documents of a migration. For split documents, `keep` must be called, too. */
     async addMany(
       session: Transaction,
       type: SearchType,
@@ -139,14 +139,14 @@ export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>)
       await session.writeMany({ ...inserts, ...added }, rows);
     },
 
-    /** A resource that has changed; writes nothing when its text is the same. */
+    /** Updates a resource that has changed; writes nothing if its text is the same. */
     async change(session: Transaction, type: SearchType, before: SearchText, after: SearchDocument) {
       if (isSameText(before, after)) return;
-      // Hits show the text itself: also when its words are the same, responses are others now.
+      // Hits show the text itself: responses change even if the words are the same.
       versions.advance(session, searchCollection);
       const [from, to] = [toDocumentType(type, before), toDocumentType(type, after)];
       const entries = await toDocumentWordsInSlices(after);
-      // What is archived is found in another place by the same words: they are not split twice.
+      // An archived product has the same words at another position: they are not split twice.
       const old = hasSameWords(before, after) ? entries : await toDocumentWordsInSlices(before);
       const isSame = entries.length === old.length && entries.every((word, index) => word === old[index]);
       if (isSame && from === to) return;
@@ -158,7 +158,7 @@ export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>)
       words.release(session, [...had.difference(has)]);
     },
 
-    /** A resource that is gone. */
+    /** Removes a deleted resource. */
     async remove(session: Transaction, type: SearchType, before: SearchDocument): Promise<void> {
       versions.advance(session, searchCollection);
       const place = toDocumentType(type, before);
@@ -166,19 +166,19 @@ export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>)
       if (isKept(place)) words.release(session, await toDocumentWordsInSlices(before));
     },
 
-    /** After very many additions: makes searches fast again. Takes about a second per million documents. */
+    /** Makes searches fast again after very many additions. Takes about a second per million documents. */
     async compact(session: Session): Promise<void> {
       for (const statement of dialect.compact()) await session.run(statement.compile(build));
     },
   };
 }
 
-/** A position and the words of its document; null where it has none any more. */
+/** A position and the words of its document; null if it no longer has one. */
 type Row = readonly [position: number, words: string | null];
 
 /**
- * Of several rows for a position the last counts. All are written in the order of their positions: FTS5 writes what it
- * has collected each time that a position comes before the last one, however little that is.
+ * Of several rows for a position, the last counts. All are written in the order of their positions: whenever a position
+ * is lower than the one before, FTS5 writes what it has collected, however little that is.
  */
 function combineBulks(inserts: Bulk, removals: Bulk): Bulk {
   return {

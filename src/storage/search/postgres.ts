@@ -1,7 +1,6 @@
 /**
- * The search index on PostgreSQL. A document is a `tsvector` of
- * the words as they are: no configuration, dictionary or extension takes part, so that none has to be installed
- * and every server finds the same.
+ * The search index on PostgreSQL. A document is a `tsvector` of the words as they are. No configuration, dictionary or
+ * extension is used, so that none must be installed and every server finds the same.
  */
 import { sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
@@ -13,7 +12,7 @@ const quoteTerm = ({ word, mark = '', prefix }: Term) => `'${mark}${word}'${pref
 const buildList = (words: Part) => sql`string_to_array(${words}::text, ' ')`;
 const buildPairs = (words: Part) =>
   sql`select split_part(pair, ':', 1), split_part(pair, ':', 2) from unnest(${buildList(words)}) as listed (pair)`;
-/** Each word and the query for it, which is made once and not for each document. */
+/** Each word with its query, which is made once instead of for each document. */
 const buildQueries = (words: Part) => sql`(select word, quote_literal(word)::tsquery as query
   from unnest(${buildList(words)}) as given (word) offset 0) as listed`;
 
@@ -23,12 +22,12 @@ const spellings: SpellingStatements = {
     order by spelling ${sql.raw(lock === 'shared' ? 'for key share' : 'for update')}`,
   spelt: spellings => sql<{ word: string }>`select distinct word from search_spellings
     where spelling = any(${buildList(spellings)})`,
-  // As a sum, the position is not one that there is an order of: rare words are found by the index of words. With a limit
-  // PostgreSQL plans a join, which takes that index also where it has not counted the documents yet.
+  // The sum keeps PostgreSQL from using the index of positions: rare words are found by the index of words. With the
+  // limit it plans a join, which uses that index even before the documents have been analyzed.
   unused: (words, below) => sql<{ word: string }>`select word from ${buildQueries(words)}
     where not exists (select 1 from search_index where words @@ query and position + 0 < ${below} limit 1)`,
-  // GIN keeps up to 4 MB of what was written as it came, and reads through it for each word. By the owner only; not where
-  // an import has dropped the index.
+  // GIN keeps up to 4 MB of recent writes unsorted, and scans them for each word. Only the owner may sort them in; an
+  // import may have dropped the index.
   sortIn: sql`select gin_clean_pending_list(oid) from pg_class
     where oid = to_regclass('search_index_by_word') and pg_has_role(relowner, 'usage')`,
   rare: (words, below) => sql<{ word: string }>`with sample as materialized (
@@ -37,7 +36,7 @@ const spellings: SpellingStatements = {
   insert: spelt => sql`insert into search_spellings (spelling, word) ${buildPairs(spelt)}
     on conflict (spelling, word) do nothing`,
   remove: spelt => sql`delete from search_spellings where (spelling, word) in (${buildPairs(spelt)})`,
-  // Not ts_stat: its tree is not balanced, and words that come in their order, such as numbered skus, take it hours.
+  // Not ts_stat: its tree is not balanced, and takes hours for words in sorted order, such as numbered SKUs.
   indexed: below => sql<{ word: string }>`select distinct word
     from search_index cross join lateral unnest(tsvector_to_array(words)) as word where position < ${below}`,
 };
@@ -63,7 +62,7 @@ export const postgresWords: DialectWords = {
   spellings,
 
   tables: () => [
-    // As a number, because the driver hands 64-bit integers over as text.
+    // A double, because the driver returns 64-bit integers as text.
     sql`create table search_index (position double precision primary key, words tsvector not null)`,
     sql`create index search_index_by_word on search_index using gin (words)`,
     sql`create table search_spellings (spelling text collate "C" not null, word text collate "C" not null,
@@ -77,7 +76,7 @@ export const postgresWords: DialectWords = {
     sql`insert into search_index (position, words)
       select position, array_to_tsvector(string_to_array(words, ' ')) from (${rows}) as given (position, words)
       on conflict (position) do update set words = excluded.words`,
-  // Words hold nothing that the text of a tsvector has a meaning for.
+  // Words have no characters with a special meaning in the text of a tsvector.
   copied: ['position', 'words'],
   remove: positions => sql`delete from search_index where position in (${positions})`,
   clear: () => [sql`delete from search_index`, sql`delete from search_spellings`],
@@ -85,9 +84,9 @@ export const postgresWords: DialectWords = {
 
   text: expression => toExpressionText(expression, { and: ' & ', or: ' | ' }, quoteTerm),
 
-  // Plans are made once for all queries, and the planner takes every word to be in as many documents. Walking
-  // through all documents in their order finds a common word at once and a rare one never; the index of words
-  // the other way round. As a sum, the position is not one that there is an order of.
+  // Plans are made once for all queries, and the planner assumes that every word is in equally many documents. Walking
+  // through all documents in order finds a common word at once and hardly ever a rare one; the index of words is the
+  // opposite. The sum keeps PostgreSQL from using the order of positions.
   page({ query, low, high, limit, offset }, types, descending, rare) {
     const position = rare ? sql`position + 0` : sql`position`;
     return sql`select position from search_index
@@ -106,7 +105,7 @@ export const postgresWords: DialectWords = {
   lastPosition: below => sql`select coalesce(max(position), 0) as position from search_index
     where position < ${below}`,
 
-  // What ANALYZE has found, which autovacuum runs.
+  // The statistics of ANALYZE, which autovacuum runs.
   commonWords: () => sql`select listed.word, listed.share from pg_stats
     cross join unnest(most_common_elems::text::text[], most_common_elem_freqs) as listed (word, share)
     where schemaname = current_schema() and tablename = 'search_index' and attname = 'words'
@@ -144,7 +143,7 @@ export const postgresWords: DialectWords = {
       order by position + 0 limit ${limit}) as found
     order by place, position`,
 
-  // Each page would gather all documents of the word again.
+  // Each page would collect all documents of the word again.
   ids: ({ query, low, high }) => sql`
     select string_agg(int4send(cast(position - ${low} as integer)), ''::bytea order by position) as ids
     from search_index where words @@ ${query}::tsquery and position + 0 >= ${low} and position + 0 < ${high}`,

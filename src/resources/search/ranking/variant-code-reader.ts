@@ -92,7 +92,7 @@ export function addCodesToReader(
     async among(session, group, positions, types, within) {
       const found = await reader.among(session, group, positions, types, within);
       const here = new Set(positions);
-      // All of them: what others match by the index, these may match by their codes.
+      // Tests all of them: the reader does not find products that match `within` only by their codes.
       const more = (await readCoded())
         .filter(({ position }) => here.has(position) && types.includes(getDocumentType(position)))
         .filter(({ codes, own }) => matches(own.union(codes), [group]));

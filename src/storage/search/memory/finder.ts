@@ -1,6 +1,6 @@
 /**
- * Finds the products that match an expression, from what is in memory and what one search reads from the index, and the
- * documents of other types.
+ * Finds the products and other documents that match an expression, from what is in memory and what one search reads
+ * from the index.
  */
 
 import { createBoundedMap } from '../../../bounded-map.ts';
@@ -13,15 +13,15 @@ import { type ChoiceSets, findMatchingDocuments, type GroupSets } from './matchi
 import { countDocuments, type DocumentSet, toDocumentSet } from './set.ts';
 import type { WordSets } from './words.ts';
 
-/** The most documents other than products kept for a word in memory, and the most words they are kept for. */
+/** The most documents other than products that are cached for a word, and the most words that have some cached. */
 const mostOthers = 500;
 const mostWords = 5000;
 const otherTypes = searchTypes.filter(type => type !== 'product');
 
-/** Positions of documents that are not products; undefined where they have to be read from the index. */
+/** Positions of documents that are not products; undefined if they must be read from the index. */
 type Others = readonly number[] | undefined;
 
-/** What has been read from the index: the products, and the positions of all else. */
+/** What was read from the index: the products, and the positions of all other documents. */
 interface Read {
   readonly set: DocumentSet;
   readonly others: readonly number[];
@@ -39,22 +39,22 @@ interface Found {
   others(): Promise<Others>;
 }
 
-/** What has been found out for one search. */
+/** The results that are cached for one search. */
 interface Memo {
   readonly read: Map<string, Read | undefined>;
   readonly found: Map<string, Found | undefined>;
 }
 
 export interface Finder {
-  /** Reads what the search will need and is not in memory, as far as one statement is cheaper than several. */
+  /** Reads what the search will need and memory lacks, if one statement is cheaper than several. */
   fetch(session: SearchSession, terms: readonly Term[]): Promise<void>;
-  /** What matches a term that few documents match; undefined where that is not known. */
+  /** What was read for a term; undefined if it was not read, or too many documents match. */
   read(session: SearchSession, term: Term): Promise<Read | undefined>;
-  /** Notes what was read of a term. @param positions of all that matches it */
+  /** Caches what was read for a term. @param positions all documents that match it */
   hold(session: SearchSession, term: Term, positions: readonly number[]): Promise<void>;
-  /** What matches a group; undefined where memory does not say. */
+  /** What matches a group; undefined if memory does not show it. */
   group(session: SearchSession, group: readonly Choice[]): Promise<Group | undefined>;
-  /** What matches an expression; undefined where memory does not say. */
+  /** What matches an expression; undefined if memory does not show it. */
   match(session: SearchSession, expression: Expression): Promise<Found | undefined>;
 }
 
@@ -65,7 +65,7 @@ const toKey = (terms: readonly Term[]): string =>
     .map(term => `${toWord(term)}${term.prefix === true ? '*' : ''}${term.longer?.join('+') ?? ''}`)
     .join(' ');
 
-/** The words that match a term; undefined where they are not known. */
+/** The words that match a term; undefined if unknown. */
 function listMatchingWords(term: Term): readonly string[] | undefined {
   if (term.prefix !== true) return [toWord(term)];
   return term.longer?.map(word => toWord({ ...term, word })).concat(toWord(term));
@@ -86,7 +86,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
     return memo;
   }
 
-  /** What matches any of the terms; undefined where it is too many to be read. */
+  /** What matches any of the terms; undefined if too many documents do. */
   async function readAny(session: SearchSession, memo: Memo, terms: readonly Term[]) {
     const key = toKey(terms);
     if (memo.read.has(key)) return memo.read.get(key);
@@ -95,7 +95,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
     return hold(session, memo, terms, positions);
   }
 
-  /** @param positions of all that matches any of the terms, or too many */
+  /** @param positions all documents that match any of the terms, or the first of too many */
   function hold(session: SearchSession, memo: Memo, terms: readonly Term[], positions: readonly number[]) {
     const products = positions.filter(position => getDocumentType(position) === 'product');
     const set = toDocumentSet(Uint32Array.from(products, getDocumentId));
@@ -112,7 +112,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
     return found;
   }
 
-  /** The same; terms that have been read one by one are not read again. */
+  /** The same; terms that were all read one by one are not read again. */
   async function readAll(session: SearchSession, memo: Memo, terms: readonly Term[]) {
     const found: Read[] = [];
     for (const term of terms) {
@@ -137,7 +137,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
     return others;
   }
 
-  /** The sets of the words that match a term, as far as they are in memory. */
+  /** The sets of the words that match a term; undefined unless all of them are in memory. */
   function findSets(term: Term): readonly DocumentSet[] | undefined {
     const sets: DocumentSet[] = [];
     for (const word of listMatchingWords(term) ?? [undefined]) {
@@ -148,7 +148,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
     return sets;
   }
 
-  /** Of several terms that have to match together. */
+  /** The sets of terms that must match together. */
   async function readChoice(session: SearchSession, memo: Memo, choice: Choice) {
     const sets: DocumentSet[] = [];
     const others: (() => Promise<Others>)[] = [];
@@ -245,7 +245,7 @@ export function createFinder(reader: SearchReader, words: WordSets, few: number)
   };
 }
 
-/** What is in all of the lists; where one is empty, the others are not read. */
+/** The positions in all of the lists; once one is empty, the others are not read. */
 async function intersectLists(lists: readonly (() => Promise<Others>)[]): Promise<Others> {
   let found: Others;
   let isKnown = true;
@@ -258,7 +258,7 @@ async function intersectLists(lists: readonly (() => Promise<Others>)[]): Promis
   return isKnown ? found : undefined;
 }
 
-/** What is in any of the lists, ascending. */
+/** The positions in any of the lists, ascending. */
 async function mergeLists(lists: readonly (() => Promise<Others>)[]): Promise<Others> {
   const found = new Set<number>();
   for (const list of lists) {

@@ -1,20 +1,20 @@
-/** Which documents match an expression, out of the sets of its terms. */
+/** Finds the documents that match an expression in the sets of its terms. */
 import { intersectRows, type RowSet } from '../../columns/rows.ts';
 import { addToSet, contains, countDocuments, type DocumentSet, getIdLimit, getIds } from './set.ts';
 
-/** Sets that a document has to be in all of: a choice of an expression. */
+/** A choice of an expression: a document must be in all of these sets. */
 export type ChoiceSets = readonly DocumentSet[];
-/** Choices, at least one of which matches: a group of an expression. */
+/** A group of an expression: at least one of these choices must match. */
 export type GroupSets = readonly ChoiceSets[];
 
 const estimateChoiceSize = (choice: ChoiceSets): number => Math.min(...choice.map(countDocuments));
 const estimateGroupSize = (group: GroupSets): number =>
   group.reduce((sum, choice) => sum + estimateChoiceSize(choice), 0);
 
-/** More documents than these are not tested one by one. */
+/** More documents than this are not tested one by one. */
 const fewDocuments = 4000;
 
-/** @returns the ids of the documents in which each group matches, ascending: as a set of bits where they may be many */
+/** @returns the ids of the documents in which each group matches, ascending: as bits if they may be many */
 export function findMatchingDocuments(groups: readonly GroupSets[]): DocumentSet {
   const [smallest, ...others] = groups.toSorted(
     (one, other) => estimateGroupSize(one) - estimateGroupSize(other),
@@ -34,7 +34,7 @@ export function createGroupTest(group: GroupSets): (id: number) => boolean {
   return id => group.some(sets => sets.every(one => contains(one, id)));
 }
 
-/** Ascending, each once. */
+/** The ids of the documents that match a group: ascending, each once. */
 function findGroupIds(group: GroupSets): readonly number[] {
   const ids: number[] = [];
   for (const choice of group) {

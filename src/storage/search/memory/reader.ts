@@ -1,6 +1,6 @@
 /**
  * Reads the search index; common words of products are read from memory (words.ts), words of few products from the index.
- * Documents of other types are found by the index alone.
+ * Documents of other types are found only by the index.
  */
 import { type DocumentType, getDocumentType, searchTypes } from '../index.ts';
 import { estimate, reachLimit, type SearchSession, toSpan } from '../reading/frequency.ts';
@@ -75,7 +75,7 @@ export function createMemoryReader(reader: SearchReader, words: WordSets, few = 
       if (found === undefined) return reader.frequency(session, expression, types, smallest);
       const total = countDocuments(found.products);
       if (total >= reachLimit) {
-        // Estimated as from the index, so that it is the same whether the word is in memory or not.
+        // Estimated as from the index, so that the result is the same whether or not the word is in memory.
         const { ids } = getSomeIds(found.products, {
           low: 0,
           high: Infinity,

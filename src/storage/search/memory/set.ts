@@ -1,4 +1,4 @@
-/** Sets of documents by their ids: few as a sorted list, many as one bit for each document there may be. */
+/** Sets of documents by id: few as a sorted list, many as a bitmap with a bit for each possible id. */
 import { countBefore } from '../../../binary-search.ts';
 import { has, putRow, type RowSet, toIds } from '../../columns/rows.ts';
 
@@ -6,9 +6,9 @@ export type DocumentSet =
   | { readonly kind: 'list'; readonly ids: Uint32Array }
   | { readonly kind: 'bits'; readonly rows: RowSet };
 
-/** A list of more than one in so many documents takes more bytes than bits do. */
+/** A list of more than one in this many documents takes more bytes than a bitmap. */
 const sparse = 32;
-/** What a set takes besides its ids. */
+/** Bytes that a set takes in addition to its ids. */
 const setBytes = 200;
 
 /** @param ids ascending */
@@ -33,7 +33,7 @@ export const getIdLimit = (set: DocumentSet): number =>
 export const contains = (set: DocumentSet, id: number): boolean =>
   set.kind === 'bits' ? has(set.rows, id) : set.ids[countBefore(set.ids, id)] === id;
 
-/** The set with a document more or less. */
+/** The set with a document added or removed. */
 export function putDocument(set: DocumentSet, id: number, isIn: boolean): DocumentSet {
   if (set.kind === 'bits') {
     putRow(set.rows, id, isIn);
@@ -52,7 +52,7 @@ export function putDocument(set: DocumentSet, id: number, isIn: boolean): Docume
 export const getIds = (set: DocumentSet): ArrayLike<number> =>
   set.kind === 'list' ? set.ids : toIds(set.rows);
 
-/** Which of a set's documents are read. */
+/** Which documents of a set to read. */
 interface Part {
   /** Ids from `low` up to but not including `high`. */
   readonly low: number;
@@ -61,7 +61,7 @@ interface Part {
   readonly limit: number;
 }
 
-/** @returns some of the ids, ascending; and how many of those to be skipped there have not been */
+/** @returns some of the ids, ascending; and how many of `skip` are left after the end of the range */
 export function getSomeIds(
   set: DocumentSet,
   { low, high, skip, limit }: Part,
@@ -89,7 +89,7 @@ export function getSomeIds(
   return { ids, left };
 }
 
-/** Adds the documents to the bits of others; those beyond the last bit are left out. */
+/** Sets the bits of the documents; those beyond the last bit are omitted. */
 export function addToSet(words: Uint32Array, set: DocumentSet): void {
   if (set.kind === 'list') {
     for (let index = 0; index < set.ids.length; index++) setBit(words, set.ids[index] ?? 0);

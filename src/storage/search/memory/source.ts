@@ -16,10 +16,10 @@ interface Spanned {
 }
 
 const types = ['product'] as const;
-/** More than are read at once. */
+/** The initial capacity: more than are read at once. */
 const idsAtFirst = 4096;
 
-/** @param reader of the index alone */
+/** @param reader reads only the index */
 export function createIdReader(
   database: Pick<Database, 'build' | 'dialect' | 'read'>,
   reader: Pick<SearchReader, 'page'>,
@@ -36,7 +36,7 @@ export function createIdReader(
     };
   }
   return async (word, isGivenUp) => {
-    // A list of a million numbers takes a tenth of a second to be made an array of numbers.
+    // Converting a list of a million numbers to a typed array at the end would take a tenth of a second.
     let found = new Uint32Array(idsAtFirst);
     let count = 0;
     const next = createPacedReader<number>((limit, last) =>

@@ -1,8 +1,8 @@
 /**
- * Which products have a word, in memory: to find the few documents that have two common words, an index on disk reads a
- * hundred thousand of each, and a bitmap is read at once. A common word is read in the background when it is first
- * searched for, and from then on follows the changes that storage/changes/ reads, so that it is as new as the last check.
- * All of them are bounded in bytes: the least recently used are dropped (docs/decisions/0036).
+ * The sets of products that have a word, in memory. To find the few documents that have two common words, an index on
+ * disk reads a hundred thousand of each; bitmaps are read at once. A common word is read in the background when it is
+ * first searched for, and then follows the changes that storage/changes/ reads, so that it is as current as the last
+ * check. The size of all sets is bounded: the least recently used are dropped (docs/decisions/0036).
  */
 import { LRUCache } from 'lru-cache';
 import { takeTurn } from '../../../turns/index.ts';
@@ -12,13 +12,13 @@ import type { Database } from '../../database.ts';
 import { rewordedCollection, searchCollection } from '../index.ts';
 import { countSetBytes, type DocumentSet, getIdLimit, putDocument, toDocumentSet } from './set.ts';
 
-/** Bytes of sets at most. */
+/** The most bytes of all sets. */
 const setsSize = 64 * 1024 * 1024;
-/** Sets at most: each change of a product is applied to all of them. */
+/** The most sets: each change of a product is applied to all of them. */
 const mostSets = 2000;
-/** Products that have changed since sets were last requested, or one was read, at most: with more it goes. */
+/** The most changes that wait to be applied: after more, all sets are dropped, and one being read is not kept. */
 const mostChanged = 2000;
-/** Words that wait to be read, at most: others are requested again. */
+/** The most words that wait to be read: others must be requested again. */
 const mostWaiting = 200;
 
 /** A word as the index has it, with its mark. */
@@ -30,7 +30,7 @@ export type WordSets = ReturnType<typeof createWordSets>;
 
 export interface WordSource {
   readonly collection: Collection;
-  /** The words of a product from what its event says of it; none of one that is found elsewhere. */
+  /** The words of a product, from the document of its event; none if the index has it under another type. */
   wordsOf(id: number, document: string): Promise<readonly IndexedWord[]>;
   /** The ids of the products with a word, ascending. @param isGivenUp whether the reading has been cancelled */
   read(word: IndexedWord, isGivenUp: () => boolean): Promise<Uint32Array>;
@@ -47,9 +47,9 @@ export function createWordSets(
   });
   /** No set has a product with a larger id. */
   let largest = 0;
-  /** Those that were read before what has changed: they are not requested until that is in them. */
+  /** Words whose sets lack changes: they are not used until the changes are applied. */
   const unsettled = new Set<IndexedWord>();
-  /** What changed products are now; null for what is gone. */
+  /** The current documents of changed products; null for deleted ones. */
   const changed = new Map<number, string | null>();
   const waiting = new Set<IndexedWord>();
   let isReading = false;
@@ -94,9 +94,9 @@ export function createWordSets(
     largest = Math.max(largest, getIdLimit(set));
   }
 
-  /** @param words its own, as it is now */
+  /** @param words the current words of the product */
   function change(id: number, words: ReadonlySet<IndexedWord>): void {
-    // One that is new is in no set yet.
+    // A new product is in no set yet.
     const concerned = id > largest ? words : [...sets.keys()];
     for (const word of concerned) {
       const set = sets.peek(word);
@@ -107,10 +107,10 @@ export function createWordSets(
     largest = Math.max(largest, id);
   }
 
-  /** Takes over what had changed at the last check. To be called before sets are requested. */
+  /** Applies the changes found by the last check. Must be called before sets are requested. */
   async function settle(): Promise<void> {
     for (const id of changed.keys()) {
-      // It may change again meanwhile, or all may be dropped.
+      // While its words are split, the product may change again, or all changes may be dropped.
       for (let document = changed.get(id); document !== undefined; document = changed.get(id)) {
         const words = document === null ? noWords : new Set(await wordsOf(id, document));
         if (changed.get(id) !== document) continue;
@@ -143,25 +143,25 @@ export function createWordSets(
 
   return {
     settle,
-    /** The products that have a word; undefined where it is not in memory. Later words may be those of a later check. */
+    /** The products that have a word; undefined if it is not in memory. Words requested later may be more current. */
     get: (word: IndexedWord) => (unsettled.has(word) ? undefined : sets.get(word)),
-    /** Another number whenever something that is found has changed. */
+    /** A number that changes whenever something that searches find has changed. */
     seen: () => checks,
-    /** The same of documents that are not products. */
+    /** The same for documents that are not products. */
     othersSeen: () => othersChecks,
-    /** Keeps the products that have a word, read in a state that is no older than that of `seen`. */
+    /** Keeps the products that have a word, read in a state that is no older than `seen`. */
     keep(word: IndexedWord, set: DocumentSet, seen: number | undefined): void {
-      // A change that was applied since is not in what was read.
+      // What was read lacks a change that was applied since.
       if (seen === checks && !loads.isResting()) put(word, set);
     },
-    /** Has a word read that is not in memory. */
+    /** Requests that a word be read into memory. */
     want(word: IndexedWord): void {
       if (sets.has(word) || waiting.size >= mostWaiting || loads.isResting()) return;
       waiting.add(word);
       if (isReading) return;
       isReading = true;
       readAll()
-        // They are requested again.
+        // Later searches request the words again.
         .catch(() => waiting.clear())
         .finally(() => {
           isReading = false;

@@ -1,4 +1,4 @@
-/** How many documents have a word. Of common words the number is estimated, from the first of their documents. */
+/** Counts the documents that have a word. For common words, the number is estimated from the first of their documents. */
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../../database.ts';
@@ -15,25 +15,25 @@ import {
   typeSpan,
 } from '../index.ts';
 
-/** Documents of a word that are read. */
+/** The most documents of a word that are read. */
 export const reachLimit = 500;
 const cachedFrequencies = 10_000;
-/** Ranges of types: there are not so many. */
+/** Ranges of types: there are fewer than this. */
 const cachedRanges = 1000;
 /** Documents that may be read while other requests wait: SQLite reads a million in 20 to 100 ms. */
 export const shortReads = 20_000;
 /** Documents that are tested one by one in about a millisecond. */
 const fewTested = 1000;
-/** How common a common word is need not be counted again after each change. */
+/** How often the frequency of a common word is used in spite of changes, before it is counted again. */
 const mostUses = 500;
 
 /**
- * One search's: a new object for each, all of whose reads see one state. `failOnLongRead`: reads that might take long
- * are refused with LongRead, so that other requests do not wait for it.
+ * The session of one search: a new object for each search, by which its results are cached. `failOnLongRead`: reads
+ * that might take long are refused with LongRead, so that other requests do not wait for them.
  */
 export interface SearchSession extends Session {
   readonly failOnLongRead?: boolean;
-  /** What `SearchReader.seen` gave before the first read: what is read is no older, and is kept while it stays the same. */
+  /** `SearchReader.seen` before the first read: results are no older, and are cached while it stays the same. */
   readonly seen?: number | undefined;
 }
 
@@ -117,8 +117,8 @@ export function createFrequencyReader(
       return types.length === 0 || (await readLastBefore(session, high)) < low;
     },
     /**
-     * About how many documents of these types there are; of few, exactly how many.
-     * @param smallest how many documents the rarest of several words has, where that is known
+     * About how many documents of these types match; if they are few, exactly how many.
+     * @param smallest how many documents have the rarest of several words, if known
      */
     async frequency(
       session: SearchSession,
@@ -143,11 +143,11 @@ export function createFrequencyReader(
   };
 }
 
-/** About how many documents have what the first `total` of them have up to an id. */
+/** About how many documents match, given that `total` of those up to an id do. */
 export const estimate = (total: number, id: number, documents: number): number =>
   Math.max(total, Math.round((total / Math.max(1, id)) * documents));
 
-/** From the first position of these types to behind their last. */
+/** The range from the first position of these types to their last. */
 export function toSpan(types: readonly DocumentType[]): Range {
   const positions = types.map(type => toPosition(type, 0));
   return { low: Math.min(...positions), high: Math.max(...positions) + typeSpan };

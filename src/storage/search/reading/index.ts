@@ -1,6 +1,6 @@
 /**
- * Reads the search index: pages of positions, and how many there are. The documents of a frequent word take long to
- * count; so counts are cached, and only documents that were added since are counted.
+ * Reads the search index: pages of positions, and how many there are. Counting the documents of a frequent word takes
+ * long, so counts are cached until `seen` changes.
  */
 import type { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
@@ -20,20 +20,20 @@ import { createRarityTest } from './rare.ts';
 import { createReadStatements } from './statements.ts';
 
 interface SearchPage extends Partial<Range> {
-  /** No more hits than this, as far as is known. */
+  /** The most hits that there can be, if known. */
   readonly smallest?: number | undefined;
   readonly limit: number;
   readonly offset?: number;
   readonly descending?: boolean;
 }
 
-/** The search has to be run again in a session that does not fail on long reads. */
+/** Thrown if a search must be run again in a session that does not fail on long reads. */
 export class LongRead extends Error {}
 
 export interface SearchReader extends FrequencyReader {
-  /** Whether a statement stops all other requests, so that sessions have to fail on long reads. */
+  /** Whether a statement blocks all other requests, so that sessions must fail on long reads. */
   readonly blocksEventLoop: boolean;
-  /** Positions of documents of these types, in their order. */
+  /** Positions of matching documents of these types, in order. */
   page(
     session: SearchSession,
     expression: Expression,
@@ -42,7 +42,7 @@ export interface SearchReader extends FrequencyReader {
   ): Promise<number[]>;
   /**
    * Those of some positions, ascending, at which a group matches.
-   * @param within what all of them match, by few documents
+   * @param within a group that all of them match, and few documents
    */
   among(
     session: SearchSession,
@@ -51,53 +51,53 @@ export interface SearchReader extends FrequencyReader {
     types: readonly DocumentType[],
     within: Expression[number],
   ): Promise<number[]>;
-  /** How many there are of each of these types: exact. */
+  /** The exact number of matching documents of each of these types. */
   counts(
     session: SearchSession,
     expression: Expression,
     types: readonly DocumentType[],
     smallest?: number,
   ): Promise<Map<DocumentType, number>>;
-  /** The same where it is cached, and so costs little even for very many; else undefined. */
+  /** The same if it is cached, and so costs little even for very many; else undefined. */
   cached(
     session: SearchSession,
     expression: Expression,
     types: readonly DocumentType[],
     smallest?: number,
   ): Promise<Map<DocumentType, number> | undefined>;
-  /** The words that begin with this one and are longer; undefined when they are many, or not worth knowing. */
+  /** The longer words that begin with this one; undefined if they are many, or not worth knowing. */
   longerWords(session: SearchSession, word: string): Promise<string[] | undefined>;
   /**
-   * All documents with each of the words, by few statements. @returns undefined where that is not worth while; for a word
-   * that would take long undefined, too
+   * All documents of each of the terms, by few statements.
+   * @returns undefined if that is not worthwhile; undefined for each term that would take long
    */
   documentsOf(
     session: Session,
     terms: readonly Term[],
   ): Promise<readonly (readonly number[] | undefined)[] | undefined>;
-  /** Changes with every check that has found changes of what searches find; undefined where no check is made. */
+  /** Changes with every check that finds a change of what searches find; undefined if there are no checks. */
   seen(): number | undefined;
   /**
-   * About how many documents have words that begin so, where they are few; else undefined.
-   * @param most fewer are few
+   * About how many documents have words that begin with this one, if they are few; else undefined.
+   * @param most fewer than this are few
    */
   beginning(session: SearchSession, word: string, most?: number): Promise<number | undefined>;
-  /** Reads what will be needed of some terms, as far as one statement is cheaper than several. */
+  /** Reads in advance what some terms will need, if one statement is cheaper than several. */
   fetch(session: SearchSession, terms: readonly Term[]): Promise<void>;
 }
 
 const cachedCounts = 5000;
-/** Beginnings of words whose number of documents is kept. */
+/** Beginnings of words whose number of documents is cached. */
 const cachedBeginnings = 5000;
-/** Longer words than these are searched for as a prefix. */
+/** If more words are longer, they are searched for by prefix. */
 const fewLonger = 16;
-/** Documents that may be put together by a session that fails on long reads. */
+/** The most documents that a session that fails on long reads may collect for a prefix. */
 const fewInstances = 2000;
-/** Of each word, where documents of several are read together. */
+/** The most documents of each word when several are read together. */
 export const mostDocuments = 2001;
-/** Hits that such a session may pass over. */
+/** The most hits that a session that fails on long reads may skip. */
 const shortReadOffset = 1000;
-/** Hits that such a session may read. */
+/** The most hits that such a session may read. */
 const shortReadRows = 5000;
 
 export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>): SearchReader {
@@ -131,7 +131,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
     return total;
   };
 
-  /** Counts all types at once and caches that. */
+  /** Counts all types at once and caches the counts. */
   async function countTogether(session: SearchSession, query: string, types: readonly DocumentType[]) {
     const rows = await session.all(statements.countTypesQuery({ query, ...toSpan(types) }));
     const getTotal = (type: DocumentType) => rows.find(row => row.type === toTypeNumber(type))?.total ?? 0;
@@ -171,7 +171,7 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
 
     async page(session, expression, types, options) {
       const { limit, offset = 0, descending = false, ...range } = options;
-      // What has to be read is then what is shown, or the documents of a rare word.
+      // A read that is not refused is only of the page itself, or of the documents of a rare word.
       const { smallest } = options;
       if (offset > shortReadOffset || limit > shortReadRows) await refuseIfLong(session, types);
       else if (!(isShort(smallest) || isOneWord(expression))) await refuseIfLong(session, types, expression);
@@ -245,10 +245,10 @@ export function createSearchReader(database: Pick<Database, 'build' | 'dialect'>
   return reader;
 }
 
-/** How many times words that begin so are in documents, as far as a limit. */
+/** How often documents have words with a beginning, up to a limit. */
 type InstanceCounter = (session: SearchSession, word: string, limit: number) => Promise<number>;
 
-/** Counts again only when documents may have other words. */
+/** Counts again only if the words of documents may have changed. */
 function createInstanceCounter({
   instancesQuery,
 }: Pick<ReturnType<typeof createReadStatements>, 'instancesQuery'>): InstanceCounter {
@@ -261,7 +261,7 @@ function createInstanceCounter({
     );
 }
 
-/** Whether an expression of one group begins words of few documents only, so that putting them together takes no time. */
+/** Whether the prefixes in an expression of one group have so few documents that collecting these is quick. */
 async function hasFew(
   session: SearchSession,
   [group = [], ...others]: Expression,
@@ -275,7 +275,7 @@ async function hasFew(
   return true;
 }
 
-/** Whether looking for all of several words takes no longer than for the rarest of them. */
+/** Whether the rarest of several words has so few documents that searching for all words is quick. */
 const isShort = (smallest: number | undefined): boolean => smallest !== undefined && smallest <= shortReads;
 
 const toKey = (type: string, query: string) => `${type} ${query}`;

@@ -1,6 +1,6 @@
 /**
- * Whether few documents match an expression, which decides how PostgreSQL should search for it: from the server's own
- * statistics, and where these do not say, from a sample of the documents.
+ * Whether few documents match an expression, which decides how PostgreSQL should search for it: by the server's own
+ * statistics or, if these do not show it, by a sample of the documents.
  */
 import { LRUCache } from 'lru-cache';
 import type { Builder, Session } from '../../database.ts';
@@ -9,11 +9,11 @@ import type { Expression, Term } from '../expression.ts';
 import { toSpan } from './frequency.ts';
 import type { createReadStatements } from './statements.ts';
 
-/** The most words kept, of those requested lately. */
+/** The most recently requested expressions whose result is cached. */
 const cachedRare = 5000;
-/** What fewer documents have than one in so many is rare. */
+/** An expression is rare if fewer than one in this many documents match. */
 const rareShare = 100;
-/** Milliseconds after which the database's counts are read again. */
+/** Milliseconds after which the server's statistics are read again. */
 const countedMs = 300_000;
 
 type Shares = ReadonlyMap<string, number>;
@@ -23,7 +23,7 @@ const isCommon = (shares: Shares, { word, mark = '', prefix }: Term): boolean =>
     ? [...shares].some(([other, share]) => share * rareShare >= 1 && other.startsWith(mark + word))
     : (shares.get(mark + word) ?? 0) * rareShare >= 1;
 
-/** Undefined where common words are read in one statement. */
+/** Undefined if statistics do not show it: common words may be rare together. */
 function isRareBy(shares: Shares, expression: Expression): boolean | undefined {
   const isAnyRare = expression.some(group =>
     group.every(choice => choice.some(term => !isCommon(shares, term))),

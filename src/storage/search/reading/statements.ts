@@ -1,4 +1,4 @@
-/** The statements that reading the search index runs again and again. */
+/** The prepared statements that read the search index. */
 import { sql } from 'kysely';
 import type { Database } from '../../database.ts';
 import { type Arguments, prepareByShape, prepareQuery } from '../../prepared.ts';
