@@ -1,5 +1,5 @@
 /**
- * Two indexes for category and for brand instead of four: one by name, and one in the order of ids with all columns that
+ * Two indexes for category and for brand instead of four: by name, and one in the order of ids with all other columns that
  * lists filter and sort by. A new product changes only the end of the latter, instead of a page somewhere in each.
  * Lists in other orders are in memory, or sort the rows that this index finds (docs/decisions/0037). Earlier releases
  * use it, too.

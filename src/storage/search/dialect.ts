@@ -77,8 +77,8 @@ export interface DialectWords {
    */
   documentsOf?(values: Omit<PageArguments<Part>, 'offset'>): RawBuilder<Placed>;
   /**
-   * The ids of a word's documents between two positions, as 32-bit numbers, the highest byte first; undefined if reading
-   * pages of them costs no more.
+   * The ids of a word's documents between two positions, as 32-bit numbers, the highest byte first; undefined if pages
+   * of them cost no more.
    */
   ids?(values: Pick<PageArguments<Part>, 'query' | 'low' | 'high'>): RawBuilder<{ ids: Uint8Array | null }>;
 }

@@ -1,11 +1,11 @@
-/** Hits in the order of a column instead of how good they are. */
+/** Hits in the order of a column instead of best first. */
 import { sql } from 'kysely';
 import { takeTurn } from '../../turns/index.ts';
 import { has, toRowSet } from '../columns/rows.ts';
 import type { Database, Session } from '../database.ts';
 import { cutKeyPage, type Listed, type Order, type PageRequest } from '../list/request.ts';
 
-/** Of more products, rows are read in the order of the column, and those that are not among them passed over. */
+/** For more products than this, all rows are read in the order of the column, and other products are skipped. */
 const manyIds = 20_000;
 const rowsAtOnce = 1000;
 

@@ -1,12 +1,11 @@
 /**
- * The words a misspelt word may have been meant as: those of the documents that are public. Each is kept
- * under itself and under every spelling with one letter left out: two words with one typo between them (a letter too
- * many, too few, another, or two swapped) have such a spelling in common. And each is kept backwards, for searches
- * of the ends of words (vocabulary.ts).
+ * The words that a misspelt word may stand for: those of public documents. Each is kept under itself and under every
+ * spelling with one letter left out: two words with one typo between them (a letter added, omitted or replaced, or two
+ * swapped) share such a spelling. Each is also kept backwards, for searches by the ends of words (vocabulary.ts).
  *
- * A word is kept from its first document on and removed with its last. Whether there is one left is read from the search
- * index: a counter would be a row that all writers of a common word wait for. A transaction that adds a document with a
- * word locks the word's row shared; one that removes a document locks it exclusively and then reads the index
+ * A word is kept from its first document on and removed with its last. The search index shows whether there is one left:
+ * a counter would be a row that all writers of a common word wait for. A transaction that adds a document with a word
+ * locks the word's row shared; one that removes a document locks it exclusively and then reads the index
  * (docs/decisions/0014).
  */
 import { type RawBuilder, sql } from 'kysely';
@@ -17,16 +16,16 @@ import { prepareQuery } from '../prepared.ts';
 import type { SpellingStatements } from './dialect.ts';
 import { canBeMisspelt } from './text/words.ts';
 
-/** Words per statement: none takes long. */
+/** Words per statement, so that none takes long. */
 const wordsAtOnce = 250;
-/** Words that are looked up one by one for less than it takes to sort in what was written before. */
+/** Up to this many words, looking them up costs less than sorting recent writes into the index. */
 const manyFreed = 32;
-/** Spellings per statement: each is a row at some place of an index. */
+/** Spellings per statement: each is a row at another place of an index. */
 const pairsAtOnce = 1000;
 
 export type Spelling = ReturnType<typeof createSpelling>;
 
-/** What an item of the ending begins with, one character: what has become of the word. */
+/** The first character of each item of the ending: what happened to the word. */
 const added = '+';
 const dropped = '-';
 
@@ -35,7 +34,7 @@ const keptPairs = sql<{
   total: number;
 }>`select cast(count(*) as integer) as total from search_spellings`;
 
-/** @param below documents before this position of the index are those whose words are kept */
+/** @param below the words of documents before this position of the index are kept */
 export function createSpelling(
   { build }: Pick<Database, 'build'>,
   statements: SpellingStatements,
@@ -79,7 +78,7 @@ export function createSpelling(
         await takeTurn();
       }
       if (sortIn !== undefined && freed.size > manyFreed) await session.run(sortIn);
-      // In one order for all transactions, so that no deadlock arises.
+      // All transactions use the same order, so that no deadlock arises.
       const words = await sortInSlices(all);
       for (const some of splitIntoParts(words, wordsAtOnce)) {
         let kept = new Set(await (freed.size === 0 ? lockShared : lockExclusively)(session, some));
@@ -106,12 +105,12 @@ export function createSpelling(
   };
 
   return {
-    /** Keeps the words of a document that the transaction writes; those that cannot be misspelt are passed over. */
+    /** Keeps the words of a document that the transaction writes; those that cannot be misspelt are skipped. */
     keep: (session: Transaction, entries: readonly string[]) => postpone(session, added, entries),
-    /** Removes, of the words that a document has no more, those that no other document has. */
+    /** Removes those of the words that a document has lost and no other document has. */
     release: (session: Transaction, entries: readonly string[]) => postpone(session, dropped, entries),
 
-    /** Removes all, and keeps the words of the documents that there are. */
+    /** Removes all words, and keeps those of the existing documents. */
     async rebuild(session: Session): Promise<void> {
       await session.run(sql`delete from search_spellings`.compile(build));
       const rows = await session.all(statements.indexed(limit).compile(build));
@@ -119,7 +118,7 @@ export function createSpelling(
       for (const some of splitIntoParts(words, wordsAtOnce)) await insert(session, some);
     },
 
-    /** Whether exactly the words of the documents that there are are kept, each under all of its spellings. */
+    /** Whether exactly the words of the existing documents are kept, each under all of its spellings. */
     async isWhole(session: Session): Promise<boolean> {
       const indexed = await session.all(statements.indexed(limit).compile(build));
       const words = indexed.map(({ word }) => word).filter(canBeMisspelt);
@@ -134,10 +133,10 @@ export function createSpelling(
 const omitWords = (words: readonly string[], others: ReadonlySet<string>) =>
   words.filter(word => !others.has(word));
 
-/** What a word is kept under: itself, itself with one letter left out, and backwards. */
+/** The spellings that a word is kept under: itself, with each letter left out, and backwards. */
 const toSpellings = (word: string): string[] => [word, ...dropEachLetter(word), toBackwards(word)];
 
-/** A word from its end to its beginning, marked so that no word equals it: those that end alike stand together. */
+/** A word backwards, marked so that it equals no word: words with the same end are adjacent. */
 export const toBackwards = (word: string): string => `<${[...word].reverse().join('')}`;
 
 export function dropEachLetter(word: string): string[] {

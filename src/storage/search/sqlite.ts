@@ -1,13 +1,13 @@
 /**
- * The search index on SQLite: FTS5, which keeps nothing but which words are in which documents. The tokenizer
- * `ascii` takes every character beyond ASCII as part of a word, so it splits only where we have put spaces.
+ * The search index on SQLite: FTS5, which only stores which words are in which documents. The tokenizer `ascii` treats
+ * every character beyond ASCII as part of a word, so it splits only at the spaces that we insert.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Builder, Session } from '../database.ts';
 import type { DialectWords, Entry, SpellingStatements } from './dialect.ts';
 import { type Term, toExpressionText } from './expression.ts';
 
-/** FTS5 puts together all documents of a prefix before it gives the first; those of words it gives as it goes. */
+/** FTS5 collects all documents of a prefix before it returns the first; those of words it returns one by one. */
 function quoteTerm({ word, mark = '', prefix, longer }: Term): string {
   const quoteText = (text: string) => `"${mark}${text}"`;
   if (prefix !== true) return quoteText(word);
@@ -22,35 +22,35 @@ const buildSetting = (name: 'automerge' | 'crisismerge' | 'usermerge' | 'merge',
 const compact = `insert into search_index (search_index) values ('optimize')`;
 
 /**
- * Each commit adds a piece to the index; they are put together with those after them, a little at each write.
- * For an import, which no request waits for: as many as sixty-four at once, which costs less and may take a second.
+ * Each commit adds a piece to the index; each write merges some of the pieces. An import, which no request waits for,
+ * merges as many as sixty-four at once, which costs less and may take a second.
  */
 export const hastyMerging = [buildSetting('automerge', 0), buildSetting('crisismerge', 64)] as const;
-/** Back to the usual way, and everything in one piece. */
+/** Returns to the usual merging, and merges everything into one piece. */
 export const tidyMerging = [buildSetting('automerge', 4), buildSetting('crisismerge', 16), compact] as const;
 
 /**
- * Where others merge (sqlite/merging.ts) when there are eight pieces of a size: a statement that writes documents does so only
- * when there are far more of them than are ever left.
+ * For sqlite/merging.ts, which merges the pieces when there are eight of a size: a statement that writes documents
+ * merges them only when there are far more than are ever left.
  */
 export const slicedSettings = [
   { name: 'automerge', value: 0, statement: buildSetting('automerge', 0) },
   { name: 'usermerge', value: 8, statement: buildSetting('usermerge', 8) },
   { name: 'crisismerge', value: 200, statement: buildSetting('crisismerge', 200) },
 ];
-/** Pages that one statement merges: whole words, so that it takes longer where a word is in very many documents. */
+/** Pages that one statement merges: whole words, so that it takes longer if a word is in very many documents. */
 export const mergedPages = 16;
 export const mergeSome = buildSetting('merge', mergedPages);
 
-/** The words of a list that has spaces between them; no word has a character that JSON would escape. */
+/** The words of a list that is separated by spaces; no word has a character that JSON would escape. */
 const buildList = (words: RawBuilder<unknown>) =>
   sql`json_each('["' || replace(${words}, ' ', '","') || '"]')`;
-/** One list of both sides: to join two, SQLite would go through one of them for each element of the other. */
+/** A single list of pairs: to join two lists, SQLite would scan one of them for each element of the other. */
 const buildPairs = (words: RawBuilder<unknown>) =>
   sql`select substr(value, 1, instr(value, ':') - 1), substr(value, instr(value, ':') + 1) from ${buildList(words)}`;
 
 const spellings: SpellingStatements = {
-  // There is one writer: what it reads stays as it is.
+  // There is only one writer: what it reads does not change.
   kept: words => sql<{ word: string }>`select word from search_spellings
     where spelling in (select value from ${buildList(words)}) and word = spelling order by spelling`,
   spelt: spellings => sql<{ word: string }>`select distinct word from search_spellings
@@ -66,7 +66,7 @@ const spellings: SpellingStatements = {
 
 const entriesAtOnce = 20_000;
 
-/** Word by word: there is no other order of them. A word that is in more documents than are read at once goes on. */
+/** In the order of words, the only one there is. A word with more documents than are read at once is continued. */
 async function* readEntries(session: Session, build: Builder): AsyncGenerator<Entry[]> {
   for (let [word, read] = ['', 0]; ; ) {
     const query = sql<Entry>`select term as word, doc as position from search_terms
@@ -119,7 +119,7 @@ export const sqliteWords: DialectWords = {
       limit ${limit})`,
 
   countsWordsApart: true,
-  // A prefix is put together again by each statement, which takes longer than to sort its documents.
+  // Each statement collects the documents of a prefix again, which takes longer than sorting them.
   countTypes: ({ query, low, high }) => sql`
     select type, cast(count(*) as integer) as total from (
       select rowid >> 32 as type from search_index
@@ -134,8 +134,8 @@ export const sqliteWords: DialectWords = {
   lastPosition: below =>
     sql`select coalesce(max(id), 0) as position from search_index_docsize where id < ${below}`,
 
-  // No character of a word comes before the exclamation mark; all are at most the last code point. Each step
-  // goes to the next word, over all documents of the one before.
+  // No character of a word sorts before the exclamation mark, or after the last code point. Each step goes to the
+  // next word, past all documents of the one before.
   longerWords: ({ word, limit }) => {
     const buildNext = (after: RawBuilder<unknown>) => sql`select term from search_terms
       where term >= ${after} || '!' and term <= ${word} || ${'\u{10ffff}'} limit 1`;

@@ -1,4 +1,4 @@
-/** Queries on the words that documents have: forms of a word, words near one, and words it is made of. */
+/** Queries on the words that documents have: forms of a word, similar words, and words that it is made of. */
 import { sql } from 'kysely';
 import type { Database, Session } from '../database.ts';
 import { prepareQuery } from '../prepared.ts';
@@ -7,17 +7,17 @@ import { dropEachLetter, toBackwards } from './spelling.ts';
 import { countTypos } from './text/distance.ts';
 import { canBeMisspelt } from './text/words.ts';
 
-/** In letters. Shorter words are other words with any typo, or with two; a shorter one may have its letters swapped. */
+/** In letters. Shorter words with one typo, or with two, are different words, except for swapped letters. */
 const shortestWithTypo = 4;
 const shortestWithTwo = 6;
-/** Of a longer word two typos are looked for by its beginning and its end only: it has too many forms to look up. */
+/** For longer words, two typos are searched for only by beginning and end: they have too many forms to look up. */
 const longestWithForms = 16;
 const mostCandidates = 20;
-/** Shorter ends of other words are such by chance: `marble` and `programmable`. */
+/** Shorter words resemble the ends of others by chance: `marble` and `programmable`. */
 const shortestMisspeltEnd = 8;
-/** Letters of a compound before the word that it ends with. */
+/** The fewest letters of a compound before the word that it ends with. */
 const shortestBefore = 3;
-/** Letters that are right at the beginning or the end of a word with two typos. */
+/** How many letters must be right at the beginning or the end of a word with two typos. */
 const sureLetters = [2, 3] as const;
 /** Rows that are read for words with two typos: some milliseconds. */
 const mostRows = 3000;
@@ -66,12 +66,12 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>) 
       return new Set(found.filter(word => wanted.has(word)));
     },
 
-    /** Words that begin so, no longer than that, in their order. */
+    /** Words with a beginning, up to a length, in order. */
     beginning: readBeginning,
-    /** Words that end so and are longer. */
+    /** Longer words with an end. */
     ending: readEnding,
 
-    /** Words that are longer and end with what has one typo between it and this one, neither its first letter nor its last two. */
+    /** Longer words that end with this one, with one typo that is neither in its first letter nor in its last two. */
     async endingNear(session: Session, word: string): Promise<string[]> {
       const points = [...word];
       if (!canBeMisspelt(word) || points.length < shortestMisspeltEnd) return [];
@@ -87,8 +87,8 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>) 
     },
 
     /**
-     * Words with exactly one typo between them and this one, in order; none for words with digits. Of three letters two are
-     * swapped: with any other typo they are other words.
+     * Words with exactly one typo between them and this one, in order; none for words with digits. For words of three
+     * letters, only swapped letters count: with any other typo, they are different words.
      */
     async near(session: Session, word: string): Promise<string[]> {
       if (!canBeMisspelt(word)) return [];
@@ -104,15 +104,15 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>) 
         .slice(0, mostCandidates);
     },
 
-    /** The same for two typos, neither of which is the first letter. */
+    /** The same for two typos, neither of which is in the first letter. */
     async further(session: Session, word: string): Promise<string[]> {
       const points = [...word];
       if (!canBeMisspelt(word) || points.length < shortestWithTwo) return [];
-      // One of them is a letter too many, or two that are swapped: without it the other is one that is looked up.
+      // If one typo is an extra letter or a swap, undoing it leaves a single typo, which is looked up.
       const forms = points.length > longestWithForms ? [] : [...dropEachLetter(word), ...swapLetters(word)];
       const spelt = new Set(forms.flatMap(form => [form, ...dropEachLetter(form)]));
       const found = new Set(await readWordsUnder(session, [...spelt]));
-      // Of very many words that share two letters only some are read; with three they are fewer.
+      // If very many words share two letters, only some are read; fewer words share three.
       for (const sure of sureLetters) {
         const start = points.slice(0, sure).join('');
         const end = points.slice(-sure).join('');
@@ -129,11 +129,11 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>) 
   };
 }
 
-/** Whether another first letter stands in the place of one: of a word that is most often another one. */
+/** Whether two words differ only in their first letter: most often, these are different words. */
 export const beginsOtherwise = (word: string, other: string): boolean =>
   word.slice(1) === other.slice(1) && word !== other;
 
-/** Whether a word ends with another that has one typo, after at least three letters more. */
+/** Whether `other` ends with `word` with one typo, after at least three other letters. */
 function hasMisspeltEnd(word: readonly string[], other: readonly string[]): boolean {
   const text = word.join('');
   return [-1, 0, 1].some(more => {
@@ -143,7 +143,7 @@ function hasMisspeltEnd(word: readonly string[], other: readonly string[]): bool
   });
 }
 
-/** The word with two neighbouring letters swapped, for all that are not the same. */
+/** The word with two neighbouring letters swapped, for each pair of different letters. */
 function swapLetters(word: string): string[] {
   const points = [...word];
   return points.flatMap((point, index) => {

@@ -1,5 +1,5 @@
 /**
- * Reads the search index; common words of products are read from memory (words.ts), words of few products from the index.
+ * Reads the search index: common words of products from memory (words.ts), words of few products from the index.
  * Documents of other types are found only by the index.
  */
 import { type DocumentType, getDocumentType, searchTypes } from '../index.ts';

@@ -1,4 +1,4 @@
-/** Counts the documents that have a word. For common words, the number is estimated from the first of their documents. */
+/** Counts the documents that have a word; for common words, it estimates the number from the first documents. */
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database, Session } from '../../database.ts';

@@ -1,6 +1,6 @@
-/** How many typos lie between two words: letters inserted, deleted, replaced, or swapped with their neighbours. */
+/** Counts the typos between two words: letters inserted, deleted, replaced, or swapped with their neighbours. */
 
-/** @returns the number of typos, or `limit + 1` where there are more */
+/** @returns the number of typos, or `limit + 1` if there are more */
 export function countTypos(one: string, other: string, limit: number): number {
   const [a, b] = [[...one], [...other]];
   if (Math.abs(a.length - b.length) > limit) return limit + 1;

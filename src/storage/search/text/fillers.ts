@@ -1,4 +1,4 @@
-/** Function words (and, with, for): they say nothing of what is searched for, and titles may lack them. */
+/** Function words (and, with, for): they do not describe what is searched for, and titles may lack them. */
 
 const fillers: Readonly<Record<string, string>> = {
   da: 'og i af til for med en et den det de pa',
@@ -14,6 +14,6 @@ const fillers: Readonly<Record<string, string>> = {
   sv: 'och i av till for med en ett den det de pa',
 };
 
-/** Those of some languages, as words are indexed. */
+/** The function words of some languages, in their indexed form. */
 export const getFillers = (languages: readonly string[]): ReadonlySet<string> =>
   new Set(languages.flatMap(language => fillers[language]?.split(' ') ?? []));

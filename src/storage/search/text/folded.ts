@@ -1,16 +1,16 @@
-/** Folds text that is not plain: small letters without diacritics, as words are indexed. */
+/** Folds text that is not plain to the indexed form of words: lower case, without diacritics. */
 
-/** Accents of European scripts; the marks of others are letters to their readers. */
+/** Accents of European scripts; readers of other scripts consider the marks letters. */
 const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]|\u3099|\u309a/g;
 
 /**
- * More marks on one letter than what Unicode calls stream-safe text has, and no language needs: putting them in order takes as
- * long as their number squared. The two beside the marks become some.
+ * More marks on one letter than in stream-safe text (Unicode), and than any language needs: sorting them takes quadratic
+ * time. The two characters in addition to \p{M} become marks.
  */
 const manyMarks = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
 const marksAhead = /^[\p{M}\uff9e\uff9f]+/u;
 
-/** Letters that Unicode does not take apart, as people type them who do not have them. */
+/** Letters that Unicode does not decompose, and how they are typed on keyboards without them. */
 const spelledOut: ReadonlyMap<string, string> = new Map([
   ['ß', 'ss'],
   ['ø', 'o'],
@@ -27,15 +27,15 @@ const spelledOut: ReadonlyMap<string, string> = new Map([
 const spelledOutLetters = new RegExp(`[${[...spelledOut.keys()].join('')}]`, 'g');
 
 /**
- * Characters of a folded text. One character may become eighteen; of a text in any language each becomes three at most, so
- * that of one as long as a description may be nothing is left out.
+ * The most characters of a folded text. One character may become eighteen. In real text of any language each becomes at
+ * most three, so that nothing is left out of a description of the greatest length.
  */
 const longestFolded = 500_000;
-/** Characters that are folded in one piece, and how many marks behind them belong to it at most. */
+/** Characters that are folded in one piece, and the most marks after them that belong to it. */
 const pieceLength = 4000;
 const longestSequence = 64;
 
-/** @param most characters, about: no more pieces are folded then */
+/** @param most after about this many characters, no more pieces are folded */
 function foldText(text: string, most = longestFolded): string {
   if (text.length <= pieceLength) return foldPiece(text);
   let result = '';
@@ -43,7 +43,7 @@ function foldText(text: string, most = longestFolded): string {
   return result;
 }
 
-/** The same, piece by piece, and where each begins in the text. */
+/** The same, piece by piece, with the position of each in the text. */
 export function* foldPieces(
   text: string,
   most = longestFolded,
@@ -67,7 +67,7 @@ const foldPiece = (text: string): string =>
     .replace(diacritics, '')
     .replace(spelledOutLetters, letter => spelledOut.get(letter) ?? letter);
 
-/** This place, or the next that parts neither a surrogate pair nor a letter and its marks. */
+/** The place, or the next one that splits neither a surrogate pair nor a letter and its marks. */
 function findSequenceEnd(text: string, place: number): number {
   const code = text.charCodeAt(place);
   const end = code >= 0xdc00 && code <= 0xdfff ? place + 1 : place;
@@ -77,16 +77,16 @@ function findSequenceEnd(text: string, place: number): number {
 
 const run = /[\p{L}\p{N}\p{M}]+/gu;
 const asciiText = /^[\0-\x7f]*$/;
-/** Scripts written without spaces: each character is a word. All others: what stands together. And what is between runs. */
+/** Each character of scripts without spaces; in other scripts, adjacent characters; and the separator of runs. */
 const foldedWord =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]|[[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]]+|\n/gv;
 /** Characters of runs that are folded together: folding each alone would take several times as long. */
 const groupLength = 1000;
 
-/** Longer words are cut: queries do not have them, and PostgreSQL's index takes 2,046 bytes at most. */
+/** Longer words are cut: queries do not have them, and PostgreSQL's index takes at most 2,046 bytes. */
 export const longestWord = 64;
 
-/** A stretch of letters and digits in a text, and the words it is indexed as. */
+/** A stretch of letters and digits in a text, and the words that it is indexed as. */
 export interface Run {
   /** Where it begins and ends in the text. */
   readonly start: number;
@@ -94,13 +94,13 @@ export interface Run {
   readonly words: readonly string[];
 }
 
-/** One as it stands in the text. */
+/** A run as it is written in the text. */
 interface Found {
   readonly text: string;
   readonly index: number;
 }
 
-/** Some at a time, for as long as they are requested. */
+/** The runs of a text, some at a time; no more are searched for than are requested. */
 function* groupRuns(text: string, longestRun: number): Generator<readonly Found[]> {
   let group: Found[] = [];
   let length = 0;
@@ -117,7 +117,7 @@ function* groupRuns(text: string, longestRun: number): Generator<readonly Found[
 
 /**
  * The runs of a text and their words.
- * @param longestRun characters of a run of which words are given
+ * @param longestRun how many characters of a run are split into words
  */
 export function* foldRuns(text: string, longestRun = Number.POSITIVE_INFINITY): Generator<Run> {
   let left = longestFolded;
@@ -142,7 +142,7 @@ export function* foldRuns(text: string, longestRun = Number.POSITIVE_INFINITY): 
 const foldGroup = (group: readonly Found[], longestRun: number, most: number): string =>
   foldText(group.map(({ text }) => shortenRun(text, longestRun)).join('\n'), most);
 
-/** After very much text that had to be folded, only what needs no folding. */
+/** Keeps only runs that need no folding: for the rest of a text of which very much had to be folded. */
 const keepAscii = (group: readonly Found[]): string =>
   group
     .map(({ text }) => (asciiText.test(text) ? text : ''))
@@ -152,6 +152,6 @@ const keepAscii = (group: readonly Found[]): string =>
 const shortenRun = (found: string, longest: number): string =>
   found.length <= longest ? found : found.slice(0, longest).toWellFormed();
 
-/** By code point: half a surrogate pair could not be stored. */
+/** Cuts a word by code points: half a surrogate pair could not be stored. */
 const cut = (word: string): string =>
   word.length <= longestWord ? word : [...word.slice(0, 2 * longestWord)].slice(0, longestWord).join('');

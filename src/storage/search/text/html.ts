@@ -9,9 +9,9 @@ const elements = new Set(
   progress q rp rt ruby s samp script search section select slot small source span strike strong style sub summary sup
   svg table tbody td template textarea tfoot th thead time title tr track tt u ul var video wbr`.split(/\s+/),
 );
-/** What is in them is not for readers. */
+/** Elements whose content is not for readers. */
 const hidden = new Set(['script', 'style', 'template', 'noscript', 'svg']);
-/** Within a line: words on both sides are one. */
+/** Elements within a line: their tags do not separate words. */
 const inline = new Set([
   'a',
   'abbr',
@@ -67,24 +67,24 @@ const entity = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z]{2,8}));/g;
 const longestName = 41;
 const blank = /\s/;
 
-/** Text without markup; what holds none is given as it is. Linear, whatever the text. */
+/** Text without markup; text that has none is returned unchanged. Takes linear time for any text. */
 export function toPlainText(text: string): string {
   const plain = text.includes('<') ? removeTags(text) : text;
   return decodeEntities(plain);
 }
 
-/** Text with the characters that entities such as `&amp;` and `&#8211;` stand for. Linear, whatever the text. */
+/** Replaces entities such as `&amp;` and `&#8211;` with their characters. Takes linear time for any text. */
 export const decodeEntities = (text: string): string =>
   text.includes('&') ? text.replace(entity, decodeEntity) : text;
 
 function removeTags(text: string): string {
   let result = '';
-  // Reading it from the result would put that together again for each tag.
+  // Reading this from `result` would join the pieces of that string again for each tag.
   let isSpaced = false;
   let at = 0;
-  /** Hidden elements that do not end any more: looking for the end of each again would take time squared. */
+  /** Hidden elements without another end tag: searching for the end of each again would take quadratic time. */
   const endless = new Set<string>();
-  /** From here on there is no `>`, and so no tag. */
+  /** After this position there is no `>`, and so no tag. */
   const lastEnd = text.lastIndexOf('>');
   for (let open = text.indexOf('<'); open >= 0 && open < lastEnd; open = text.indexOf('<', open)) {
     const name = readTagName(text, open);
@@ -112,7 +112,7 @@ function removeTags(text: string): string {
   return (result + text.slice(at)).trim();
 }
 
-/** In small letters; empty where no name stands there. By hand: a long text may have a tag for every three characters. */
+/** The name of a tag in lower case, or empty. Parsed by hand: a long text may have a tag for every three characters. */
 function readTagName(text: string, open: number): string {
   const start = text.charCodeAt(open + 1) === slash ? open + 2 : open + 1;
   if (!isLetter(text.charCodeAt(start))) return '';
@@ -132,7 +132,7 @@ const isOfName = (code: number): boolean => isLetter(code) || (code >= 0x30 && c
 const isEndOfName = (code: number): boolean =>
   code === tagClose || code === slash || code === space || blank.test(String.fromCharCode(code));
 
-/** Behind the tag or comment that begins here; undefined where none does. */
+/** The position after the tag or comment that begins here; undefined if none does. */
 function findTagEnd(text: string, open: number, name: string): number | undefined {
   if (text.startsWith('<!--', open)) {
     const end = text.indexOf('-->', open + 4);
@@ -143,7 +143,7 @@ function findTagEnd(text: string, open: number, name: string): number | undefine
   return end < 0 ? undefined : end + 1;
 }
 
-/** Behind the end tag of an element whose content is left out; undefined where it has none. */
+/** The position after the end tag of an element whose content is left out; undefined if it has none. */
 function findContentEnd(text: string, name: string, from: number): number | undefined {
   const end = text.indexOf(`</${name}`, from);
   if (end < 0) return;

@@ -1,15 +1,15 @@
-/** Marks for inches behind a number: `27"` is read as `27 in`. */
+/** Marks for inches after a number: `27"` is read as `27 in`. */
 import { numeral } from './joined.ts';
 
-/** As words are indexed, the shortest name of the unit. */
+/** The shortest name of the unit, in its indexed form. */
 const inch = 'in';
-/** What is typed for a double prime, and quotation marks that may be meant instead. */
+/** What is typed for a double prime, and other quotation marks, since some of these may be meant as such. */
 const marks = /["″”“„]|''/g;
 
-/** The most marks in a text: more than any meaningful text has. Each makes several words with those beside it. */
+/** The most marks in a text: more than any meaningful text has. Each forms several words with its neighbours. */
 const mostMarks = 5000;
 
-/** Where one stands in a text. */
+/** Where a mark is in a text. */
 interface Mark {
   readonly start: number;
   readonly end: number;
@@ -21,7 +21,7 @@ const mayHaveMarks = (text: string): boolean =>
 
 const none: readonly Mark[] = [];
 
-/** A mark that ends a quotation is not one: `"size 14"`. */
+/** Finds the marks for inches in a text. A mark that ends a quotation is not one: `"size 14"`. */
 export function findInchMarks(text: string): readonly Mark[] {
   if (!mayHaveMarks(text)) return none;
   const found: Mark[] = [];
@@ -36,7 +36,7 @@ export function findInchMarks(text: string): readonly Mark[] {
   return found;
 }
 
-/** The text with the unit in the place of its marks. */
+/** The text with the unit in place of its marks. */
 export function replaceInchMarks(text: string): string {
   const found = findInchMarks(text);
   if (found.length === 0) return text;

@@ -1,24 +1,24 @@
 /**
- * Words that are written apart or together: parts of a code, a number and its unit, what a hyphen or an apostrophe parts.
- * What is written apart is found as one word, and what is written together by its parts.
+ * Words that are written apart or together: parts of a code, a number and its unit, words with a hyphen or an
+ * apostrophe. Words written apart are also found as one word, and words written together by their parts.
  */
 
-/** Characters of a word made of several. */
+/** The most characters of a joined word. */
 const longest = 24;
-/** So many words are put together at most. */
+/** The most words that are joined. */
 export const mostParts = 4;
-/** Of letters before a number, and after it: `GSR 18`, `500 grams`. */
+/** The most letters before a number, and after it: `GSR 18`, `500 grams`. */
 const longestPrefix = 3;
 export const longestUnit = 5;
-/** Longer numbers stand for themselves. */
+/** Longer numbers are not joined across a space. */
 const longestNumber = 8;
-/** Shorter parts of a word are units and the like, which say nothing by themselves. */
+/** Shorter parts of a word are units and the like, which mean nothing alone. */
 const shortestPart = 3;
 const space = 0x20;
 const slash = 0x2f;
 const dot = 0x2e;
 
-/** Hyphens, apostrophes, the underscore and the ampersand: what they part is often written as one word. */
+/** Hyphens, apostrophes, the underscore and the ampersand: words that they separate are often written as one. */
 export const isTight = (code: number): boolean =>
   code === 0x2d ||
   code === 0x27 ||
@@ -42,7 +42,7 @@ export const numeral = /\p{N}/u;
 const isNumeral = (code: number): boolean =>
   isDigit(code) || (code > 0x7f && numeral.test(String.fromCharCode(code)));
 
-/** Where the stretches of letters and of digits of a word end; undefined where it is one, or very many. */
+/** Where the stretches of letters and of digits of a word end; undefined if there is one, or very many. */
 function findEnds(word: string): readonly number[] | undefined {
   const ends: number[] = [];
   let last = isNumeral(word.charCodeAt(0));
@@ -57,11 +57,11 @@ function findEnds(word: string): readonly number[] | undefined {
   return ends;
 }
 
-/** The stretches of letters and of digits that a word consists of, `iphone14`; none where it is one, or very many. */
+/** The stretches of letters and of digits of a word like `iphone14`; empty if there is one, or very many. */
 export const splitLettersAndDigits = (word: string): readonly string[] =>
   findEnds(word)?.map((end, index, ends) => word.slice(ends[index - 1] ?? 0, end)) ?? [];
 
-/** Adds all that a word of letters and digits is also found by: `1000xm5` by `1000`, `1000xm` and `xm5`. */
+/** Adds the parts that a word of letters and digits is also found by: `1000xm5` by `1000`, `1000xm` and `xm5`. */
 export function addParts(word: string, into: string[]): void {
   const ends = findEnds(word);
   if (ends === undefined) return;
@@ -80,7 +80,7 @@ export function addParts(word: string, into: string[]): void {
  * @param first, second whether they have digits
  */
 function isJoinable(before: string, first: boolean, word: string, second: boolean, between: number): boolean {
-  // First, since nearly all words are parted so.
+  // First, since nearly all words are separated by a space.
   if (between === space)
     return (
       (first || second) &&
@@ -93,20 +93,20 @@ function isJoinable(before: string, first: boolean, word: string, second: boolea
 }
 
 /**
- * Is given each word of a text in order, the one character before it (0 where there are more or none), `hasDigit`, and
- * whether it may have both letters and digits.
+ * Takes each word of a text in order, the one character before it (0 if there are more or none), `hasDigit`, and
+ * whether the word may have both letters and digits.
  */
 export type Joiner = (word: string, between: number, digit: boolean, mixed: boolean) => void;
 
 /**
- * @param into where words put together are added
- * @param inside where parts of words are added
+ * @param into receives joined words
+ * @param inside receives parts of words
  */
 export function createJoiner(into: string[], inside: string[]): Joiner {
   let parts: string[] | undefined;
   let digits = false;
   let anyMixed = false;
-  /** The first of the parts behind the last space. */
+  /** The index of the first part after the last space. */
   let unspaced = 0;
   let last = '';
   let lastHasDigit = false;
@@ -136,9 +136,9 @@ export function createJoiner(into: string[], inside: string[]): Joiner {
     for (let index = parts.length - 1; index >= 0 && parts.length - index < mostParts; index--) {
       text = parts[index] + text;
       if (text.length > longest) break;
-      // Of `state-of-the-art` only what begins with its beginning.
+      // Of `state-of-the-art`, only joined words that begin with its first word.
       if (digits || index === 0) into.push(text);
-      // A space would make a stretch of digits out of two numbers: `RTX4070 8GB`.
+      // Across a space, two numbers would become one stretch of digits: `RTX4070 8GB`.
       if (anyMixed && index >= unspaced) addParts(text, inside);
     }
     parts.push(word);

@@ -1,6 +1,6 @@
 /** English words that are spelt in two ways: a shop says `moisturiser` or `moisturizer`, and shoppers search for both. */
 
-/** British, American, of words as they begin: their forms follow them. */
+/** The British and American beginnings of words, which all of their forms share. */
 const starts = 'arm behavi col endeav fav flav glam harb hon hum lab neighb od parl rum sav tum vap vig';
 const pairs = starts.split(' ').map(start => [`${start}our`, `${start}or`] as const);
 const others: readonly (readonly [string, string])[] = [
@@ -43,11 +43,11 @@ function replaceStart(word: string, spellings: ReadonlyMap<string, string>): str
 const endsBritish = /^(.{4,})is(e[ds]?|ers?|ings?|ations?)$/;
 const endsAmerican = /^(.{4,})iz(e[ds]?|ers?|ings?|ations?)$/;
 
-/** The word in its American spelling, by which the forms of both are compared. */
+/** The word in its American spelling, in which forms of both spellings are compared. */
 export const toAmerican = (word: string): string =>
   replaceStart(word, british).replace(endsBritish, '$1iz$2');
 
-/** Whether it is no word that has an American spelling besides. */
+/** Whether the word has no other, American spelling. */
 export const isAmerican = (word: string): boolean => toAmerican(word) === word;
 
 /** The word in the other spelling, if it has one. */

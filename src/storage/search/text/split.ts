@@ -1,17 +1,17 @@
 /**
- * Splits text into the words that are searched for: small letters without diacritics. Both databases index these words
+ * Splits text into the words that are searched for: lower case, without diacritics. Both databases index these words
  * as they are and split nothing themselves, so that a query finds the same on both (docs/decisions/0014).
  */
 import { foldRuns, longestWord, type Run } from './folded.ts';
 import { findInchMarks, inchWords, replaceInchMarks } from './inches.ts';
 import { createJoiner, hasDigit, isDigit, type Joiner, numeral } from './joined.ts';
 
-/** Characters of a run whose words are looked for in the text. */
+/** How many characters of a run are split into words. */
 const longestRun = 500;
 
 /**
- * The runs of a text one after another, and the marks for inches, for as long as they are requested. Of a very long run the
- * words at its beginning: it is as long as the text where that has neither blanks nor punctuation.
+ * Generates the runs of a text and its marks for inches, in order. Of a very long run, only the beginning is split: a
+ * text without blanks and punctuation is a single run.
  */
 export function* splitRuns(text: string): Generator<Run> {
   const marks = findInchMarks(text);
@@ -28,7 +28,7 @@ export function* splitRuns(text: string): Generator<Run> {
   yield* splitUnmarkedRuns(text.slice(last), last);
 }
 
-/** @param offset where this text begins in another */
+/** @param offset where this text begins in the whole text */
 function* splitUnmarkedRuns(text: string, offset: number): Generator<Run> {
   if (!isPlain(text)) {
     for (const { start, end, words } of foldRuns(text, longestRun))
@@ -44,10 +44,10 @@ function* splitUnmarkedRuns(text: string, offset: number): Generator<Run> {
   }
 }
 
-/** All words of a text, in its order; what is repeated stands there again. */
+/** All words of a text in order, including repeated ones. */
 export const splitWords = (text: string): string[] => splitCodeWords(replaceInchMarks(text));
 
-/** The same of a code, in which no mark is one for inches. */
+/** The same for a code, which has no marks for inches. */
 export function splitCodeWords(code: string): string[] {
   const words: string[] = [];
   collect(code, words, undefined);
@@ -55,11 +55,11 @@ export function splitCodeWords(code: string): string[] {
 }
 
 /**
- * Adds the words of a text to others, and after each what it makes together with those before, and its parts: `t-shirt`
- * is found by `tshirt` too, `24 MB-01` by `24mb01`, `500 g` by `500g`, `WH-1000XM5` by `xm5`.
- * @param together where those go that are put together, if not among the others
- * @param inside where the parts go, if not there
- * @returns how many words there are without those put together, and without parts
+ * Adds the words of a text to `into`, and after each word the joined words that end with it, and its parts: `t-shirt`
+ * is also found by `tshirt`, `24 MB-01` by `24mb01`, `500 g` by `500g`, `WH-1000XM5` by `xm5`.
+ * @param together receives joined words; by default `into`
+ * @param inside receives parts of words; by default `together`
+ * @returns how many words there are, without joined words and parts
  */
 export function collectWords(
   text: string,
@@ -70,7 +70,7 @@ export function collectWords(
   return collect(replaceInchMarks(text), into, createJoiner(together, inside));
 }
 
-/** The same of a text that may be very long, stopping after some of its words. */
+/** The same for a text that may be very long, with a `yield` after some of its words. */
 export function* collectWordsInSteps(
   text: string,
   into: string[],
@@ -90,7 +90,7 @@ function collect(text: string, into: string[], join: Joiner | undefined): number
   }
 }
 
-/** Runs after which the words of a text that has to be folded stop. */
+/** Runs between two yields in a text that must be folded. */
 const runsAtOnce = 500;
 
 function* collectFolded(
@@ -137,11 +137,11 @@ function collectPlain(text: string, into: string[], join: Joiner | undefined): n
 }
 
 /*
- * Plain texts, of ASCII and common punctuation, are walked through by hand: nearly all texts are such, every write
- * splits one, and regular expressions take several times as long.
+ * Plain texts, of ASCII and common punctuation, are scanned by hand: nearly all texts are plain, every write splits
+ * one, and regular expressions take several times as long.
  */
 
-/** Whether a text is one of those, whose words stand in it as they are but for capital letters. */
+/** Whether a text is plain: except for capital letters, it has its words in their indexed form. */
 export function isPlain(text: string): boolean {
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
@@ -150,7 +150,7 @@ export function isPlain(text: string): boolean {
   return true;
 }
 
-/** The middle dot, which texts of several fields have between them; dashes, quotation marks, bullets, dots. */
+/** The middle dot, which separates fields in texts of several; dashes, quotation marks, bullets, dots. */
 const isPunctuation = (code: number): boolean => code === 0xb7 || (code >= 0x2010 && code <= 0x2027);
 
 function findWordStart(text: string, from: number): number {
@@ -165,14 +165,14 @@ function findWordEnd(text: string, from: number): number {
   return index;
 }
 
-/** Digits between two places. */
+/** The digits of the word between two places of a plain text. */
 function countDigits(text: string, start: number, end: number): number {
   let digits = 0;
   for (let index = start; index < end; index++) if (text.charCodeAt(index) <= 0x39) digits++;
   return digits;
 }
 
-/** Letters, small or not, and digits. */
+/** Letters in either case, and digits. */
 const isAsciiWord = (code: number): boolean =>
   (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a);
 

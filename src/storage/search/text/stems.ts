@@ -1,4 +1,4 @@
-/** Which words are forms of one: by the Snowball stemmers of the languages that a catalog is written in, and a few exceptions. */
+/** Which words are forms of the same word: by Snowball stemmers for the languages of a catalog, and a few exceptions. */
 import { stemmer as danish } from '@orama/stemmers/danish';
 import { stemmer as dutch } from '@orama/stemmers/dutch';
 import { stemmer as english } from '@orama/stemmers/english';
@@ -32,7 +32,7 @@ export type Language = keyof typeof stemmers;
 // Boundary: Object.keys types its result as string[]; the record above has these keys and no others.
 export const languages = Object.keys(stemmers) as Language[];
 
-/** English plurals that no rule makes. */
+/** English plurals that follow no rule. */
 const irregular: ReadonlyMap<string, string> = new Map([
   ['men', 'man'],
   ['women', 'woman'],
@@ -59,7 +59,7 @@ const forms: ReadonlyMap<string, string[]> = Map.groupBy(
 
 export type Stems = ReturnType<typeof createStems>;
 
-/** Words whose stems are kept: making one costs as much as a lookup. */
+/** Words whose stems are cached: computing one costs as much as a lookup. */
 const knownWords = 20_000;
 /** Shorter words have no forms. */
 const shortest = 3;
@@ -77,14 +77,14 @@ export function createStems(chosen: readonly Language[]) {
     active.map(({ language, stem }) => stemWord(stem, language === 'en', word));
   const getStems = (word: string): readonly string[] => known.getOrCreate(word, makeStems);
   return {
-    /** How the words begin that are forms of this one: there are none that begin otherwise, but those of `others`. */
+    /** The beginning that all forms of the word share, except those of `others`. */
     beginning(word: string): string {
       const lengths = active.map(({ stem }) => countSharedLetters(word, stem(word)));
       const least = Math.min(word.length, ...lengths);
-      // The last letter of a stem may be one that stands for another: battery, batteries.
+      // The last letter of a stem may stand for another: battery, batteries.
       return word.slice(0, Math.max(Math.min(word.length, shortest), least - 1));
     },
-    /** Forms of the word that begin otherwise. */
+    /** Forms of the word with another beginning. */
     others(word: string): readonly string[] {
       if (!chosen.includes('en')) return [];
       const singular = irregular.get(word) ?? irregular.get(english(word)) ?? word;
@@ -101,7 +101,7 @@ export function createStems(chosen: readonly Language[]) {
       const mine = getStems(one);
       return getStems(other).some((stem, index) => stem === mine[index]);
     },
-    /** Keys of words together, one for each language: words with one in common are forms of each other. */
+    /** Keys of a list of words, one for each language: lists that share a key are forms of each other. */
     keysOf(words: readonly string[]): readonly string[] {
       const stems = words.map(word => (word.length < shortest ? undefined : getStems(word)));
       const keys = active.map((_, index) =>
@@ -109,12 +109,12 @@ export function createStems(chosen: readonly Language[]) {
       );
       return [...new Set(keys.map((key, index) => `${active[index]?.language} ${key}`))];
     },
-    /** Whether it is a function word, which says nothing of what is searched for. */
+    /** Whether the word is a function word, which does not describe what is searched for. */
     isFiller: (word: string) => fillers.has(word),
   };
 }
 
-/** In singular and plural. */
+/** The word in the other spelling, singular and plural. */
 function listOtherSpellings(word: string): string[] {
   const other = findOtherSpelling(word);
   if (other === undefined) return [];

@@ -1,17 +1,17 @@
-/** The words that a document is found by: those of all its fields, and those of its title a second time with a mark. */
+/** The words that a document is found by: those of all its fields, and those of its title again with a mark. */
 import { takeTurn } from '../../../turns/index.ts';
 import { collectWords, collectWordsInSteps, splitCodeWords } from './split.ts';
 
-/** What is searched of a document. Of products by field, of all else a title and a text. */
+/** The searched texts of a document: title and body, and for products further fields. */
 export interface SearchText {
   readonly title: string;
   readonly body: string;
   readonly fields?: ProductTexts;
-  /** Found only by requests for archived products. */
+  /** Whether only requests for archived products find it. */
   readonly archived?: boolean;
 }
 
-/** What a product is found by besides its name and description. */
+/** The texts that a product is found by in addition to its name and description. */
 interface ProductTexts {
   readonly codes: readonly string[];
   readonly brand: string | null;
@@ -20,15 +20,15 @@ interface ProductTexts {
   readonly tags: readonly string[];
 }
 
-/** Distinct words of a document that are indexed; more are left out. */
+/** The most distinct words of a document that are indexed. */
 const mostWords = 2000;
 
 /**
- * Marks a word as one of a title; no word contains one. There is one for each length of titles, the shortest first, so
- * that of very many documents with a word in their title those are found first that have little else in it.
+ * Marks for the words of titles; no word contains one. There is a mark for each range of lengths, the shortest first, so
+ * that of very many documents with a word in their title, those with the shortest titles are found first.
  */
 export const titleMarks = ['§', '¶', '¤', '¥', '¦'] as const;
-/** Titles of up to so many words have the mark of this place. */
+/** The most words of a title for the mark at the same index. */
 const titleLengths = [3, 6, 10, 16] as const;
 
 function getTitleMark(words: number): string {
@@ -36,12 +36,12 @@ function getTitleMark(words: number): string {
   return titleMarks[place] ?? titleMarks[4];
 }
 
-/** The words of a document: those of its title once with the mark, then all. Both databases keep each once. */
+/** The words of a document: those of its title with the mark, then all words. Both databases keep each word once. */
 export function toDocumentWords(document: SearchText): string[] {
   return toEntries(splitTexts(document));
 }
 
-/** The same, with turns of the event loop between its texts, and within long ones. */
+/** The same, yielding to the event loop between texts, and within long ones. */
 export async function toDocumentWordsInSlices(document: SearchText): Promise<string[]> {
   const steps = splitTextByText(document);
   for (;;) {
@@ -56,7 +56,7 @@ interface SplitTexts {
   /** All words, the first `titled` of which are those of the title. */
   readonly words: readonly string[];
   readonly titled: number;
-  /** That of the title. */
+  /** The mark of the title. */
   readonly mark: string;
 }
 
@@ -68,10 +68,10 @@ function splitTexts(document: SearchText): SplitTexts {
   }
 }
 
-/** Characters from which a text is long: the time to split one grows with them. */
+/** Texts of at least this many characters are long: the time to split a text grows with its length. */
 const longText = 4000;
 
-/** Stops after each text, and within long ones. */
+/** Splits the texts of a document, with a `yield` after each text, and within long ones. */
 function* splitTextByText(document: SearchText): Generator<undefined, SplitTexts> {
   const words: string[] = [];
   const mark = getTitleMark(collectWords(document.title, words));
@@ -94,12 +94,12 @@ function toEntries({ words, titled, mark }: SplitTexts): string[] {
   return entries;
 }
 
-/** Of two lists in turn. */
+/** The first distinct words of some lists. */
 function selectDistinct(...lists: readonly (readonly string[])[]): string[] {
   const distinct = new Set<string>();
   for (const list of lists) {
     for (const word of list) {
-      // Before the others are even looked at: very long texts have very many.
+      // Stops before reading the others: very long texts have very many words.
       if (distinct.size === mostWords) return [...distinct];
       distinct.add(word);
     }
@@ -107,10 +107,10 @@ function selectDistinct(...lists: readonly (readonly string[])[]): string[] {
   return [...distinct];
 }
 
-/** Characters of a code that is found without what stands between its parts. */
+/** The most characters of a code that is also found without its separators. */
 const longestCode = 40;
 
-/** A code, in parts and as a whole. Letters within one of its words are left out: hardly anyone means them. */
+/** Adds a code, in parts and as a whole, without parts of words that are only letters: hardly anyone means them. */
 export function collectCode(code: string, into: string[]): void {
   const first = into.length;
   const together: string[] = [];
@@ -120,35 +120,35 @@ export function collectCode(code: string, into: string[]): void {
   for (const part of inside) if (/\d/.test(part)) into.push(part);
   if (words < 2) return;
   for (const word of together) into.push(word);
-  // Often it has just been put together.
+  // Often the whole is the last of the joined words.
   if (whole.length <= longestCode && together.at(-1) !== whole) into.push(whole);
 }
 
-/** A code as it is compared as a whole: without what stands between its parts. */
+/** The form in which whole codes are compared: without separators. */
 export const toComparedCode = (code: string): string => splitCodeWords(code).join('');
-/** Of how many parts a code consists. */
+/** How many parts a code has. */
 export const countCodeWords = (code: string): number => splitCodeWords(code).length;
 
-/** All texts of a document but its title and codes. */
+/** All texts of a document except its title and codes. */
 function getTexts({ body, fields }: SearchText): readonly string[] {
   if (fields === undefined) return [body];
   const { brand, categories, attributes, tags } = fields;
   return [body, ...(brand === null ? [] : [brand]), ...categories, ...attributes, ...tags];
 }
 
-/** What else than its title and text a document is found by, as it may be shown. */
+/** The texts, other than title and body, that a document is found by, in the form in which they are shown. */
 export function getShownFields({ fields }: SearchText): readonly string[] {
   if (fields === undefined) return [];
   const { codes, brand, categories, attributes, tags } = fields;
   return [brand ?? '', ...categories, tags.join(', '), ...attributes, ...codes].filter(part => part !== '');
 }
 
-/** Whether two documents have the same texts. */
+/** Whether two documents have the same texts, and both or neither are archived. */
 export function isSameText(one: SearchText, other: SearchText): boolean {
   return one.archived === other.archived && hasSameWords(one, other);
 }
 
-/** Whether documents say the same, wherever they are found. */
+/** Whether two documents have the same texts, archived or not. */
 export function hasSameWords(one: SearchText, other: SearchText): boolean {
   return (
     one.title === other.title &&
@@ -157,7 +157,7 @@ export function hasSameWords(one: SearchText, other: SearchText): boolean {
   );
 }
 
-/** For very many documents: `toDocumentWords` with spaces between them, and the words that it may consist of, without marks. */
+/** For very many documents: the words of `toDocumentWords` as a text, separated by spaces, and all words without marks. */
 export function splitDocument(document: SearchText): { text: string; words: readonly string[] } {
   const split = splitTexts(document);
   const { words, titled, mark } = split;
@@ -166,19 +166,19 @@ export function splitDocument(document: SearchText): { text: string; words: read
   return { text: `${mark}${words.slice(0, titled).join(` ${mark}`)} ${words.join(' ')}`, words };
 }
 
-/** In letters. A word of three can be meant by one of four; longer ones are not words. */
+/** In letters. A word of three letters can be meant by one of four; longer texts are not words. */
 const shortestMisspelt = 3;
 const longestMisspelt = 32;
 const letters = /^[\p{L}\p{M}]+$/u;
 const isMark = (code: number): boolean => code >= 0xa4 && code <= 0xb6;
 
-/** What most entries of documents that cannot be misspelt are: marked, short, or a number. A quick test. */
+/** A quick test that most entries fulfil that cannot be misspelt: marked, short, or beginning with a digit. */
 export function isNoWord(entry: string): boolean {
   const first = entry.charCodeAt(0);
   return entry.length < shortestMisspelt || isMark(first) || (first >= 0x30 && first <= 0x39);
 }
 
-/** Whether this word may have been misspelt as another: it has letters only, neither too few nor too many. */
+/** Whether a word may be misspelt: it has only letters, neither too few nor too many. */
 export function canBeMisspelt(entry: string): boolean {
   if (isNoWord(entry) || !letters.test(entry)) return false;
   const { length } = [...entry];
