@@ -3,8 +3,8 @@
  * spelling with one letter left out: two words with one typo between them (a letter added, omitted or replaced, or two
  * swapped) share such a spelling. Each is also kept backwards, for searches by the ends of words (vocabulary.ts).
  *
- * A word is kept from its first document on and removed with its last. The search index shows whether there is one left:
- * a counter would be a row that all writers of a common word wait for. A transaction that adds a document with a word
+ * A word is kept from its first document on and removed with its last. The search index shows whether any are left: a
+ * counter would be a row that all writers of a common word wait for. A transaction that adds a document with a word
  * locks the word's row shared; one that removes a document locks it exclusively and then reads the index
  * (docs/decisions/0014).
  */

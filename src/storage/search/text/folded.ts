@@ -4,7 +4,7 @@
 const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]|\u3099|\u309a/g;
 
 /**
- * More marks on one letter than in stream-safe text (Unicode), and than any language needs: sorting them takes quadratic
+ * More marks on one letter than Unicode's stream-safe text has, and any language needs: sorting them takes quadratic
  * time. The two characters in addition to \p{M} become marks.
  */
 const manyMarks = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;

@@ -1,4 +1,4 @@
-/** English words that are spelt in two ways: a shop says `moisturiser` or `moisturizer`, and shoppers search for both. */
+/** English words with two spellings: a shop writes `moisturiser` or `moisturizer`, and shoppers search for both. */
 
 /** The British and American beginnings of words, which all of their forms share. */
 const starts = 'arm behavi col endeav fav flav glam harb hon hum lab neighb od parl rum sav tum vap vig';

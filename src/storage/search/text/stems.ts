@@ -1,4 +1,4 @@
-/** Which words are forms of the same word: by Snowball stemmers for the languages of a catalog, and a few exceptions. */
+/** Which words are forms of the same word: by Snowball stemmers for a catalog's languages, and a few exceptions. */
 import { stemmer as danish } from '@orama/stemmers/danish';
 import { stemmer as dutch } from '@orama/stemmers/dutch';
 import { stemmer as english } from '@orama/stemmers/english';

@@ -24,7 +24,7 @@ interface ProductTexts {
 const mostWords = 2000;
 
 /**
- * Marks for the words of titles; no word contains one. There is a mark for each range of lengths, the shortest first, so
+ * Marks for the words of titles; no word contains one. There is a mark for each range of lengths, shortest first, so
  * that of very many documents with a word in their title, those with the shortest titles are found first.
  */
 export const titleMarks = ['§', '¶', '¤', '¥', '¦'] as const;
@@ -157,7 +157,7 @@ export function hasSameWords(one: SearchText, other: SearchText): boolean {
   );
 }
 
-/** For very many documents: the words of `toDocumentWords` as a text, separated by spaces, and all words without marks. */
+/** For very many documents: the words of `toDocumentWords`, separated by spaces, and all words without marks. */
 export function splitDocument(document: SearchText): { text: string; words: readonly string[] } {
   const split = splitTexts(document);
   const { words, titled, mark } = split;
