@@ -204,7 +204,7 @@ const buildBoundConditions = (
   ...(status === undefined ? [] : [{ column: 'status', operator: '=' as const, value: status }]),
 ];
 
-/** @param counted members of `meta` as JSON text: facets of products */
+/** @param counted the facets of products, as JSON text of members of `meta` */
 function formatMeta(found: SearchResult, counted: string | undefined): string {
   const types = JSON.stringify(Object.fromEntries(found.facets)).slice(1, -1);
   const relaxed = found.relaxed.length === 0 ? '' : `,"relaxed":${JSON.stringify(found.relaxed)}`;

@@ -140,7 +140,7 @@ function createSearchSources({
   };
 }
 
-/** By their positions in the index. */
+/** Documents by their positions in the index. */
 type Documents = ReadonlyMap<number, FoundDocument>;
 
 /** Whether documents of this type are products, archived or not. */

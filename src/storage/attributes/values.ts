@@ -33,7 +33,7 @@ export function collectFilterValues({ attributes = {}, options = [] }: Filterabl
   return all;
 }
 
-/** Texts that are dates are ordered by their moment. */
+/** Kinds of values. Texts that are dates are ordered by time. */
 export const kinds = { text: 0, number: 1, boolean: 2, date: 3 } as const;
 type Kind = (typeof kinds)[keyof typeof kinds];
 

@@ -66,7 +66,7 @@ export interface ReadProduct {
   /** The path of the main category, and when it was last changed. */
   readonly path: string | null;
   readonly path_at: number | null;
-  /** The same of the further categories, in their order, as JSON; null without any. */
+  /** The same for the further categories, in their order, as JSON; null without any. */
   readonly further: string | null;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Two indexes for category and for brand instead of four: by name, and one in the order of ids with all other columns
- * that lists filter and sort by. A new product changes only its end, instead of a page somewhere in each index.
+ * that lists filter and sort by. A new product changes only the end of that one, instead of a page in each index.
  * Lists in other orders are in memory, or sort the rows that this index finds (docs/decisions/0037). Earlier releases
  * use it, too.
  */

@@ -1,4 +1,4 @@
-/** The statements of a search index, which each database words differently. */
+/** The statements of a search index, which differ between databases. */
 import type { RawBuilder } from 'kysely';
 import type { Builder, Session } from '../database.ts';
 import type { Expression } from './expression.ts';
@@ -23,13 +23,13 @@ export interface DialectWords {
   insert(rows: Part): Part;
   /** The columns into which the same rows can be copied if their positions have no documents; undefined for none. */
   readonly copied?: readonly string[];
-  /** Takes rows of a position. */
+  /** Removes the documents at some positions. */
   remove(positions: Part): Part;
   /** Removes all documents, and their kept words. */
   clear(): Part[];
   /** The words of all documents, some at a time; those of one document need not be adjacent. */
   entries(session: Session, build: Builder): AsyncGenerator<readonly Entry[]>;
-  /** An expression in the database's own query language. */
+  /** Writes an expression in the database's own query language. */
   text(expression: Expression): string;
   /**
    * @param types the numbers of the types, ascending
@@ -90,7 +90,7 @@ export interface SpellingStatements {
    * @param lock locks them until the transaction ends: `shared` with other transactions that need them kept
    */
   kept(words: Part, lock: 'shared' | 'exclusive'): RawBuilder<{ word: string }>;
-  /** The words kept under any of these spellings. */
+  /** The words that are kept under any of these spellings. */
   spelt(spellings: Part): RawBuilder<{ word: string }>;
   /**
    * Sorts recent writes into the index, so that many words are looked up quickly; undefined if the index is always

@@ -117,7 +117,7 @@ export function createSearchIndex(database: Pick<Database, 'build' | 'dialect'>)
 
     /** Keeps the words of split documents, for searches that misspell them. */
     keep: words.keep,
-    /** Removes those of some kept words that are in no document. */
+    /** Removes those of the words that were kept and are no longer in any document. */
     release: words.release,
 
     /** Adds many new products, or the documents of a migration. For split documents, `keep` must be called, too. */

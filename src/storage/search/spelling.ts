@@ -107,7 +107,7 @@ export function createSpelling(
   return {
     /** Keeps the words of a document that the transaction writes; those that cannot be misspelt are skipped. */
     keep: (session: Transaction, entries: readonly string[]) => postpone(session, added, entries),
-    /** Removes those of the words that a document has lost and no other document has. */
+    /** Removes words that a document no longer has, unless another document has them. */
     release: (session: Transaction, entries: readonly string[]) => postpone(session, dropped, entries),
 
     /** Removes all words, and keeps those of the existing documents. */

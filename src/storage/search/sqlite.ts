@@ -7,14 +7,14 @@ import type { Builder, Session } from '../database.ts';
 import type { DialectWords, Entry, SpellingStatements } from './dialect.ts';
 import { type Term, toExpressionText } from './expression.ts';
 
-/** FTS5 collects all documents of a prefix before it returns the first; those of words it returns one by one. */
+/** FTS5 collects all documents of a prefix before it returns the first; it returns documents of words one by one. */
 function quoteTerm({ word, mark = '', prefix, longer }: Term): string {
   const quoteText = (text: string) => `"${mark}${text}"`;
   if (prefix !== true) return quoteText(word);
   return longer === undefined ? `${quoteText(word)}*` : `(${[word, ...longer].map(quoteText).join(' OR ')})`;
 }
 
-/** The table that is the index. */
+/** The name of the FTS5 table. */
 export const indexTable = 'search_index';
 
 const buildSetting = (name: 'automerge' | 'crisismerge' | 'usermerge' | 'merge', value: number) =>

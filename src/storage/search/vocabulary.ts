@@ -66,9 +66,9 @@ export function createVocabulary(database: Pick<Database, 'build' | 'dialect'>) 
       return new Set(found.filter(word => wanted.has(word)));
     },
 
-    /** Words with a beginning, up to a length, in order. */
+    /** Words that begin with `low`, of at most `length` letters, in order. */
     beginning: readBeginning,
-    /** Longer words with an end. */
+    /** Longer words that end with `end`. */
     ending: readEnding,
 
     /** Longer words that end with this one, with one typo that is neither in its first letter nor in its last two. */

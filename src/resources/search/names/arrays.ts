@@ -55,7 +55,7 @@ export const mostQuality = 100;
 export const gone = 255;
 /** Names are sorted by length, then by id; this and greater lengths count as equal. */
 export const longestName = 15;
-/** Steps between two readings of the clock. */
+/** Steps between two checks of the clock. */
 const stepsAtOnce = 20_000;
 /** Bytes that a word takes in addition to its letters: in the list and, while arrays are built, in a map. */
 const wordBytes = 80;

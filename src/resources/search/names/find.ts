@@ -29,7 +29,7 @@ const rareShare = 200;
 const mostCommon = 8;
 /** The weight of a word in the brand, relative to one in the name. */
 const ofBrand = 0.9;
-/** As in ranking/score.ts. */
+/** The shares of a score, as in ranking/score.ts. */
 const shares = { words: 0.78, name: 0.14, together: 0.05, quality: 0.03 } as const;
 
 /** The words of names with a prefix: the commonest first, equally common ones in alphabetical order. */
@@ -71,7 +71,7 @@ function computeWeights(layers: readonly Layer[]): number[] {
   return (layers[0]?.groups ?? []).map((_, index) => computeRarity(countIn(layers, index), documents));
 }
 
-/** Best first. */
+/** The compared matches with their scores, best first. */
 function findHits(layers: readonly Layer[], weights: readonly number[]): NameHit[] {
   const hits = findMatches(layers).map(({ arrays, groups, place }) => ({
     id: arrays.ids[place] ?? 0,
@@ -95,7 +95,7 @@ export function findCompletions(layers: readonly Layer[], beginning: string, mos
   return found.slice(0, most).map(([word]) => word);
 }
 
-/** A product by its place in one of the layers. */
+/** A product, by its place in one of the layers. */
 interface Match extends Layer {
   readonly place: number;
 }

@@ -10,7 +10,7 @@ export interface Span {
   readonly high: number;
 }
 
-/** The number of a word in each of the arrays: undefined where it is absent. */
+/** The number of a word in each of the arrays; undefined if an array lacks it. */
 export type Numbers = readonly (number | undefined)[];
 
 interface MergedWord {

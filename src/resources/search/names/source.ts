@@ -9,7 +9,7 @@ import { computeRating } from '../sources.ts';
 import { mostQuality, type Named, type Spelling } from './arrays.ts';
 import type { NameSource } from './index.ts';
 
-/** Words of names that count. */
+/** How many words of a name, and of a brand, count. */
 const mostNameWords = 40;
 const mostBrandWords = 10;
 

@@ -150,7 +150,7 @@ async function understandWord(
   const more = isRare ? await findCombinations(context, word, forms, frequency) : [];
   const mayBegin = isRare && isLast && together.length === 0;
   const beginnings = mayBegin ? await findBeginnings(context, word, longer) : [];
-  // Each is tested by itself, so that two common words that stand together raise LongRead here.
+  // Each choice is tested alone, so that two common words in the same choice raise LongRead here.
   const begun = await addFound(context, alternatives, beginnings);
   const found = await addFound(context, alternatives, [...several, ...more]);
   const total = Math.max(frequency, found.together);

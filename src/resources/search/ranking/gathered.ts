@@ -100,7 +100,7 @@ function omit(positions: readonly number[], others: readonly number[]): number[]
   return positions.filter(position => !left.has(position));
 }
 
-/** @param had for each position, which of the queried words it has */
+/** @param had for each position, the bits of the words that it has */
 function sortByWords(
   positions: readonly number[],
   had: Uint32Array,

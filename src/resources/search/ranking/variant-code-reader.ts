@@ -27,7 +27,7 @@ const mergePositions = (some: readonly number[], others: readonly number[]): num
 interface CodedProduct {
   readonly position: number;
   readonly codes: Words;
-  /** The words that it has in the index. */
+  /** The words that the index has for it. */
   readonly own: Words;
 }
 

@@ -27,7 +27,7 @@ export interface Codes {
 }
 
 interface Found {
-  /** The code, or GTIN, as it is compared. */
+  /** The code or GTIN in the form in which it is compared. */
   readonly found: string;
   /** The SKU as it was written. */
   readonly sku: string | null;

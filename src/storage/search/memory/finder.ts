@@ -27,13 +27,13 @@ interface Read {
   readonly others: readonly number[];
 }
 
-/** What matches a group. */
+/** The documents that match a group. */
 interface Group {
   readonly choices: GroupSets;
   others(): Promise<Others>;
 }
 
-/** What matches an expression. */
+/** The documents that match an expression. */
 interface Found {
   readonly products: DocumentSet;
   others(): Promise<Others>;

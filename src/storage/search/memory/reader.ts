@@ -17,7 +17,7 @@ const fewDocuments = 200;
 export function createMemoryReader(reader: SearchReader, words: WordSets, few = fewDocuments): SearchReader {
   const { fetch, read, hold, group: groupOf, match } = createFinder(reader, words, few);
 
-  /** Whether no word begins with the letters and the digit that a code begins with: then none begins with the code. */
+  /** Whether no word begins with the first letters and digit of a code, so that none begins with the code. */
   async function isNoCode(session: SearchSession, word: string): Promise<boolean> {
     const start = /^\D+\d/.exec(word)?.[0];
     return start !== undefined && (await reader.beginning(session, start, 1)) === 0;

@@ -21,7 +21,7 @@ const mostChanged = 2000;
 /** The most words that wait to be read: others must be requested again. */
 const mostWaiting = 200;
 
-/** A word as the index has it, with its mark. */
+/** A word in its indexed form, with its mark. */
 type IndexedWord = string;
 
 const noWords: ReadonlySet<IndexedWord> = new Set();

@@ -96,7 +96,7 @@ export function createFrequencyReader(
     return estimate(total, getDocumentId(last), await readLastProductId(session));
   }
 
-  /** Whether documents of these types are so few that testing all of them is cheaper than gathering those of a word. */
+  /** Whether documents of these types are so few that testing all is cheaper than collecting those of a word. */
   async function areFew(session: SearchSession, types: readonly DocumentType[]): Promise<boolean> {
     if (words.documentsUpTo === undefined) return false;
     const range = toSpan(types);

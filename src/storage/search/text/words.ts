@@ -110,7 +110,7 @@ function selectDistinct(...lists: readonly (readonly string[])[]): string[] {
 /** The most characters of a code that is also found without its separators. */
 const longestCode = 40;
 
-/** Adds a code, in parts and as a whole, without parts of words that are only letters: hardly anyone means them. */
+/** Adds the words of a code, in parts and as a whole. Parts of words that are only letters are omitted as unlikely. */
 export function collectCode(code: string, into: string[]): void {
   const first = into.length;
   const together: string[] = [];
@@ -172,7 +172,7 @@ const longestMisspelt = 32;
 const letters = /^[\p{L}\p{M}]+$/u;
 const isMark = (code: number): boolean => code >= 0xa4 && code <= 0xb6;
 
-/** A quick test that most entries fulfil that cannot be misspelt: marked, short, or beginning with a digit. */
+/** A quick test for most entries that cannot be misspelt: those that are marked, short, or begin with a digit. */
 export function isNoWord(entry: string): boolean {
   const first = entry.charCodeAt(0);
   return entry.length < shortestMisspelt || isMark(first) || (first >= 0x30 && first <= 0x39);
