@@ -90,7 +90,7 @@ export async function readResults(
   const weights = words.map(word => weighWord(word, documents));
   const rankSome = async (some: readonly number[]) =>
     rankDocuments(await tools.scorablesOf(session, some, tools.documentsOf), weights);
-  // Hits for a code in one piece show their name: most have the code of a variant, and in none of their texts.
+  // Hits for a code in one piece show their name: most have the code only from a variant, in none of their texts.
   const found = { reader, marks: createWordTest(strict && words.length === 1 ? [] : words) };
   if (few)
     return {

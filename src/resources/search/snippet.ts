@@ -93,7 +93,7 @@ const createWordMarker =
   run =>
     run.words.some(word => found(word) || hasPart(word, found)) ? run : undefined;
 
-/** Marks runs that are one character apart and together form a word that is found, also by a part of it. */
+/** Marks runs that are one character apart and together form a word that is found, or that has a part that is. */
 function createJoinedMarker(found: WordTest, text: string): Marker {
   let group: Run[] = [];
   return run => {

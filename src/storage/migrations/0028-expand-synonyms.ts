@@ -1,4 +1,4 @@
-/** Synonyms: words that a search treats as each other. */
+/** Synonyms: words that a search treats as equivalent. */
 import { sql } from 'kysely';
 import type { Migration } from './migration.ts';
 

@@ -22,8 +22,8 @@ const spellings: SpellingStatements = {
     order by spelling ${sql.raw(lock === 'shared' ? 'for key share' : 'for update')}`,
   spelt: spellings => sql<{ word: string }>`select distinct word from search_spellings
     where spelling = any(${buildList(spellings)})`,
-  // The sum keeps PostgreSQL from using the index of positions: rare words are found by the index of words. With the
-  // limit it plans a join, which uses that index even before the documents have been analyzed.
+  // `position + 0` keeps PostgreSQL from using the index of positions: rare words are found by the index of words. With
+  // the limit it plans a join, which uses that index even before the documents have been analyzed.
   unused: (words, below) => sql<{ word: string }>`select word from ${buildQueries(words)}
     where not exists (select 1 from search_index where words @@ query and position + 0 < ${below} limit 1)`,
   // GIN keeps up to 4 MB of recent writes unsorted, and scans them for each word. Only the owner may sort them in; an
@@ -86,7 +86,7 @@ export const postgresWords: DialectWords = {
 
   // Plans are made once for all queries, and the planner assumes that every word is in equally many documents. Walking
   // through all documents in order finds a common word at once and hardly ever a rare one; the index of words is the
-  // opposite. The sum keeps PostgreSQL from using the order of positions.
+  // opposite. `position + 0` keeps PostgreSQL from using the order of positions.
   page({ query, low, high, limit, offset }, types, descending, rare) {
     const position = rare ? sql`position + 0` : sql`position`;
     return sql`select position from search_index

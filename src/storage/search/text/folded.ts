@@ -1,6 +1,6 @@
 /** Folds text that is not plain to the indexed form of words: lower case, without diacritics. */
 
-/** Accents of European scripts; readers of other scripts consider the marks letters. */
+/** Accents of European scripts; to readers of other scripts, marks are letters. */
 const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]|\u3099|\u309a/g;
 
 /**

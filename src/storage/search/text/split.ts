@@ -150,7 +150,7 @@ export function isPlain(text: string): boolean {
   return true;
 }
 
-/** The middle dot, which separates fields in texts of several; dashes, quotation marks, bullets, dots. */
+/** The middle dot, which separates the fields of a text; dashes, quotation marks, bullets, dots. */
 const isPunctuation = (code: number): boolean => code === 0xb7 || (code >= 0x2010 && code <= 0x2027);
 
 function findWordStart(text: string, from: number): number {
