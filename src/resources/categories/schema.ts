@@ -24,7 +24,8 @@ const name = text(longestName)
   .refine(value => !containsSeparator(value), separated)
   .describe('Unique among the categories of one parent; without a `>` that stands by itself.')
   .meta({ minLength: 1, maxLength: longestName });
-const slugPattern = /^[\p{Ll}\p{Lo}\p{Lm}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}]+)*$/u;
+const slugPattern =
+  /^[\p{Ll}\p{Lo}\p{Lm}\p{N}][\p{Ll}\p{Lo}\p{Lm}\p{N}\p{M}]*(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}][\p{Ll}\p{Lo}\p{Lm}\p{N}\p{M}]*)*$/u;
 /**
  * A simpler pattern for the OpenAPI document, since many regular expression engines lack Unicode properties. It accepts
  * all valid slugs: it is exact for ASCII, and leaves other characters to the service.

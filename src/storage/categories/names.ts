@@ -58,19 +58,28 @@ const written: Readonly<Record<string, string>> = {
   œ: 'oe',
   đ: 'd',
   ł: 'l',
+  ı: 'i',
   '&': ' and ',
 };
+
+/** Accents of European letters. The marks of others make other letters: `が` is no `か`, `й` no `и`. */
+const accents = /(?<=[\p{sc=Latin}\p{sc=Greek}]\p{Mn}*)\p{Mn}/gu;
+/** Unicode would take a vowel of Thai apart that looks the same afterwards. */
+const notThai = /[^\p{sc=Thai}\p{sc=Laoo}]+/gu;
+/** Signs within a word that are not seen. */
+const unseen = /\ufe0f|[\u00ad\u200b-\u200f]/g;
 
 /** The form of a name for a URL: `Küche & Bad` → `kueche-and-bad`. */
 export function toSlug(name: string): string {
   const plain = name
     .normalize('NFC')
     .toLowerCase()
-    .replace(/[äöüßæøœđł&]/g, letter => written[letter] ?? letter)
-    .normalize('NFKD')
-    .replace(/\p{Mn}/gu, '')
+    .replace(unseen, '')
+    .replace(/[äöüßæøœđłı&]/g, letter => written[letter] ?? letter)
+    .replace(notThai, text => text.normalize('NFKD'))
+    .replace(accents, '')
     .normalize('NFC');
-  const words = plain.match(/[\p{Ll}\p{Lo}\p{Lm}\p{N}]+/gu) ?? [];
+  const words = plain.match(/[\p{Ll}\p{Lo}\p{Lm}\p{N}][\p{Ll}\p{Lo}\p{Lm}\p{N}\p{M}]*/gu) ?? [];
   let slug = '';
   for (const word of words) {
     const longer = slug === '' ? [...word].slice(0, longestWord).join('') : `${slug}-${word}`;

@@ -15,6 +15,25 @@ describeOnDatabases('categories on %s', kind => {
 
   const { add, change, read, listed, chain } = categoryCalls(() => service);
 
+  test('slugs of other scripts are what their readers read', async () => {
+    const end = fresh();
+    const slugs = [
+      ['ガラス', 'ガラス'],
+      ['ｶﾞﾗｽ ㎡', 'ガラス-m2'],
+      ['Новый год', 'новый-год'],
+      ['น้ำหอม', 'น้ำหอม'],
+      ['कुर्सी', 'कुर्सी'],
+      ['أحذية', 'أحذية'],
+      ['IŞIK Kühl\u00ADschrank', 'isik-kuehlschrank'],
+    ] as const;
+    for (const [name, slug] of slugs) {
+      const made = await add(`${name} ${end}`);
+      expect(made.slug).toBe(`${slug}-${end}`);
+      // A slug that was made is one that may be given.
+      expect((await change(made.id, { slug: made.slug })).status).toBe(200);
+    }
+  });
+
   test('a new category has a path, a slug of its name, and the last place among its siblings', async () => {
     const name = `Küche & Bad ${fresh()}`;
     const root = await add(name);
