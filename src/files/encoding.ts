@@ -1,7 +1,28 @@
 /** Detects the encoding of text files from their beginning or their bytes, and converts them to UTF-8. */
 import { isAscii } from 'node:buffer';
 
-export const encodings = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+export const encodings = [
+  ...(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const),
+  // Never detected: their bytes are those of Windows-1252, too.
+  ...([
+    'windows-1250',
+    'windows-1251',
+    'windows-1253',
+    'windows-1254',
+    'windows-1255',
+    'windows-1256',
+  ] as const),
+  ...([
+    'windows-1257',
+    'windows-1258',
+    'windows-874',
+    'shift_jis',
+    'euc-jp',
+    'gb18030',
+    'big5',
+    'euc-kr',
+  ] as const),
+] as const;
 
 export type Encoding = (typeof encodings)[number];
 

@@ -26,7 +26,9 @@ Adds the products of a file to the catalog, or updates them. The service may be 
   --preset SHOP       reads a file as this shop exports it: shopify, woocommerce, magento, google (a feed for
                       Merchant Center) or meta. Rows of variants and images are joined to their products
   --format FORMAT     csv, ndjson or json; without it, detected from the file's name and beginning
-  --encoding NAME     utf-8, utf-16le, utf-16be or windows-1252; without it, detected from the file's bytes
+  --encoding NAME     utf-8, utf-16le, utf-16be or windows-1252; without it, detected from the file's bytes.
+                      Others must be named: windows-1250 to windows-1258, windows-874, shift_jis, euc-jp, gb18030,
+                      big5, euc-kr
   --path MEMBER       for json: the member that holds the array, as in data.items; without it, the first one
   --map FIELD=COLUMN  where a field is found when its column is not called like it; several with commas:
                       --map name=title,price=UnitPrice,category=details.group,attributes.colour=Farbe

@@ -72,7 +72,7 @@ export async function openSource(
     (detectFeed(firstBytes) === 'xml' ? readDeclaredEncoding(firstBytes, fileName) : undefined);
   const noteWindows1252 = () =>
     said.push(
-      `${fileName} is not UTF-8 and is read as Windows-1252; --encoding utf-8 would refuse its lines that are not`,
+      `${fileName} is not UTF-8 and is read as Windows-1252; --encoding names another (shift_jis, windows-1251 and more), or utf-8, which would refuse its lines that are not`,
     );
   const decoded = await peekFirstLine(toUtf8(source, encoding, noteWindows1252, fileName));
   const known = detectFeed(decoded.firstBytes);

@@ -162,6 +162,25 @@ const scenarios: readonly Scenario[] = [
     leaves: [],
   },
   {
+    name: 'Shift_JIS that is named',
+    file: 'p.csv',
+    // ガラス 表, whose last character has a backslash as its second byte.
+    content: Buffer.from('sku,name,price\nA-1,\x83\x4b\x83\x89\x83\x58 \x95\x5c,10.5\n', 'latin1'),
+    options: ['--encoding', 'shift_jis'],
+    status: 0,
+    says: ['1 created'],
+    leaves: [['A-1', 'ガラス 表', 10.5]],
+  },
+  {
+    name: 'Windows-1251 that is named',
+    file: 'p.csv',
+    content: Buffer.from('sku,name,price\nA-1,\xcb\xe0\xec\xef\xe0,10.5\n', 'latin1'),
+    options: ['--encoding', 'windows-1251'],
+    status: 0,
+    says: ['1 created'],
+    leaves: [['A-1', 'Лампа', 10.5]],
+  },
+  {
     name: 'UTF-16',
     file: 'p.csv',
     content: Buffer.from('\uFEFFsku\tname\tprice\r\nA-1\tLámp €\t10.5\r\n', 'utf16le').swap16(),

@@ -277,7 +277,7 @@ const usage: readonly (readonly [options: readonly string[], says: string])[] = 
   [['--set', 'price=abc'], '--set price must be a number, not "abc"'],
   [['--set', 'variants=x'], '--set variants must be JSON, not "x"'],
   [['--set', 'stock.onHand=many'], '--set stock.onHand must be a number, not "many"'],
-  [['--encoding', 'ebcdic'], '--encoding is one of utf-8, utf-16le, utf-16be, windows-1252, not "ebcdic"'],
+  [['--encoding', 'ebcdic'], '--encoding is one of utf-8, utf-16le, utf-16be, windows-1252, windows-1250, '],
   [['--image-base', 'shop'], '--image-base must be an http or https address, not "shop"'],
   [
     ['--image-base', 'https://user:secret@shop.example'],
