@@ -1,10 +1,11 @@
 /** The excerpt of a text that shows why it was found: HTML whose only markup is `<mark>`. */
 
 import type { Term } from '../../storage/search/expression.ts';
-import { foldPieces, longestWord, type Run } from '../../storage/search/text/folded.ts';
+import { foldPieces, longestWord } from '../../storage/search/text/folded.ts';
 import { findInchMarks, inchWords } from '../../storage/search/text/inches.ts';
 import { addParts, isTight, mostParts } from '../../storage/search/text/joined.ts';
 import { isPlain, splitRuns } from '../../storage/search/text/split.ts';
+import type { Run } from '../../storage/search/text/unspaced.ts';
 import { takeTurn } from '../../turns/index.ts';
 import type { QueryWord } from './query/word.ts';
 
@@ -91,13 +92,21 @@ type Marker = (run: Run) => Marked | undefined;
 const createWordMarker =
   (found: WordTest): Marker =>
   run =>
-    run.words.some(word => found(word) || hasPart(word, found)) ? run : undefined;
+    run.words.some(word => found(word) || hasPart(word, found)) ? run : findPart(run, found);
+
+/** One of two characters that are a word together. */
+function findPart(run: Run, found: WordTest): Marked | undefined {
+  const place = run.parts?.findIndex(found) ?? -1;
+  if (place < 0) return undefined;
+  const start = run.start + place;
+  return run.end - run.start === 2 ? { start, end: start + 1 } : run;
+}
 
 /** Marks runs that are one character apart and together form a word that is found, or that has a part that is. */
 function createJoinedMarker(found: WordTest, text: string): Marker {
   let group: Run[] = [];
   return run => {
-    const isNext = group.at(-1)?.end === run.start - 1 && run.words.length === 1;
+    const isNext = group.at(-1)?.end === run.start - 1 && run.words.length === 1 && run.parts === undefined;
     group = isNext ? [...group.slice(1 - mostParts), run] : [run];
     let word = run.words.join('');
     let hasParts = true;
@@ -130,8 +139,7 @@ function findPieceAround(whole: string, marker: Marker, start = 0): string | und
     const from = first.start - before;
     if (run.end - Math.max(from, 0) > length && end > 0) break;
     end = run.end;
-    // A mark that begins within the previous one is not needed.
-    if (hit !== undefined && (marks.at(-1)?.end ?? 0) <= hit.start) marks.push(hit);
+    if (hit !== undefined) addMark(marks, hit, run.parts !== undefined);
   }
   if (first === undefined) return undefined;
   const { start: firstStart } = first;
@@ -140,6 +148,13 @@ function findPieceAround(whole: string, marker: Marker, start = 0): string | und
   // If the rest of the text fits, the excerpt includes what follows the last word.
   const stop = text.length - begin <= length ? text.length : last;
   return `${start + begin > 0 ? '…' : ''}${markWords(text, begin, stop, marks)}${stop < text.length ? '…' : ''}`;
+}
+
+/** What begins with a word that is marked already needs no mark of its own; pairs of characters have one together. */
+function addMark(marks: Marked[], hit: Marked, isUnspaced: boolean): void {
+  const last = marks.at(-1);
+  if (last === undefined || last.end < hit.start || (last.end === hit.start && !isUnspaced)) marks.push(hit);
+  else if (isUnspaced && last.end < hit.end) marks[marks.length - 1] = { start: last.start, end: hit.end };
 }
 
 function hasPart(word: string, found: WordTest): boolean {

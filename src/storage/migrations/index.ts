@@ -37,6 +37,7 @@ import { inches } from './0034-expand-inches.ts';
 import { commentsByCreatedAt } from './0035-expand-comments-by-created-at.ts';
 import { exactPrices } from './0036-expand-exact-prices.ts';
 import { optionsAsAttributes } from './0037-options-as-attributes.ts';
+import { unspacedScripts } from './0038-expand-unspaced-scripts.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -77,4 +78,5 @@ export const migrations: readonly Migration[] = [
   commentsByCreatedAt,
   exactPrices,
   optionsAsAttributes,
+  unspacedScripts,
 ];

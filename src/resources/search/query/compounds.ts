@@ -6,6 +6,7 @@ import type { SearchSession } from '../../../storage/search/reading/frequency.ts
 import type { SearchReader } from '../../../storage/search/reading/index.ts';
 import { hasDigit } from '../../../storage/search/text/joined.ts';
 import type { Stems } from '../../../storage/search/text/stems.ts';
+import { isDivided } from '../../../storage/search/text/unspaced.ts';
 import type { Vocabulary } from '../../../storage/search/vocabulary.ts';
 import type { Piece } from './pieces.ts';
 import { inflect, removeUmlauts } from './unknown.ts';
@@ -108,7 +109,8 @@ export async function findJoinedNeighbours(
       // `book shelves` matches `bookshelf`, too.
       const irregular = stems.others(end).map(form => word + form);
       word += end;
-      const isCode = pieces.slice(first, last + 1).some(piece => hasDigit(piece.word));
+      // A dictionary divides what is still being typed otherwise than the whole word.
+      const isCode = pieces.slice(first, last + 1).some(piece => hasDigit(piece.word)) || isDivided(word);
       const shortened =
         start.length > shortestStem && start.endsWith(dropped) ? start.slice(0, -1) + end : '';
       const plain = removeUmlauts(word);

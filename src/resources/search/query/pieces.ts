@@ -27,6 +27,9 @@ interface Written {
   readonly between: string;
   /** Whether it is a mark, and so complete: the mark for inches of `27"`. */
   readonly isMark: boolean;
+  readonly start: number;
+  /** Whether it stands in a text without spaces, as others before and behind it. */
+  readonly isUnspaced: boolean;
 }
 
 /** The distinct words of a query, in order. Codes and words like `t-shirt` and `men's` are one word each. */
@@ -51,14 +54,16 @@ export function* generatePieces(query: string): Generator<Piece> {
 
 function* parseWrittenWords(query: string): Generator<Written> {
   let last = -1;
-  for (const { start, end, words } of splitRuns(query)) {
+  for (const { start, end, words, parts } of splitRuns(query)) {
+    const isUnspaced = parts !== undefined;
+    const isOne = words.length === 1 && !isUnspaced;
     const between = start - last === 1 && last >= 0 ? query.slice(last, start) : '';
     const isTight = between !== '' && (apostrophes.includes(between) || hyphens.includes(between));
     const isMark = !/[\p{L}\p{N}]/u.test(query.slice(start, end));
     for (const [index, word] of words.entries()) {
-      yield { word, between: index === 0 && isTight && words.length === 1 ? between : '', isMark };
+      yield { word, between: index === 0 && isTight && isOne ? between : '', isMark, start, isUnspaced };
     }
-    last = words.length === 1 ? end : -1;
+    last = isOne ? end : -1;
   }
 }
 
@@ -74,7 +79,8 @@ export function parseBeginning(query: string, spell: (word: string) => string): 
   let text = '';
   let last: Written | undefined;
   for (const written of parseWrittenWords(query)) {
-    if (last !== undefined) text += spell(last.word) + (written.between === '' ? ' ' : written.between);
+    if (last?.isUnspaced === true) text += query.slice(last.start, written.start);
+    else if (last !== undefined) text += spell(last.word) + (written.between === '' ? ' ' : written.between);
     last = written;
   }
   return { text, isComplete: last !== undefined && (last.isMark || isOwned(last)) };

@@ -1,7 +1,6 @@
 /** Folds text that is not plain to the indexed form of words: lower case, without diacritics. */
-
-/** Accents of European scripts; to readers of other scripts, marks are letters. */
-const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]|\u3099|\u309a/g;
+import { foldLetters } from './letters.ts';
+import { isUnspaced, type Run, splitStretch, stretch } from './unspaced.ts';
 
 /**
  * More marks on one letter than Unicode's stream-safe text has, and any language needs: sorting them takes quadratic
@@ -58,14 +57,13 @@ export function* foldPieces(
   }
 }
 
+/** `1½` is one and a half: one and one and two, as in `1 1/2`. */
+const fractions = /[\u00bc-\u00be\u2150-\u215f\u2189]/g;
+
 const foldPiece = (text: string): string =>
-  text
-    .replace(manyMarks, '$1')
-    .toLowerCase()
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(diacritics, '')
-    .replace(spelledOutLetters, letter => spelledOut.get(letter) ?? letter);
+  foldLetters(
+    text.replace(manyMarks, '$1').replace(fractions, ' $& ').toLowerCase().normalize('NFKD').toLowerCase(),
+  ).replace(spelledOutLetters, letter => spelledOut.get(letter) ?? letter);
 
 /** The place, or the next one that splits neither a surrogate pair nor a letter and its marks. */
 function findSequenceEnd(text: string, place: number): number {
@@ -75,24 +73,14 @@ function findSequenceEnd(text: string, place: number): number {
   return end + marks.length;
 }
 
-const run = /[\p{L}\p{N}\p{M}]+/gu;
 const asciiText = /^[\0-\x7f]*$/;
-/** Each character of scripts without spaces; in other scripts, adjacent characters; and the separator of runs. */
-const foldedWord =
-  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]|[[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]]+|\n/gv;
+/** What stands together in a folded run, and what is between runs. */
+const foldedWord = /[\p{L}\p{N}\p{M}]+|\n/gu;
 /** Characters of runs that are folded together: folding each alone would take several times as long. */
 const groupLength = 1000;
 
 /** Longer words are cut: queries do not have them, and PostgreSQL's index takes at most 2,046 bytes. */
 export const longestWord = 64;
-
-/** A stretch of letters and digits in a text, and the words that it is indexed as. */
-export interface Run {
-  /** Where it begins and ends in the text. */
-  readonly start: number;
-  readonly end: number;
-  readonly words: readonly string[];
-}
 
 /** A run as it is written in the text. */
 interface Found {
@@ -104,7 +92,7 @@ interface Found {
 function* groupRuns(text: string, longestRun: number): Generator<readonly Found[]> {
   let group: Found[] = [];
   let length = 0;
-  for (const { 0: found, index } of text.matchAll(run)) {
+  for (const { 0: found, index } of text.matchAll(stretch)) {
     group.push({ text: found, index });
     length += Math.min(found.length, longestRun);
     if (length < groupLength) continue;
@@ -131,10 +119,11 @@ export function* foldRuns(text: string, longestRun = Number.POSITIVE_INFINITY): 
       for (; next < parts.length; next++) {
         const part = parts[next];
         if (part === undefined || part === '\n') break;
-        words.push(cut(part));
+        words.push(part);
       }
       next += 1;
-      yield { start: index, end: index + found.length, words };
+      if (isUnspaced(found)) yield* splitStretch(found, words.join(''), index);
+      else yield { start: index, end: index + found.length, words: words.map(cut) };
     }
   }
 }

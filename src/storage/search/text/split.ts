@@ -2,9 +2,10 @@
  * Splits text into the words that are searched for: lower case, without diacritics. Both databases index these words
  * as they are and split nothing themselves, so that a query finds the same on both (docs/decisions/0014).
  */
-import { foldRuns, longestWord, type Run } from './folded.ts';
+import { foldRuns, longestWord } from './folded.ts';
 import { findInchMarks, inchWords, replaceInchMarks } from './inches.ts';
 import { createJoiner, hasDigit, isDigit, type Joiner, numeral } from './joined.ts';
+import type { Run } from './unspaced.ts';
 
 /** How many characters of a run are split into words. */
 const longestRun = 500;
@@ -31,8 +32,8 @@ export function* splitRuns(text: string): Generator<Run> {
 /** @param offset where this text begins in the whole text */
 function* splitUnmarkedRuns(text: string, offset: number): Generator<Run> {
   if (!isPlain(text)) {
-    for (const { start, end, words } of foldRuns(text, longestRun))
-      yield { start: offset + start, end: offset + end, words };
+    for (const found of foldRuns(text, longestRun))
+      yield { ...found, start: offset + found.start, end: offset + found.end };
     return;
   }
   const small = text.toLowerCase();
@@ -50,7 +51,7 @@ export const splitWords = (text: string): string[] => splitCodeWords(replaceInch
 /** The same for a code, which has no marks for inches. */
 export function splitCodeWords(code: string): string[] {
   const words: string[] = [];
-  collect(code, words, undefined);
+  collect(code, words);
   return words;
 }
 
@@ -67,7 +68,7 @@ export function collectWords(
   together: string[] = into,
   inside: string[] = together,
 ): number {
-  return collect(replaceInchMarks(text), into, createJoiner(together, inside));
+  return collect(replaceInchMarks(text), into, createJoiner(together, inside), inside);
 }
 
 /** The same for a text that may be very long, with a `yield` after some of its words. */
@@ -78,12 +79,14 @@ export function* collectWordsInSteps(
 ): Generator<undefined, number> {
   const replaced = replaceInchMarks(text);
   const join = createJoiner(together, together);
-  return isPlain(replaced) ? collectPlain(replaced, into, join) : yield* collectFolded(replaced, into, join);
+  return isPlain(replaced)
+    ? collectPlain(replaced, into, join)
+    : yield* collectFolded(replaced, into, join, together);
 }
 
-function collect(text: string, into: string[], join: Joiner | undefined): number {
+function collect(text: string, into: string[], join?: Joiner, inside?: string[]): number {
   if (isPlain(text)) return collectPlain(text, into, join);
-  const steps = collectFolded(text, into, join);
+  const steps = collectFolded(text, into, join, inside);
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
@@ -97,12 +100,14 @@ function* collectFolded(
   text: string,
   into: string[],
   join: Joiner | undefined,
+  inside: string[] | undefined,
 ): Generator<undefined, number> {
   let [count, runs, last] = [0, 0, 0];
-  for (const { start, end, words } of foldRuns(text)) {
+  for (const { start, end, words, parts } of foldRuns(text)) {
     const [only] = words;
     for (const word of words) into.push(word);
-    if (words.length === 1 && only !== undefined) {
+    if (parts !== undefined && inside !== undefined) for (const part of parts) inside.push(part);
+    if (words.length === 1 && only !== undefined && parts === undefined) {
       join?.(only, start - last === 1 ? text.charCodeAt(last) : 0, hasDigit(only), numeral.test(only));
       last = end;
     } else last = -1;
