@@ -1,28 +1,15 @@
 /** Detects the encoding of text files from their beginning or their bytes, and converts them to UTF-8. */
 import { isAscii } from 'node:buffer';
 
-export const encodings = [
-  ...(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const),
-  // Never detected: their bytes are those of Windows-1252, too.
-  ...([
-    'windows-1250',
-    'windows-1251',
-    'windows-1253',
-    'windows-1254',
-    'windows-1255',
-    'windows-1256',
-  ] as const),
-  ...([
-    'windows-1257',
-    'windows-1258',
-    'windows-874',
-    'shift_jis',
-    'euc-jp',
-    'gb18030',
-    'big5',
-    'euc-kr',
-  ] as const),
+const detectable = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+/** Only used if named: their bytes could also be Windows-1252. */
+const named = [
+  ...(['windows-1250', 'windows-1251', 'windows-1253', 'windows-1254', 'windows-1255'] as const),
+  ...(['windows-1256', 'windows-1257', 'windows-1258', 'windows-874'] as const),
+  ...(['shift_jis', 'euc-jp', 'gb18030', 'big5', 'euc-kr'] as const),
 ] as const;
+
+export const encodings = [...detectable, ...named] as const;
 
 export type Encoding = (typeof encodings)[number];
 
@@ -42,7 +29,7 @@ const createDecoder = (encoding: string): TextDecoder =>
   new TextDecoder(encoding as ConstructorParameters<typeof TextDecoder>[0], { fatal: true });
 
 /** Detected from the bytes instead: declarations of UTF-8 are often wrong, and Latin-1 often means a superset. */
-const detected = new Set(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252']);
+const detected: ReadonlySet<string> = new Set(detectable);
 
 /**
  * The encoding that XML declares; undefined if it declares none, or one that is detected from the bytes.

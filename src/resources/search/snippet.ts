@@ -94,7 +94,7 @@ const createWordMarker =
   run =>
     run.words.some(word => found(word) || hasPart(word, found)) ? run : findPart(run, found);
 
-/** One of two characters that are a word together. */
+/** Marks one character of a pair. */
 function findPart(run: Run, found: WordTest): Marked | undefined {
   const place = run.parts?.findIndex(found) ?? -1;
   if (place < 0) return undefined;
@@ -150,7 +150,7 @@ function findPieceAround(whole: string, marker: Marker, start = 0): string | und
   return `${start + begin > 0 ? '…' : ''}${markWords(text, begin, stop, marks)}${stop < text.length ? '…' : ''}`;
 }
 
-/** What begins with a word that is marked already needs no mark of its own; pairs of characters have one together. */
+/** Skips a hit within the last mark; overlapping pairs of characters share one mark. */
 function addMark(marks: Marked[], hit: Marked, isUnspaced: boolean): void {
   const last = marks.at(-1);
   if (last === undefined || last.end < hit.start || (last.end === hit.start && !isUnspaced)) marks.push(hit);

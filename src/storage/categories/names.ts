@@ -62,11 +62,11 @@ const written: Readonly<Record<string, string>> = {
   '&': ' and ',
 };
 
-/** Accents of European letters. The marks of others make other letters: `が` is no `か`, `й` no `и`. */
+/** Accents of European letters. In other scripts a mark makes another letter: `が` is not `か`, and `й` is not `и`. */
 const accents = /(?<=[\p{sc=Latin}\p{sc=Greek}]\p{Mn}*)\p{Mn}/gu;
-/** Unicode would take a vowel of Thai apart that looks the same afterwards. */
+/** Everything except Thai and Lao: NFKD would decompose one of their vowels. */
 const notThai = /[^\p{sc=Thai}\p{sc=Laoo}]+/gu;
-/** Signs within a word that are not seen. */
+/** Invisible characters within a word. */
 const unseen = /\ufe0f|[\u00ad\u200b-\u200f]/g;
 
 /** The form of a name for a URL: `Küche & Bad` → `kueche-and-bad`. */

@@ -1,12 +1,12 @@
 /**
- * Documents in scripts that are written without spaces are found by pairs of characters and words of a dictionary, and
- * letters of scripts that are not Latin as they are typed. Only documents with such characters are written again. A program
- * that lacks this finds and writes them by single characters.
+ * Indexes scripts without spaces by pairs of characters and by words of a dictionary, and folds letters of non-Latin
+ * scripts. Only documents with such characters are indexed again. A release without this migration still reads and writes
+ * single characters.
  */
 import type { Migration } from './migration.ts';
 import { writeAgain } from './search-again.ts';
 
-/** Fractions, what is not seen within words, and all scripts from Hebrew on but Hangul. */
+/** Fractions, invisible characters within words, and all scripts from Hebrew on except Hangul. */
 const concerned =
   /[\u00ad\u00bc-\u00be\u02b9-\u02bc\u0590-\u10ff\u1780-\u17ff\u200c\u2150-\u215f\u2189\u2e80-\ua4cf\uf900-\ufdff\ufe70-\ufefc\uff66-\uff9f\u{20000}-\u{3ffff}]|\u200d|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}]/u;
 

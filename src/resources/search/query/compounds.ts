@@ -109,7 +109,7 @@ export async function findJoinedNeighbours(
       // `book shelves` matches `bookshelf`, too.
       const irregular = stems.others(end).map(form => word + form);
       word += end;
-      // A dictionary divides what is still being typed otherwise than the whole word.
+      // The dictionary splits a word that is still being typed differently from the whole word.
       const isCode = pieces.slice(first, last + 1).some(piece => hasDigit(piece.word)) || isDivided(word);
       const shortened =
         start.length > shortestStem && start.endsWith(dropped) ? start.slice(0, -1) + end : '';

@@ -28,7 +28,7 @@ interface Written {
   /** Whether it is a mark, and so complete: the mark for inches of `27"`. */
   readonly isMark: boolean;
   readonly start: number;
-  /** Whether it stands in a text without spaces, as others before and behind it. */
+  /** Whether the word is part of a text without spaces. */
   readonly isUnspaced: boolean;
 }
 

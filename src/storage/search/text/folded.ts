@@ -57,7 +57,7 @@ export function* foldPieces(
   }
 }
 
-/** `1½` is one and a half: one and one and two, as in `1 1/2`. */
+/** Separates fractions from numbers: `1½` is indexed like `1 1/2`. */
 const fractions = /[\u00bc-\u00be\u2150-\u215f\u2189]/g;
 
 const foldPiece = (text: string): string =>
@@ -74,7 +74,7 @@ function findSequenceEnd(text: string, place: number): number {
 }
 
 const asciiText = /^[\0-\x7f]*$/;
-/** What stands together in a folded run, and what is between runs. */
+/** Adjacent letters and digits of a folded run, or the separator of runs. */
 const foldedWord = /[\p{L}\p{N}\p{M}]+|\n/gu;
 /** Characters of runs that are folded together: folding each alone would take several times as long. */
 const groupLength = 1000;

@@ -1,20 +1,21 @@
 /**
- * Scripts written without spaces. Chinese and Japanese are divided into pairs of characters, each of which is also found by
- * itself; Thai, Lao, Khmer and Burmese into the words of a dictionary.
+ * Splits scripts that are written without spaces: Chinese and Japanese into pairs of characters and single characters,
+ * Thai, Lao, Khmer and Burmese into the words of a dictionary.
  */
-/** A stretch of letters and digits in a text, and the words it is indexed as. */
+
+/** A run of letters and digits in a text, and the words that it is indexed as. */
 export interface Run {
-  /** Where it begins and ends in the text. */
+  /** The range of the run in the text. */
   readonly start: number;
   readonly end: number;
   readonly words: readonly string[];
-  /** Of a script without spaces: the characters that it is also found by. Where they are given, it is a piece of a stretch. */
+  /** In scripts without spaces: single characters that are also indexed. If set, the run is a piece of a longer one. */
   readonly parts?: readonly string[];
 }
 
 /**
- * What stands together: in other scripts with signs between letters that are not seen, and units that are one character
- * (`㎖`); Chinese characters, hiragana, katakana; what a dictionary divides.
+ * A run of one kind: other scripts, with invisible signs between letters and with units that are one character (`㎖`);
+ * Chinese characters; hiragana; katakana; scripts that a dictionary splits.
  */
 export const stretch =
   /[[\p{L}\p{N}\p{M}\u3380-\u33df]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\u30fc\uff70\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]]+(?:[\u00ad\u200c\u200d]+[[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\u30fc\uff70\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]]+)*|\p{sc=Han}[\p{sc=Han}\p{M}]*|\p{sc=Hira}[\p{sc=Hira}\u30fc\uff70\p{M}]*|[[\p{sc=Kana}\u30fc\uff70]&&\p{L}][[\p{sc=Kana}\u30fc\uff70\uff9e\uff9f\p{M}]--\p{S}]*|[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}][\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\p{M}\u00ad\u200c\u200d]*/gv;
@@ -22,17 +23,17 @@ export const stretch =
 const inDictionary = /^[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
 const inPairs = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\u30fc\uff70]/u;
 const clusters = /[^\p{M}\uff9e\uff9f][\p{M}\uff9e\uff9f]*/gu;
-/** One for all of these scripts: each has its own dictionary. */
+/** Serves all these scripts: each has a dictionary of its own. */
 const segmenter = new Intl.Segmenter('th', { granularity: 'word' });
-/** Characters that are divided by a dictionary, half a microsecond each: nothing has so many without a space. */
+/** The most characters that the dictionary splits, at half a microsecond each. No real text has so many without a space. */
 const longestDivided = 10_000;
 
-/** Whether this has to be divided; always for one that begins so. */
+/** Whether a run must be split. The first character decides: a run has one kind of script. */
 export const isUnspaced = (text: string): boolean => inPairs.test(text) || isDivided(text);
-/** Whether a dictionary divides it. */
+/** Whether the dictionary splits a run. */
 export const isDivided = (text: string): boolean => inDictionary.test(text);
 
-/** @param folded the same text as it is indexed */
+/** @param folded the same text in its indexed form */
 export function splitStretch(text: string, folded: string, start: number): Iterable<Run> {
   return isDivided(text) ? splitByDictionary(text, folded, start) : combineCharacters(text, folded, start);
 }
@@ -45,7 +46,7 @@ function* splitByDictionary(text: string, folded: string, start: number): Genera
   }
 }
 
-/** `東京都` is found by `東京` and `京都`, and by each of its characters. */
+/** `東京都` is indexed as `東京` and `京都`, and as each of its characters. */
 function* combineCharacters(text: string, folded: string, start: number): Generator<Run> {
   const letters = folded.match(clusters) ?? [];
   const count = letters.length;
@@ -62,7 +63,7 @@ function* combineCharacters(text: string, folded: string, start: number): Genera
   }
 }
 
-/** Where the letters of a text begin. Of a sign that stands for several it is not known where they are. */
+/** Where the letters of a text begin; all 0 if a sign stands for several letters, whose places are then unknown. */
 function listPlaces(text: string, count: number): readonly number[] {
   const places = [...text.matchAll(clusters)].map(({ index }) => index);
   return places.length < count ? Array.from({ length: count }, () => 0) : places;
