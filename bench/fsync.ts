@@ -1,4 +1,4 @@
-/** Durable creates on SQLite: one commit (and fsync) each, beside those that arrive together. */
+/** Durable creates on SQLite: with a commit (and fsync) for each, compared with creates that arrive together. */
 import { join } from 'node:path';
 import { createCause, createCommandOutbox } from '../src/events/outbox.ts';
 import { createProductStore } from '../src/resources/products/store.ts';

@@ -1,4 +1,4 @@
-/** `catalog import` of made-up files: products/s of one process, and its memory. */
+/** `catalog import` of synthetic files: products/s of a single process, and its memory. */
 
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -18,7 +18,7 @@ const fields = ['sku', 'name', 'price', 'currency', 'description', 'category', '
 const rowsPerWrite = 5000;
 const sampleMs = 50;
 
-/** CPU of a database's own processes is counted when they have had time to end. */
+/** The CPU time of a database's own processes is read after this pause, so that they can end. */
 const restMs = 500;
 
 interface File {
@@ -28,8 +28,8 @@ interface File {
 }
 
 /**
- * What real shops have and the benchmark's products lack: words that no other product has, and changes of them.
- * @param salt makes others of the same products
+ * A product with words that no other product has, as in real shops; the benchmark's products lack those.
+ * @param salt gives the same product other words
  */
 function wordyProduct(number: number, salt: string): ProductFields {
   const { fields } = productNumber(number);
@@ -78,7 +78,7 @@ export async function measureImport(
   }
 }
 
-/** Imports one file after the other into an empty database. @returns a row of the table for each */
+/** Imports the files one after the other into an empty database. @returns a row of the table for each */
 async function importAll(
   files: readonly File[],
   server: PostgresServer | undefined,

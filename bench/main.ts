@@ -1,4 +1,4 @@
-/** `npm run bench`: measures what the service costs; bench/NOTES.md says how and what was found. */
+/** `npm run bench`: measures the cost of the service; bench/NOTES.md has the method and the results. */
 import { cpus } from 'node:os';
 import { measureFsync } from './fsync.ts';
 import { measureImport } from './import.ts';
@@ -57,7 +57,7 @@ async function startup(options: Options, postgres: PostgresServer | undefined): 
   }
 }
 
-/** What a table of measurements has to say about itself. */
+/** The conditions under which the figures of a table were measured. */
 async function conditions(options: Options, postgres: PostgresServer | undefined): Promise<string> {
   const node = Bun.spawnSync(['node', '--version']).stdout.toString().trim();
   const database = postgres === undefined ? '' : `, PostgreSQL ${await postgres.version()}`;

@@ -1,6 +1,6 @@
 /**
- * Reads while one client writes, on a disk that takes 5 ms for each flush, as those across a network do: strace puts
- * itself in front of the service and delays what flushes.
+ * Reads while a client writes, on a disk that takes 5 ms for each flush, as network disks do: the service runs under
+ * strace, which delays its flushes.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ interface Round {
   readonly writer: LoadResult;
 }
 
-/** @returns a table in Markdown, or the line that says why there is none */
+/** @returns a table in Markdown, or a line that says why there is none */
 export async function measureSlowDisk({ sizes, rounds, milliseconds }: Options): Promise<string> {
   if (Bun.which('strace') === null || Bun.spawnSync([...slowly, 'true']).exitCode !== 0)
     return 'slow-disk: skipped, since strace is not installed or may not trace';
@@ -42,7 +42,7 @@ export async function measureSlowDisk({ sizes, rounds, milliseconds }: Options):
     }
     return table(size, measured);
   } finally {
-    // strace keeps signals to itself: the service is the process that it has started.
+    // strace does not forward signals: the service is its child process.
     const service = Bun.spawnSync(['pgrep', '-P', String(tracer.pid)])
       .stdout.toString()
       .trim();
@@ -53,7 +53,7 @@ export async function measureSlowDisk({ sizes, rounds, milliseconds }: Options):
   }
 }
 
-/** Reads by themselves, then the same reads beside one writer. */
+/** Measures reads alone, then the same reads beside a writer. */
 async function measureRound(port: number, size: number, round: number, milliseconds: number): Promise<Round> {
   const token = await signIn(port);
   const requestsOf = async (name: string) => {

@@ -1,4 +1,4 @@
-/** From the start of the process to its first response on an existing database, and its memory when idle. */
+/** The time from the start of the process to its first response on an existing database, and its memory when idle. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export async function measureStartup(subjects: readonly StartSubject[], starts: 
   const logs = mkdtempSync(join(tmpdir(), 'catalog-bench-logs-'));
   const times = new Map<StartSubject, number[]>(subjects.map(subject => [subject, []]));
   const memory = new Map<StartSubject, number[]>(subjects.map(subject => [subject, []]));
-  // The first start of a copy makes the administrator, so it is left out.
+  // The first start of a copy is not counted, because it creates the administrator.
   for (let start = 0; start <= starts; start++) {
     for (const subject of subjects) {
       const began = performance.now();

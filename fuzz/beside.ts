@@ -1,4 +1,4 @@
-/** Requests that no operation is there to answer: addresses that nearly exist, with every method. */
+/** Requests that match no operation: paths that nearly exist, with every method. */
 import { methods } from './texts/hostile.ts';
 import type { WireRequest } from './wire.ts';
 

@@ -1,4 +1,4 @@
-/** One service on a fresh database, and every operation of its document driven with a share of the requests. */
+/** A campaign: a service on a fresh database, each of whose operations gets a share of the requests. */
 import fc from 'fast-check';
 import type { Operation } from '../test/support/http/contract.ts';
 import type { Walk } from '../test/support/http/walk.ts';
@@ -21,16 +21,16 @@ export interface Campaign {
   readonly report: (line: string) => void;
 }
 
-/** Of the requests, those that are for published cases and for what no operation is there to answer. */
+/** The shares of requests for published cases, and for those that match no operation. */
 const publishedShare = 0.25;
 const besideShare = 0.05;
 /** Time for long runs: 10 s for 5000 requests. */
 const msForRunsPerRequest = 2;
-/** Operations that are driven at the same time. */
+/** The number of operations tested at the same time. */
 const atOnce = 8;
-/** The operations beside it may define attributes, and damage accounts, as often as it makes what it needs. */
+/** While an operation prepares its requests, concurrent ones may repeatedly define attributes and damage accounts. */
 const mostAttempts = 20;
-/** Failing requests that are tried in search of the smallest, for so long at most. */
+/** The time limit of the search for the smallest failing request. */
 const shrinkMs = 5000;
 
 export async function runCampaign({ kind, requests, seed, report }: Campaign): Promise<Counts> {
@@ -38,13 +38,13 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
   const { contract, document } = stage;
   const values = valuesOf(reference => resolved(document, reference));
   let renewing: Promise<void> | undefined;
-  /** Services of damaged databases, to be stopped when nothing waits for them any more. */
+  /** Services of damaged databases, which are stopped when no request waits for them any more. */
   const retired: TestService[] = [];
-  /** Errors in a service's log that are counted already. */
+  /** The number of errors in a service's log that are already counted. */
   const logged = new Map<TestService, number>();
   const counts = createCounts(contract.operations);
 
-  /** @returns whether the response was in order */
+  /** Sends a request and judges its response. */
   async function send(name: string, request: WireRequest, extra?: PublishedCase['expect']): Promise<Outcome> {
     const response = await exchange(stage.service.url, request);
     counts.count(name, response);
@@ -53,8 +53,8 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
   }
 
   /**
-   * What the walk makes for requests, with requests of its own. Attributes that others define may refuse its products:
-   * they are removed then. Others may change the accounts that it makes them with: it goes on with a fresh database.
+   * Lets the walk create the resources that a request needs. If attributes that other requests defined refuse its
+   * products, removes them. If other requests changed the accounts that it uses, continues with a fresh database.
    */
   async function prepare<T>({ operationId }: Operation, work: (walk: Walk) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
@@ -76,7 +76,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
   const reportSent = (operation: Operation, status: number) =>
     prepare(operation, walk => walk.used(operation, status));
 
-  /** Goes on with a fresh database in place of a damaged one, whose service stays for the requests that it still has. */
+  /** Replaces a damaged database by a fresh one; the old service keeps running for its outstanding requests. */
   async function renew(name: string, damaged: Stage): Promise<void> {
     if (stage !== damaged) return;
     renewing ??= (async () => {
@@ -104,7 +104,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
         const outcome = await send(operation.operationId, await requestOf(operation, path, draft, stage));
         const status = outcome.response?.status ?? 0;
         await reportSent(operation, status);
-        // What was there may be gone now.
+        // The resource may no longer exist.
         if (status === 404 || operation.method === 'DELETE' || draft.method === 'DELETE') path = undefined;
         if (outcome.problem === undefined) return;
         worst = outcome;
@@ -129,7 +129,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
       await Promise.all(cases.slice(first, first + atOnce).map(one));
   }
 
-  /** As many as there is time for; which ones is up to the seed. */
+  /** Runs as many cases as there is time for; the seed determines which. */
   async function runs(cases: readonly RunCase[]): Promise<void> {
     const stopAt = performance.now() + requests * msForRunsPerRequest;
     const step = stepThrough(cases.length);
@@ -155,7 +155,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
     counts.fail(`FAILED ${title}: not linear: ${times}`);
   }
 
-  /** What has been written is found and shown, which takes linear time as well. */
+  /** Searches for what was written, since finding and showing it must take linear time as well. */
   async function showWritten({ request, response }: Outcome): Promise<void> {
     const isWrite = request.method !== 'GET' && request.method !== 'HEAD';
     const target = isWrite && response !== undefined ? searchFor(response) : undefined;
@@ -165,7 +165,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
     if (found.problem !== undefined) failed('search for what was written', found);
   }
 
-  /** What is wrong beyond answers: the log, and accounts that the requests themselves have damaged. */
+  /** Checks what responses do not show: errors in the log, and accounts that the requests have damaged. */
   async function afterwards(name: string): Promise<void> {
     if (!(await isIntact(stage.service))) await renew(name, stage);
     await stage.service.settle();
@@ -177,7 +177,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
     }
   }
 
-  /** Counts a new error in the log of a service as a failure: the first one, which is often why there are others. */
+  /** Counts the first new error in the log of a service as a failure: it often causes the others. */
   function findErrors(name: string, service: TestService): void {
     const errors = service.log().filter(({ level }) => level === 'error');
     const first = errors[logged.get(service) ?? 0];
@@ -221,7 +221,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
   await stage.service.stop();
   return counts;
 
-  /** The resources that requests need are made by requests as well, which may find something too. */
+  /** Counts an error of `work` as a failure: creating the resources that requests need may find defects too. */
   async function guarded(name: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -233,7 +233,7 @@ export async function runCampaign({ kind, requests, seed, report }: Campaign): P
   }
 }
 
-/** A step that meets each of so many cases once, far from the one before: no factor of theirs. */
+/** A step, coprime to `count`, that visits each case once, and far from the previous one. */
 function stepThrough(count: number): number {
   return count % primeStep === 0 ? 1 : primeStep;
 }
@@ -246,7 +246,7 @@ interface Outcome {
   readonly problem: string | undefined;
 }
 
-/** The more of a request there is to get wrong, the more often it is sent. */
+/** Operations whose requests have more to get wrong are called more often. */
 function weightOf({ body, parameters, path }: Operation): number {
   if (body !== undefined) return 6;
   return parameters.some(parameter => parameter.in === 'query') || path.includes('{') ? 3 : 1;

@@ -1,4 +1,4 @@
-/** Who asks, as headers: people and programs that exist, and credentials that are no good in every way. */
+/** Callers, as headers: existing users and API keys, and credentials that are invalid in every way. */
 import type { Operation } from '../test/support/http/contract.ts';
 import { call } from '../test/support/http/http.ts';
 import type { Walk } from '../test/support/http/walk.ts';

@@ -1,11 +1,11 @@
-/** What no response may be, whatever was requested. */
+/** What no response may contain or do, whatever the request. */
 import type { Contract } from '../test/support/http/contract.ts';
 import { curlOf, isHttp, type WireRequest, type WireResponse } from './wire.ts';
 
-/** Errors of 500 and above that say what is true here: no fuzzed service reaches the world outside. */
+/** Errors of 500 and above that are legitimate here, because a fuzzed service cannot reach the outside. */
 const outside = ['WEATHER_UNAVAILABLE'];
 
-/** What would show the inside: stacks, statements, files, machines. */
+/** Signs of leaked internals: stacks, statements, files, machines. */
 const internals =
   /\bat \S+ \(|\bat \S+:\d+:\d+|node_modules|\/src\/|\.ts\b|\/tmp\/|\/root\/|\/home\/|\bSQLITE_|\bsqlite|postgres|\bselect\b.+\bfrom\b|\binsert into\b|\bupdate\b.+\bset\b|syntax error at|relation "|UNIQUE constraint|\[object |\bundefined\b|ZodError|TypeError|ECONN/i;
 
@@ -31,7 +31,7 @@ export function judge(
   }
   if (status < 400) return undefined;
   const shown = internals.exec(text)?.[0];
-  // What the client itself has sent may come back to it.
+  // The response may repeat what the client itself sent.
   const own = `${decodedTarget(request.target)} ${JSON.stringify(request.headers)}`.toLowerCase();
   return shown === undefined || own.includes(shown.toLowerCase())
     ? undefined
@@ -46,7 +46,7 @@ function decodedTarget(target: string): string {
   }
 }
 
-/** A failure as people want to read it. */
+/** A failure in readable form. */
 export function described(
   url: string,
   operation: string,

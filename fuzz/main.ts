@@ -1,6 +1,6 @@
 /**
  * `npm run fuzz`: valid, borderline and hostile requests to every operation, made from the document the service
- * publishes. Fails when a response is a 5xx, breaks the document, shows the inside, or does not come.
+ * publishes. Fails when a response is a 5xx, violates the document, leaks internals, or does not arrive.
  */
 import { parseArgs } from 'node:util';
 import { createCluster, throwaway } from '../scripts/tests/postgresql.ts';

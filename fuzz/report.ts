@@ -1,4 +1,4 @@
-/** What a run has seen, counted per operation, and what it has found. */
+/** The statuses that a run has seen, counted per operation, and the failures that it has found. */
 import type { Operation } from '../test/support/http/contract.ts';
 import type { WireResponse } from './wire.ts';
 
@@ -7,7 +7,7 @@ export interface Counts {
   fail(description: string): void;
   readonly failures: readonly string[];
   readonly requests: () => number;
-  /** A table: each operation, how often it was requested, and which statuses it gave. */
+  /** A table of the operations, with the number of requests and the statuses of their responses. */
   table(): string;
 }
 

@@ -1,18 +1,18 @@
-/** Arbitrary requests for an operation: as declared, and wrong in one respect, or in all of them at once. */
+/** Arbitrary requests for an operation: as declared, wrong in one respect, or wrong in all at once. */
 import fc from 'fast-check';
 import type { Operation } from '../test/support/http/contract.ts';
 import type { Schema, Values } from './schemas.ts';
 import { contentTypes, headers, methods, queries, segments, strings } from './texts/hostile.ts';
 import { textsOf } from './texts/json-texts.ts';
 
-/** Who asks: with what the operation admits, as a role, or with credentials that are no good. */
+/** The caller: one that the operation admits, one with a role, or one with invalid credentials. */
 export type Who = 'admitted' | 'admin' | 'editor' | 'user' | 'nobody' | { readonly forged: number };
 
 export interface Draft {
   readonly method: string;
-  /** For each parameter of the path: undefined for a resource that exists. */
+  /** Values for the parameters of the path; undefined for an existing resource. */
   readonly segments: readonly (string | undefined)[];
-  /** Put behind the target as it is; empty for none. */
+  /** Appended to the target as it is; empty for none. */
   readonly query: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly who: Who;
@@ -20,7 +20,7 @@ export interface Draft {
   readonly body: Uint8Array | undefined;
 }
 
-/** @param example a body that the operation takes; undefined for none */
+/** @param example a body that the operation accepts; undefined for none */
 export function draftsFor(operation: Operation, values: Values, example: unknown): fc.Arbitrary<Draft> {
   const parameters = operation.path.split('/').filter(segment => segment.startsWith('{')).length;
   const queryParameters = operation.parameters.filter(parameter => parameter.in === 'query');
@@ -57,7 +57,7 @@ export function draftsFor(operation: Operation, values: Values, example: unknown
       : fc.constantFrom(...content).chain(([contentType, { schema }]) => {
           const own = values.broken(schema ?? {});
           const isOwn = example === undefined || contentType !== 'application/json';
-          // The example refers to what exists, which few values of the schema do.
+          // The example refers to existing resources, which few values of the schema do.
           const wrong = (isOwn ? own : fc.oneof(own, values.broken(schema ?? {}, example))).map(value =>
             bytesOf(JSON.stringify(value) ?? ''),
           );
@@ -124,7 +124,7 @@ export function draftsFor(operation: Operation, values: Values, example: unknown
   );
 }
 
-/** A string as a part of a target; half a surrogate pair, which no encoding has, as bytes that are not UTF-8. */
+/** A string as part of a target. With a lone surrogate, which has no encoding, it begins with invalid UTF-8. */
 function encoded(text: string): string {
   return text.isWellFormed()
     ? encodeURIComponent(text)

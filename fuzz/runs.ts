@@ -1,6 +1,6 @@
 /**
- * Long runs of one or two characters in every place that takes text: each member of a body, each parameter of a query,
- * each header. What reads them takes time linear in their length; all callers wait while it does.
+ * Long runs of a short unit in every place that takes text: each member of a body, each parameter of a query, each
+ * header. Reading them must take time linear in their length, because all callers wait for it.
  */
 import type { Operation } from '../test/support/http/contract.ts';
 import { bytesOf, type Draft } from './requests.ts';
@@ -8,9 +8,9 @@ import type { WireResponse } from './wire.ts';
 
 export interface RunCase {
   readonly operation: Operation;
-  /** `body /items/0/name of " "`. */
+  /** Such as `body /items/0/name of " "`. */
   readonly name: string;
-  /** Of the shorter run, in characters; the longer one is four times that. */
+  /** The length of the shorter run, in characters; the longer one has four times as many. */
   readonly length: number;
   readonly request: (length: number) => Partial<Draft>;
 }
@@ -34,23 +34,23 @@ const units = [
   '~1',
   '%',
   '\u0301',
-  // Marks that Unicode puts in another order; letters that it makes several words or several letters of.
+  // Marks that Unicode normalization reorders; characters that it expands to several words or several letters.
   '\u0301\u0323',
   '\ufdfa',
   '\ufdfa ',
   '\u3300',
   'é ',
-  // What hides all behind it, and does not end.
+  // An element that hides everything after it, and never ends.
   '<script><',
 ];
-/** What stands before and after a run, so that an expression gets to it and fails behind it. */
+/** Text before and after a run, so that a regular expression reaches the run and fails after it. */
 const frames: readonly (readonly [string, string])[] = [
   ['', 'x'],
   ['a', '!'],
 ];
-/** Four times this is what the longest texts may have: longer ones are refused before anything is made of them. */
+/** A quarter of the maximum length of the longest texts: longer ones are refused before they are processed. */
 const inBody = 24_000;
-/** A head has 16 kB at most, and a run is percent-encoded in an address. */
+/** A head may have at most 16 kB, and a run is percent-encoded in a URL. */
 const inHeader = 3500;
 const inQuery = 1000;
 
@@ -77,7 +77,7 @@ const headers = [
   'X-Request-ID',
 ];
 
-/** @param exampleOf a body that the operation takes; undefined for none */
+/** @param exampleOf returns a body that the operation accepts; undefined for none */
 export function runCases(
   operations: readonly Operation[],
   exampleOf: (operation: Operation) => unknown,
@@ -97,7 +97,7 @@ export function runCases(
   ]);
 }
 
-/** The target that finds what a request has just written; undefined where it has no title, or nothing was written. */
+/** The target of a search for what a request wrote; undefined if it wrote nothing, or nothing with a name or title. */
 export function searchFor({ status, headers: own, text }: WireResponse): string | undefined {
   const isJson = own.get('content-type')?.includes('json') ?? false;
   if ((status !== 200 && status !== 201) || !isJson) return undefined;
@@ -140,7 +140,7 @@ function placesOf(operation: Operation, example: unknown): Place[] {
     ...(operation.method === 'GET' || operation.method === 'POST' ? headers : []).map(name => ({
       name: `header ${name}`,
       length: inHeader,
-      // Bytes that no header may have are refused before the service.
+      // Bytes that are not allowed in headers would be refused before they reach the service.
       request: (text: string) => ({ headers: [[name, text.replaceAll(/[^\0-\x7f]/g, '~')] as const] }),
     })),
   ];
@@ -148,7 +148,7 @@ function placesOf(operation: Operation, example: unknown): Place[] {
 
 type Path = readonly (string | number)[];
 
-/** Of every value in a JSON document that has no members, and of the document where that is such a value. */
+/** The paths of all values without members in a JSON document; of the document itself if it is such a value. */
 function pathsIn(value: unknown): Path[] {
   if (typeof value !== 'object' || value === null) return [[]];
   const entries: [string | number, unknown][] = Array.isArray(value)

@@ -1,4 +1,4 @@
-/** JSON Schema → values: those it allows, those at its limits, and those beyond. */
+/** Values for a JSON Schema: allowed ones, those at its limits, and those beyond. */
 import fc from 'fast-check';
 import { notBlank } from '../src/http/schema.ts';
 import { numbers, ownProto, sharpStrings, strings, values } from './texts/hostile.ts';
@@ -6,17 +6,17 @@ import { numbers, ownProto, sharpStrings, strings, values } from './texts/hostil
 export type Schema = { readonly [keyword: string]: unknown };
 
 export interface Values {
-  /** Allowed by the schema, as far as its keywords say. */
+  /** Values that the schema's keywords allow. */
   valid(schema: Schema): fc.Arbitrary<unknown>;
-  /** The members that an object must have. */
+  /** The required members of an object. */
   required(schema: Schema): readonly string[];
-  /** `base`, else a value that is allowed: wrong in one place, at a limit, or something else altogether. */
+  /** `base`, or else an allowed value, that is made wrong in one place, set to a limit, or replaced altogether. */
   broken(schema: Schema, base?: unknown): fc.Arbitrary<unknown>;
 }
 
-/** Nesting beyond which members are left out. */
+/** The depth beyond which optional members are left out. */
 const deepest = 6;
-/** Items of an array that are made without need. */
+/** The maximum number of items of an array, unless the schema requires more. */
 const usualItems = 3;
 
 export function valuesOf(resolve: (reference: string) => Schema): Values {
@@ -42,7 +42,7 @@ export function valuesOf(resolve: (reference: string) => Schema): Values {
     const types = [schema.type ?? 'string'].flat() as string[];
     const made = fc.oneof(...types.map(type => ofType(type, schema, depth)));
     if (examples.length === 0) return made;
-    // Few: what is unique would be so no more.
+    // Few, because values that must be unique would otherwise repeat.
     return fc.oneof({ weight: 5, arbitrary: made }, { weight: 1, arbitrary: fc.constantFrom(...examples) });
   }
 
@@ -80,7 +80,7 @@ export function valuesOf(resolve: (reference: string) => Schema): Values {
     return fc.record(model, { requiredKeys: required.filter(name => name in model) });
   }
 
-  /** At a limit and one beyond it, of the wrong type, or hostile. */
+  /** Values at a limit or one beyond it, of the wrong type, or hostile. */
   function limits(given: Schema): fc.Arbitrary<unknown> {
     const schema = seen(given);
     const { minimum, maximum, minLength, maxLength, maxItems } = schema;
@@ -108,7 +108,7 @@ export function valuesOf(resolve: (reference: string) => Schema): Values {
     return fc.oneof(...drawn, { weight: 1, arbitrary: anything });
   }
 
-  /** An array with as many items as there may be, and with one more. */
+  /** An array with the maximum number of items, or with one more. */
   function full(schema: Schema, maxItems: number): fc.Arbitrary<unknown> {
     const items = valid((schema.items ?? {}) as Schema);
     return items.chain(item => fc.constantFrom(Array(maxItems).fill(item), Array(maxItems + 1).fill(item)));

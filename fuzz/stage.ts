@@ -1,4 +1,4 @@
-/** A service on a fresh database, with all that requests to it need. */
+/** A service on a fresh database, with everything that requests to it need. */
 import { type Contract, contractOf, type Operation } from '../test/support/http/contract.ts';
 import { call } from '../test/support/http/http.ts';
 import { type Walk, walkOf, webhookSecret } from '../test/support/http/walk.ts';
@@ -8,9 +8,9 @@ import type { Draft } from './requests.ts';
 import type { Schema } from './schemas.ts';
 import type { WireRequest } from './wire.ts';
 
-/** What everything is sent to; made again when its own accounts have been damaged. */
+/** The target of all requests, replaced when its own accounts have been damaged. */
 export interface Stage {
-  /** What it serves at `/openapi.json`, and the same as a check of its responses. */
+  /** The document at `/openapi.json`, and the check of responses against it. */
   readonly document: Schema;
   readonly contract: Contract;
   readonly service: TestService;
@@ -18,7 +18,7 @@ export interface Stage {
   readonly credentials: Credentials;
 }
 
-/** With it the service takes the reports that the walk signs. */
+/** With this secret, the service accepts the Stripe events that the walk signs. */
 const settings = { STRIPE_WEBHOOK_SECRET: webhookSecret };
 
 export async function startStage(kind: DatabaseKind): Promise<Stage> {
@@ -37,7 +37,7 @@ export async function removeAttributes(service: TestService): Promise<void> {
     await call(service, { method: 'DELETE', path: `/v1/attributes/${id}`, as: 'admin' });
 }
 
-/** Whether its own accounts are as they were made. */
+/** Whether the service's own accounts are still as they were created. */
 export async function isIntact(service: TestService): Promise<boolean> {
   for (const role of ['admin', 'editor', 'user'] as const) {
     const { status, body } = await call(service, { path: '/v1/me', as: role });
@@ -46,7 +46,7 @@ export async function isIntact(service: TestService): Promise<boolean> {
   return true;
 }
 
-/** A request that changes nothing of what the operation takes. */
+/** A draft without query, body or changes to the operation's request. */
 export const plainDraft = ({ method, path }: Operation): Draft => ({
   method,
   segments: path.split('/').flatMap(segment => (segment.startsWith('{') ? [undefined] : [])),
@@ -57,7 +57,7 @@ export const plainDraft = ({ method, path }: Operation): Draft => ({
   body: undefined,
 });
 
-/** @param path of what the operation is for; segments that the draft gives go before its own */
+/** @param path the path of an existing resource; segments of the draft take precedence over its own */
 export async function requestOf(
   operation: Operation,
   path: string,

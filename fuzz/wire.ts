@@ -1,26 +1,26 @@
-/** Requests as bytes on a socket, so that nothing fixes them on the way, and answers read back. */
+/** Sends requests as bytes on a socket, so that no client corrects them, and reads the responses. */
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { send } from '../test/support/http/raw.ts';
 
 export interface WireRequest {
   readonly method: string;
-  /** Path and query, as they stand in the request line. */
+  /** Path and query, as in the request line. */
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array | undefined;
 }
 
 export interface WireResponse {
-  /** 0 when the connection was closed without one. */
+  /** 0 when the connection was closed without a response. */
   readonly status: number;
   readonly headers: Headers;
-  /** Decoded, whatever its coding. */
+  /** The decoded body, whatever its content coding. */
   readonly text: string;
   readonly milliseconds: number;
 }
 
 const patience = 10_000;
-/** What Bun reads of a request's head. */
+/** The longest request head that Bun accepts. */
 const longestHead = 16_000;
 
 /** @returns undefined when there was no response within 10 seconds */
@@ -49,10 +49,10 @@ function headOf({ method, target, headers, body }: WireRequest): string {
   return [`${method} ${target} HTTP/1.1`, ...own, ...given, '', ''].join('\r\n');
 }
 
-/** Text beyond ASCII travels as its UTF-8 bytes. */
+/** The text's UTF-8 bytes, each as a Latin-1 character. */
 const latin1 = (value: string) => Buffer.from(value).toString('latin1');
 
-/** Whether the request keeps to RFC 9112: what does not may be refused below the service, without its headers. */
+/** Whether the request follows RFC 9112: others may be refused below the service, without its headers. */
 export function isHttp(request: WireRequest): boolean {
   return (
     /^[\x21-\x7e]+$/.test(request.target) &&
@@ -106,7 +106,7 @@ function decoded(bytes: Buffer, coding: string | null): Buffer {
   return bytes;
 }
 
-/** The request as a command that repeats it. */
+/** A curl command that repeats the request. */
 export function curlOf(url: string, { method, target, headers, body }: WireRequest): string {
   const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const sent = headers.map(([name, value]) => ` -H ${quote(`${name.replace(/^!/, '')}: ${value}`)}`).join('');

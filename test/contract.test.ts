@@ -1,4 +1,4 @@
-/** Every operation of the published document, against the rules that hold for all of them. */
+/** Checks every operation of the published document against the rules that hold for all of them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { settleShown } from './support/data/catalog.ts';
 import { addPerson } from './support/data/people.ts';
@@ -21,7 +21,7 @@ import { writesNothing } from './support/service/contents.ts';
 import { describeOnDatabases } from './support/service/databases.ts';
 import { startTestService, type TestService } from './support/service/service.ts';
 
-/** Operations that respond the same whether or not what their path names exists. */
+/** Operations whose response does not depend on whether the resource in their path exists. */
 const neverNotFound = ['requestPasswordReset'];
 
 test('the document declares what the generic scenarios need', () => {
@@ -52,7 +52,7 @@ test('the document declares what the generic scenarios need', () => {
 describeOnDatabases('the contract on %s', kind => {
   let service: TestService;
   let walk: Walk;
-  /** Tokens of administrators that are good for some minutes still, though the account is another or gone. */
+  /** Unexpired tokens of administrators whose accounts have since been demoted or deleted. */
   let outdated: readonly (readonly [what: string, headers: Readonly<Record<string, string>>])[];
   beforeAll(async () => {
     service = await startTestService(kind, { STRIPE_WEBHOOK_SECRET: webhookSecret });
@@ -97,7 +97,7 @@ describeOnDatabases('the contract on %s', kind => {
         expect(without.headers.get('WWW-Authenticate')).toBe(
           keysOnly ? 'ApiKey realm="catalog", header="X-API-Key"' : 'Bearer realm="catalog"',
         );
-        // What is wrong with a token is said where tokens are taken, and with a key where keys alone are.
+        // Errors of a token are reported where tokens are accepted, and those of a key where only keys are.
         for (const [headers, error] of [
           [{ Authorization: '' }, false],
           [{ Authorization: 'Bearer garbage.not.token' }, !keysOnly],
@@ -292,7 +292,7 @@ describeOnDatabases('the contract on %s', kind => {
       expect(head.status).toBe(200);
       expect(lasting(head.headers)).toEqual(lasting(get.headers));
       if (get.headers.has('ETag')) expect(Object.keys(operation.responses)).toContain('304');
-      // What is not tagged differs from one moment to the next, and so may its length.
+      // Responses without an ETag change from one moment to the next, and so may their length.
       if (get.headers.has('ETag'))
         expect(head.headers.get('Content-Length')).toBe(get.headers.get('Content-Length'));
     },

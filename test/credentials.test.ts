@@ -1,4 +1,4 @@
-/** Whatever is sent as a credential, however it is spelled: no response and no log line of any operation repeats it. */
+/** No response and no log line of any operation repeats a credential, however the request spells it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from './support/data/catalog.ts';
 import { addKey } from './support/data/people.ts';
@@ -16,7 +16,7 @@ const operations = await (async () => {
   return contract.operations;
 })();
 
-/** A password that a client has put into an address. */
+/** A password that a client put into a URL. */
 const typed = 'typed-into-the-wrong-field';
 const encoded = (text: string) =>
   [...text].map(character => `%${character.charCodeAt(0).toString(16)}`).join('');
@@ -33,7 +33,7 @@ describeOnDatabases('credentials on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  /** Every spelling in one query. A wrong one is likely to hold a key that is right. */
+  /** Every spelling in one query. A misspelled parameter probably holds a valid key. */
   const spellings = () =>
     [
       `api_key=${key}`,
@@ -58,7 +58,7 @@ describeOnDatabases('credentials on %s', kind => {
       `x=${encoded(encoded(key))}`,
       `perPage=7`,
     ].join('&');
-  /** As they are, and as one who reads a percent-encoded text sees them. */
+  /** Expects no secret in the text, either as it is or percent-decoded. */
   const expectNone = (what: string, text: string) => {
     let read = text;
     for (let round = 0; round < 3; round++) {

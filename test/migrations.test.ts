@@ -1,4 +1,4 @@
-/** Migrations of a database that is in use: what is there is carried over. */
+/** Migrations of a database that is in use: its data is carried over. */
 import { expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { createCommandOutbox } from '../src/events/outbox.ts';

@@ -1,17 +1,17 @@
-/** Money: exact by decimal digits, whatever binary fractions make of them. */
+/** Money is computed exactly in decimal digits, despite binary fractions. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { computeAmount, formatMoney, formatPrice, getExponent, toMajor, toMinor } from '../src/money.ts';
 
 const currencies = fc.constantFrom('EUR', 'USD', 'JPY', 'KWD', 'CLF', 'XYZ');
-/** Below this a number stands for one amount only, whatever the currency. */
+/** Below this, a number stands for a single amount, whatever the currency. */
 const unambiguous = 10 ** 15;
 const amounts = fc.integer({ min: 0, max: unambiguous - 1 });
 
 const exact: [price: number, currency: string, minor: bigint][] = [
   [0, 'EUR', 0n],
   [79.5, 'EUR', 7950n],
-  // In binary 1.005 lies below 1.005, and 1.005 × 100 is 100.49999999999999.
+  // In binary, 1.005 is slightly less than that, and 1.005 × 100 is 100.49999999999999.
   [1.005, 'EUR', 101n],
   [1.0049, 'EUR', 100n],
   [8.325, 'EUR', 833n],
@@ -62,7 +62,7 @@ describe('toMinor', () => {
 });
 
 describe('computeAmount', () => {
-  /** A price as text, and the same as a fraction. */
+  /** A price as a number, and as an exact fraction. */
   const price = fc
     .tuple(fc.bigInt({ min: 0n, max: 10n ** 15n - 1n }), fc.integer({ min: 0, max: 25 }))
     .map(([digits, places]) => {
@@ -92,7 +92,7 @@ describe('computeAmount', () => {
         const worth = numerator * BigInt(many) * 10n ** BigInt(getExponent(currency));
         const twiceBeyond = 2n * (worth - amount * denominator);
         expect(-denominator <= twiceBeyond && twiceBeyond < denominator).toBe(true);
-        // Nothing is free that is worth half a minor unit.
+        // Anything worth at least half a minor unit is not free.
         expect(amount === 0n).toBe(2n * worth < denominator);
       }),
       { numRuns: 2000 },

@@ -1,7 +1,7 @@
 /**
- * Every regular expression of src/ takes time linear in the length of the text: a text from outside may be 1 MB long, and
- * all callers wait while one is matched. scslre finds polynomial and exponential backtracking, and expressions that begin
- * again at each character of a run; it needs no native program, and milliseconds for all of them.
+ * Every regular expression of src/ takes time linear in the length of the text: a text from outside may be 1 MB long,
+ * and all callers wait while one is matched. scslre finds polynomial and exponential backtracking, and expressions that
+ * restart at each character of a run. It needs no native program, and takes milliseconds for all expressions.
  */
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
@@ -14,13 +14,13 @@ import * as z from 'zod/v4/core';
 const root = join(import.meta.dir, '..');
 
 interface Literal {
-  /** `src/money.ts:12`. */
+  /** Such as `src/money.ts:12`. */
   readonly where: string;
   readonly source: string;
   readonly flags: string;
 }
 
-/** The regular expressions that a program's text has as literals. */
+/** The regular expression literals of a source text. */
 function literalsOf(file: string, text: string): Literal[] {
   const found: Literal[] = [];
   let line = 1;

@@ -1,4 +1,4 @@
-/** Of the ten risks (security.test.ts) those two that are about what the service asks others, and what they say. */
+/** The two of the ten risks (security.test.ts) that concern the service's own requests and the responses to them. */
 import { expect, test } from 'bun:test';
 import { addProduct } from './support/data/catalog.ts';
 import { addKey } from './support/data/people.ts';
@@ -38,7 +38,7 @@ describeOnDatabases('what the service asks others on %s', kind => {
     await service.settle();
     expect(new Set(provider.requests)).toEqual(new Set(['/v1/search']));
     expect(asked).toEqual([]);
-    // And no operation takes an address to call: what looks like one in a body is only kept.
+    // No operation takes a URL to call: text that looks like one in a body is only stored.
     const document = JSON.parse(await (await fetch(`${service.url}/openapi.json`)).text());
     const schemas = Object.entries(document.components.schemas as Record<string, object>);
     const taken = schemas.filter(([name]) => /^(Create|Replace|Patch|Bulk|Write)/.test(name));

@@ -1,6 +1,6 @@
 /**
- * The ten risks of the OWASP API Security Top 10 (2023), one test or more for each that looks across all resources: 7 and 10
- * are in security-outbound.test.ts. SECURITY.md names the tests of single resources beside these.
+ * The OWASP API Security Top 10 (2023): one or more tests across all resources for each risk. Risks 7 and 10 are in
+ * security-outbound.test.ts. SECURITY.md also names the tests of single resources.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, pathOf } from './support/data/catalog.ts';
@@ -13,7 +13,7 @@ import { writesNothing } from './support/service/contents.ts';
 import { describeOnDatabases } from './support/service/databases.ts';
 import { startTestService, type TestService } from './support/service/service.ts';
 
-/** Everything of one customer's, by the path of its resource: `/v1/orders/{id}` → id. */
+/** The ids of a customer's resources, by path: `/v1/orders/{id}` → id. */
 type Possessions = Readonly<Record<string, number>>;
 
 async function possessionsOf(service: TestService, owner: Person): Promise<Possessions> {
@@ -42,9 +42,9 @@ async function possessionsOf(service: TestService, owner: Person): Promise<Posse
   };
 }
 
-/** What everyone may read, no matter who wrote it. */
+/** Operations by which every caller may read resources of any author. */
 const readable = ['GET /v1/reviews/{id}', 'GET /v1/comments/{id}'];
-/** Answers alike for everyone, and does nothing for strangers. */
+/** Responds to every caller in the same way, and does nothing for strangers. */
 const concealing = 'POST /v1/users/{id}/password-reset';
 
 describeOnDatabases('the ten risks on %s', kind => {
@@ -99,7 +99,7 @@ describeOnDatabases('the ten risks on %s', kind => {
     expect(open.filter(name => name.includes(' /v1/')).sort()).toEqual(withCredentialsOfTheirOwn);
     expect(open.filter(name => !name.includes(' /v1/') && !name.startsWith('GET '))).toEqual([]);
   });
-  /** Passwords, refresh tokens, tokens of mails and signatures, in their bodies and headers. */
+  /** Operations with passwords, refresh tokens, mailed tokens or signatures in their bodies or headers. */
   const withCredentialsOfTheirOwn = [
     'POST /v1/auth/forgot-password',
     'POST /v1/auth/login',
@@ -128,11 +128,11 @@ describeOnDatabases('the ten risks on %s', kind => {
     const made = await call(service, { method: 'POST', path: '/v1/products', as: 'editor', body: sent });
     expect(made.status).toBe(201);
     for (const member of own) expect([member, made.body[member]]).not.toEqual([member, 4_711]);
-    // The key of an attribute is its name.
+    // The key of an attribute is its name, not a secret.
     const found = holders.filter(name => !/Attribute(Hal)?\.key$/.test(name));
     expect(found.sort()).toEqual(secretMembers);
   });
-  /** What is requested, and what is answered once to those it is made for. */
+  /** Secrets that requests contain, and those that are shown once to the caller they are created for. */
   const secretMembers = [
     'AccessToken.accessToken',
     'AccountDeletion.currentPassword',
@@ -233,7 +233,7 @@ describeOnDatabases('the ten risks on %s', kind => {
       for (const name of ['Server', 'X-Powered-By']) expect([path, headers.get(name)]).toEqual([path, null]);
       if (status >= 400) expect(text).not.toMatch(/ at \/|node_modules|\.ts:|sqlite|postgres/i);
     }
-    // On a socket: clients of HTTP may refuse to send TRACE, or send something else.
+    // On a socket, because HTTP clients may refuse to send TRACE, or send something else.
     const token = service.tokens.user;
     const head = `TRACE /v1/products HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
     const traced = await send(service.url, [head]);
@@ -260,7 +260,7 @@ describeOnDatabases('the ten risks on %s', kind => {
   });
 });
 
-/** The example that the document gives for a body. */
+/** The document's example for a body. */
 function exampleOf(content: { readonly example?: unknown } | undefined): unknown {
   return content?.example ?? {};
 }

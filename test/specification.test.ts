@@ -1,4 +1,4 @@
-/** Statements of the specification that hold for all resources, and that no other test looks at as a whole. */
+/** Statements of the specification that hold for all resources, and that no other test checks as a whole. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { addProduct, pathOf, read } from './support/data/catalog.ts';
@@ -30,7 +30,7 @@ function resolved(node: unknown): Node {
   );
 }
 
-/** The schema of the plain JSON that GET answers, with its address. */
+/** The schemas of the JSON responses to GET, with their paths. */
 const answers = paths.flatMap(path => {
   const { content = {} } = resolved(document.paths[path]?.get?.responses['200'] ?? {}) as {
     content?: Readonly<Record<string, { schema: unknown }>>;
@@ -46,11 +46,11 @@ test('addresses: small letters, hyphens between words, plural collections, two l
   for (const path of paths) {
     const segments = path.split('/').slice(2);
     for (const segment of segments) expect([path, segment]).toEqual([path, expect.stringMatching(form)]);
-    // Whatever has members below it is a collection, and named in the plural.
+    // A segment followed by a parameter is a collection, and is named in the plural.
     const collections = segments.filter((_, index) => segments[index + 1]?.startsWith('{') === true);
     for (const name of collections) expect([path, name]).toEqual([path, expect.stringMatching(/s$/)]);
     expect([path, collections.length > 2]).toEqual([path, false]);
-    // /v1/users/{id}/orders/{orderId} and no further.
+    // At most as deep as /v1/users/{id}/orders/{orderId}.
     expect([path, segments.length > 4]).toEqual([path, false]);
   }
   expect(lists.length).toBeGreaterThan(10);
@@ -67,7 +67,7 @@ test('members of all bodies are named in camelCase', () => {
     for (const [key, value] of Object.entries(node))
       if (!['example', 'examples', 'enum'].includes(key)) collect(value);
   };
-  // What Stripe posts has names of Stripe's.
+  // Stripe names the members of its events.
   const { StripeEvent: _, ...own } = document.components.schemas;
   collect(own);
   expect(names.length).toBeGreaterThan(200);

@@ -1,6 +1,7 @@
 /**
- * What filters by attributes and facets cost beside a filter by category: `bun bench/alone/attributes.ts [PRODUCTS] [sqlite|postgresql]`.
- * Every product has ten attributes. Filters, sorts and pages are drawn for each request, so that few repeat themselves.
+ * What filters by attributes and facets cost, compared with a filter by category:
+ * `bun bench/alone/attributes.ts [PRODUCTS] [sqlite|postgresql]`.
+ * Every product has ten attributes. Filters, sorts and pages are drawn for each request, so that few requests repeat.
  */
 import { join } from 'node:path';
 import { brands, categories, colours, materials, series } from '../data/attribute-data.ts';
@@ -56,14 +57,14 @@ async function run(settings: Readonly<Record<string, string>>, folder: string): 
     const draw = random(4711);
     const request = () => get(`/v1/products?${query(draw)}`, token);
     const load = { port: server.port, request, statuses: [200], connections };
-    // Columns are read: of very many products that takes longer than a load waits.
+    // The first requests load the columns, which for very many products takes longer than a load waits.
     for (let asked = 0; asked < warmups; asked++)
       await (
         await fetch(`http://127.0.0.1:${server.port}/v1/products?${query(draw)}`, {
           headers: { Authorization: `Bearer ${token}` },
         })
       ).arrayBuffer();
-    // Code is compiled.
+    // A warm-up, during which code is compiled.
     await runLoad({ ...load, milliseconds: 1500 });
     const before = cpuSeconds(server.pid);
     const { requests } = await runLoad({ ...load, milliseconds });

@@ -1,7 +1,7 @@
 /**
- * `bun bench/alone/categories.ts [products] [DATABASE_URL]`: what readers wait for while a category of all products is renamed
- * again and again, and while the search is brought up to date afterwards; and what a page of a category costs that has
- * others below it, beside one that has none. On SQLite, or on an empty database of PostgreSQL.
+ * `bun bench/alone/categories.ts [products] [DATABASE_URL]`: how long readers wait while a category of all products is
+ * repeatedly renamed, and while the search index is updated afterwards; and what a page of a category with
+ * subcategories costs, compared with one without. On SQLite, or on an empty PostgreSQL database.
  */
 
 import { loadConfig } from '../../src/config.ts';
@@ -41,7 +41,7 @@ console.log(
 await database.close();
 console.log(markdownTable(await waits()));
 
-/** Puts the flat categories of the catalog into a tree of three levels; gives the id of the highest. */
+/** Puts the flat categories of the catalog into a tree of three levels. @returns the id of the root */
 async function plantTree(into: Database): Promise<number> {
   const outbox = createCommandOutbox(into);
   const store = createCategoryStore(into, outbox, createQueue(into), createDefinitionStore(into, outbox));
@@ -125,7 +125,7 @@ async function waits(): Promise<string[][]> {
       integer(1, 3) === 1
         ? request(`/products?sort=${pick(['price', 'name', 'id'])}&page=${integer(1, 40)}`)
         : request(`/products/${integer(1, products)}`);
-    /** Reads for some seconds while `work` goes on. */
+    /** Reads for some seconds while `work` runs. */
     const during = async (name: string, work: (until: number) => Promise<readonly number[]>) => {
       const until = performance.now() + secondsEach * 1000;
       const times: number[] = [];

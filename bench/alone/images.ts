@@ -1,4 +1,4 @@
-/** What it costs to look at images, to refuse hostile ones, and to make others of them: the figures of decision 29. */
+/** The cost of inspecting images, refusing hostile ones, and making variants: the figures of decision 29. */
 import { inspectImage } from '../../src/media/inspect/index.ts';
 import { createLimiter } from '../../src/media/limiter.ts';
 import { prepareImage } from '../../src/media/prepare.ts';

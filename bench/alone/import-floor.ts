@@ -1,6 +1,7 @@
 /**
- * What SQLite itself costs an import, with nothing around it: `bun bench/alone/import-floor.ts [PRODUCTS] [BATCH,…]`. The same rows,
- * events, tags and words from texts that are in memory already, by the same statements without the log, then the indexes.
+ * The cost of SQLite alone in an import: `bun bench/alone/import-floor.ts [PRODUCTS] [BATCH,…]`. Writes the same
+ * rows, events, tags and words, from texts already in memory, with the same statements but without the log; then builds
+ * the indexes.
  */
 import { Database as Connection } from 'bun:sqlite';
 import { rmSync } from 'node:fs';
@@ -77,7 +78,7 @@ function writeAll(connection: Connection, rows: readonly Rows[], batch: number, 
 
 type Timed = (what: string, work: () => unknown) => void;
 
-/** @returns µs of CPU and of time by what they were spent on, each for one product */
+/** @returns the CPU and elapsed µs per product of each kind of work */
 async function measure(rows: readonly Rows[], batch: number): Promise<string[]> {
   const folder = runFolder();
   const file = join(folder, 'catalog.db');

@@ -1,8 +1,8 @@
 /**
- * `bun bench/alone/loop.ts [products] [seconds] [name]`: how long /health waits while others ask for what is much work, on SQLite.
- * The service, those who ask and the one who measures are a process each. Before and after the works stands a quiet
- * row: what the machine and its other users cost. Beside it stands the longest delay of the event loop that /metrics
- * shows. With a name only the works are done whose names hold it.
+ * `bun bench/alone/loop.ts [products] [seconds] [name]`: how long /health waits during expensive requests, on SQLite.
+ * The service, the load and the probe are separate processes. The first and the last row, without load, show the noise
+ * of the machine. Each row also has the longest delay of the event loop that /metrics shows. With a name, only the
+ * works whose names contain it are run.
  */
 import { join } from 'node:path';
 import { runLoad } from '../load/load.ts';
@@ -19,7 +19,7 @@ const largeText = 'word of a long text '.repeat(450);
 interface Work {
   readonly name: string;
   readonly connections: number;
-  /** The request with this number; no two of a list are the same, so that no cache of the service knows them. */
+  /** The request with this number; requests for lists all differ, so that no cache of the service helps. */
   readonly request: (number: number) => Request;
   readonly status?: number;
 }
@@ -86,7 +86,7 @@ function bytesOf(token: string, { path, method = 'GET', headers = {}, body }: Re
   return new TextEncoder().encode(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`);
 }
 
-/** The ids of products with as much text as they may have. */
+/** Creates products with almost as much text as is allowed. @returns their ids */
 async function addLarge(url: string, token: string): Promise<number[]> {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   const stock = { onHand: 1000 };
@@ -104,7 +104,7 @@ async function addLarge(url: string, token: string): Promise<number[]> {
   return Promise.all(Array.from({ length: largeProducts }, add));
 }
 
-/** @returns a function that gives the waits since it was called last */
+/** @returns a function that returns the waits since its previous call */
 function startProbe({ port }: RunningServer) {
   const child = Bun.spawn([process.execPath, 'bench/load/probe.ts', String(port)], {
     cwd: join(import.meta.dir, '..', '..'),

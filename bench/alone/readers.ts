@@ -1,6 +1,6 @@
 /**
- * Our readers of CSV and JSON against the libraries in common use, each to plain objects, from the same bytes:
- * `bun bench/alone/readers.ts [RECORDS]`. Rounds take turns, so that whatever else the machine does slows all of them.
+ * Our CSV and JSON readers compared with common libraries, each reading the same bytes into plain objects:
+ * `bun bench/alone/readers.ts [RECORDS]`. Rounds alternate, so that other load on the machine affects all alike.
  */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

@@ -1,7 +1,7 @@
 /**
- * `bun bench/alone/variants.ts [DATABASE_URL]`: what requests for one variant cost where its product has ten, and where it has
- * ten thousand. On SQLite, or on an empty database of PostgreSQL. The products take turns, request by request, so that
- * whatever else the machine does slows both.
+ * `bun bench/alone/variants.ts [DATABASE_URL]`: the cost of requests for a variant of a product with ten variants, and
+ * of one with ten thousand. On SQLite, or on an empty PostgreSQL database. Requests alternate between the products, so
+ * that other load on the machine affects both alike.
  */
 
 import { loadConfig } from '../../src/config.ts';
@@ -24,7 +24,7 @@ const url = process.argv[2];
 const folder = runFolder();
 const settings = { DATA_DIR: folder, ...(url === undefined ? {} : { DATABASE_URL: url }) };
 
-/** A product with so many variants. @returns their ids */
+/** Creates a product with `count` variants. @returns the ids of both */
 async function fill(count: number): Promise<{ id: number; variants: number[] }> {
   const database = openDatabase(loadConfig({ ...shipped, ...settings }));
   try {

@@ -1,4 +1,4 @@
-/** A made-up catalog whose products have ten attributes each, written as an import does. */
+/** A synthetic catalog whose products have ten attributes each, written as by an import. */
 import { sql } from 'kysely';
 import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
 import { createProductImporter } from '../../src/resources/products/import/index.ts';

@@ -1,4 +1,4 @@
-/** A made-up catalog: N products, the same in every run, written in bulk in the store's own row format. */
+/** A synthetic catalog of N products, the same in every run, written in bulk in the store's own row format. */
 import { sql } from 'kysely';
 import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
 import { createProductCategories } from '../../src/resources/categories/assign.ts';
@@ -80,7 +80,7 @@ const things = [
 ] as const;
 const firstDay = Date.UTC(2024, 0, 1);
 const minuteMs = 60_000;
-/** PostgreSQL takes 65,535 parameters in a statement, SQLite 32,766. */
+/** A statement takes at most 65,535 parameters on PostgreSQL, and 32,766 on SQLite. */
 const rowsPerStatement = 1000;
 const rowsPerTransaction = 50_000;
 
@@ -113,7 +113,7 @@ export async function fill(database: Database, count: number): Promise<void> {
     await fillFrom(database, first, Math.min(count, first + rowsPerTransaction - 1));
   }
   await database.write(session => createSearchIndex(database).compact(session));
-  // What autovacuum would do by itself within minutes.
+  // Autovacuum would do this within minutes.
   if (database.dialect.name === 'postgresql') {
     const next = sql`select setval(pg_get_serial_sequence('products', 'id'), ${count})`;
     await database.read.all(next.compile(database.build));
@@ -121,7 +121,7 @@ export async function fill(database: Database, count: number): Promise<void> {
   }
 }
 
-/** Makes the categories where they are not there yet; gives their ids by their paths. */
+/** Creates missing categories. @returns the ids of all categories by their paths */
 async function createCategories(
   database: Database,
   session: Transaction,
@@ -149,7 +149,7 @@ async function fillFrom(database: Database, first: number, last: number): Promis
       for (let number = start; number < start + rowsPerStatement && number <= last; number++) {
         const { fields, createdAt } = productNumber(number);
         const category = categoryIds.get(fields.category ?? '') ?? 0;
-        // A transaction that is run again must not get other ids.
+        // Explicit ids, so that a retried transaction writes the same ones.
         rows.push({
           id: number,
           ...toProductRow(fields, createdAt),
@@ -167,7 +167,7 @@ async function fillFrom(database: Database, first: number, last: number): Promis
   });
 }
 
-/** The product as the service shows it; the body that the bare servers send. */
+/** The product as the service shows it, which is also the body that the bare servers send. */
 export function representation(number: number): string {
   const { fields, createdAt } = productNumber(number);
   const { document } = toProductRow(fields, createdAt);

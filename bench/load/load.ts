@@ -1,15 +1,15 @@
 /**
  * A closed loop of requests over raw keep-alive TCP connections: each connection sends a request when the
- * response to its last one is complete. Request bytes are made before they are needed and responses are only
- * read as far as their status and length, so that the generator is cheaper than any server it loads.
+ * response to its previous one is complete. Requests are prepared as bytes, and only the status and length of
+ * responses are read, so that the generator is cheaper than any server it loads.
  */
 import type { Socket } from 'bun';
 
 export interface Load {
   readonly port: number;
-  /** The bytes of the request with this number; called once for each request that is sent. */
+  /** Returns the bytes of the request with this number; called once for each request sent. */
   readonly request: (index: number) => Uint8Array;
-  /** Of which every response must have one; any other ends the run. */
+  /** Expected statuses: a response with any other ends the run. */
   readonly statuses: readonly number[];
   readonly connections: number;
   readonly milliseconds: number;
@@ -22,23 +22,23 @@ export interface LoadResult {
   readonly latencies: Float64Array;
 }
 
-/** How long answers may be late before the run fails. */
+/** How long responses may be late before the run fails. */
 const graceMs = 20_000;
 const noBytes: Buffer = Buffer.alloc(0);
 const headEnd = '\r\n\r\n';
 
-/** What has arrived of the response a connection waits for. */
+/** The state of the response that a connection waits for. */
 interface Waiting {
   head: Buffer;
   /** Bytes of the body still to come; undefined while the head is incomplete. */
   missing: number | undefined;
-  /** Whether it has no more to send, so that its end is no failure. */
+  /** Whether the connection has no more to send, so that its end is not a failure. */
   done: boolean;
-  /** When its last request was sent, by performance.now(). */
+  /** When the last request was sent, by performance.now(). */
   sentAt: number;
 }
 
-/** Sends requests until the time is up, then waits for the responses under way. */
+/** Sends requests until the time is up, then waits for outstanding responses. */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let sent = 0;

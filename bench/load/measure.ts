@@ -1,4 +1,4 @@
-/** Rounds of measurements, interleaved: A B C A B C …, so that what disturbs the machine disturbs all alike. */
+/** Interleaved rounds of measurements (A B C A B C …), so that other load on the machine affects all alike. */
 
 import { percentile, type Summary, summary } from '../report/statistics.ts';
 import { cpuSeconds } from '../servers/processes.ts';
@@ -12,11 +12,11 @@ export interface Subject {
   readonly pid: number;
   readonly statuses: readonly number[];
   readonly connections: number;
-  /** CPU of the database's own processes; undefined where it has none, or they cannot be seen. */
+  /** CPU of the database's own processes; undefined where it has none, or where they are not visible. */
   readonly databaseCpu: () => number | undefined;
-  /** Whether it reports how often its caches could respond. */
+  /** Whether the server reports the hit rates of its caches. */
   readonly reportsHits: boolean;
-  /** Makes the requests of a round, before the clock runs. */
+  /** Prepares the requests of a round, before the clock starts. */
   requests(round: number): Promise<(index: number) => Uint8Array>;
 }
 
@@ -27,7 +27,7 @@ export interface Measured {
   readonly database: Summary | undefined;
   readonly both: Summary;
   readonly perSecond: Summary;
-  /** Milliseconds that half of the requests, and 99 % of them, were served within. */
+  /** Milliseconds within which half of the requests, and 99 % of them, were served. */
   readonly p50: Summary;
   readonly p99: Summary;
   /** Shares of products and lists that were cached in the last round, where the server reports them. */
@@ -50,8 +50,8 @@ export interface RoundOptions {
 }
 
 /**
- * Rounds that are left out: the servers' code is compiled in steps, the last of them after seconds of work,
- * and totals and cursors are looked up once. A single round is to see that all runs, and needs none.
+ * Rounds that are not counted: the servers' code is compiled in steps, the last of them after seconds of work,
+ * and totals and cursors are looked up once. A single round only checks that everything runs, and needs none.
  */
 const warmupsOf = ({ rounds }: RoundOptions) => (rounds === 1 ? 0 : 2);
 

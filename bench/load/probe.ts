@@ -1,7 +1,7 @@
 /**
- * `bun bench/load/probe.ts PORT`: asks for /health every few milliseconds, in a process that does nothing else, so that no
- * work of a load generator is taken for a wait. A line on standard input ends a measurement: it is answered with the
- * waits since the line before, in milliseconds, as one JSON array.
+ * `bun bench/load/probe.ts PORT`: requests /health every few milliseconds, in a process that does nothing else, so that
+ * the work of a load generator does not count as waiting. After each line on standard input it prints the waits since
+ * the previous line, in milliseconds, as a JSON array.
  */
 export {};
 

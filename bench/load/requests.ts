@@ -1,4 +1,4 @@
-/** What requests cost: the service on every database and size beside the bare servers, in one run. */
+/** The cost of requests: the service on every database and size, compared with bare servers, in one run. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ interface Line {
 
 const bareConnections = 32;
 
-/** @returns the table of all requests and that of the growth with the catalog, in Markdown */
+/** @returns the tables of all requests and of the growth with the catalog, in Markdown */
 export async function measureRequests(
   options: Options,
   postgres: PostgresServer | undefined,
@@ -175,7 +175,7 @@ async function subjectOf(
     connections: scenario.connections,
     databaseCpu,
     reportsHits: service === 'catalog',
-    // A token of its own for each round: a run may last longer than a token.
+    // Each round gets a new token, because a run may last longer than a token is valid.
     requests: async round => make(round, await token()),
   };
 }
@@ -227,7 +227,7 @@ function costTable(bare: readonly Measured[], lines: readonly Line[]): string {
   ]);
 }
 
-/** What the picture shows: the service where the reference service was measured too, or where it has a limit. */
+/** The bars of the picture: all requests to the service, with the cost of the reference service where measured. */
 function barsOf(bare: readonly Measured[], lines: readonly Line[]): Bar[] {
   const node = bare[0]?.both.median ?? Number.NaN;
   return lines
@@ -243,7 +243,7 @@ function barsOf(bare: readonly Measured[], lines: readonly Line[]): Bar[] {
     }));
 }
 
-/** What the reference service takes for the same. */
+/** The cost of the same request to the reference service. */
 function peerOf(lines: readonly Line[], { scenario, service, kind, size }: Line): number | undefined {
   if (service === 'reference') return undefined;
   return lines.find(
@@ -252,7 +252,7 @@ function peerOf(lines: readonly Line[], { scenario, service, kind, size }: Line)
   )?.measured.both.median;
 }
 
-/** How the cost grows from the smallest catalog to the largest; nothing when there is one size only. */
+/** How the cost grows from the smallest catalog to the largest; empty when there is only one size. */
 function growthTable(lines: readonly Line[]): string[] {
   const sizes = [...new Set(lines.map(({ size }) => size))].sort((a, b) => a - b);
   const [smallest] = sizes;

@@ -1,4 +1,4 @@
-/** The kinds of requests that are measured. Each varies what it asks for: no response is requested all the time. */
+/** The kinds of requests that are measured. Each varies its requests, so that none is sent all the time. */
 import { categories, productNumber } from '../data/catalog-data.ts';
 import { type Random, random } from './random.ts';
 import { oneWord, rareWord, threeWords, typing, typingNames } from './search-requests.ts';
@@ -8,29 +8,29 @@ export interface Scenario {
   readonly name: string;
   readonly statuses: readonly number[];
   readonly connections: number;
-  /** Whether the reference service answers it too. */
+  /** Whether the reference service supports these requests too. */
   readonly reference?: true;
-  /** Whether it changes the data; such scenarios run after the others. */
+  /** Whether the scenario changes the data; such scenarios run last. */
   readonly writes?: boolean;
-  /** Looks up what the requests will need, and checks that the service answers them right. */
+  /** Looks up the data that the requests need, and checks that the service responds correctly. */
   prepare(target: Target, token: string): Promise<MakeRequests>;
 }
 
-/** @returns what makes the bytes of the n-th request of a round */
+/** @returns a function that makes the bytes of the n-th request of a round */
 export type MakeRequests = (round: number, token: string) => (index: number) => Uint8Array;
 
 const connections = 32;
-/** Rounds of `mixed` create other products than those of `create`. */
+/** Offset of the round numbers of `mixed`, so that it creates other products than `create`. */
 const mixedRounds = 1000;
 const distinct = 10_000;
 const perPage = 20;
 const sorts = ['id', 'price', 'name', 'created_at'] as const;
 const orders = ['asc', 'desc'] as const;
-/** Cursors are gathered from pages of this size, so that they lie deep in the list. */
+/** Cursors come from pages of this size, so that they lie deep in the list. */
 const cursorPage = 100;
 const cursorWalks = 150;
 
-/** Requests for addresses that are drawn again in each round. */
+/** Requests for paths that each round draws independently. */
 function reading(
   pathOf: (draw: Random, target: Target) => string,
   check: (target: Target, token: string) => Promise<void>,
@@ -53,7 +53,7 @@ function expect(condition: boolean, what: string): void {
   if (!condition) throw new Error(`The service answered wrong: ${what}`);
 }
 
-/** All 800 lists of one category and status in one of the orders: their first pages. */
+/** The first page of one of 800 lists: by category, status, sort and order. */
 function filteredList(draw: Random): string {
   const status = draw.integer(1, 20) === 1 ? 'archived' : 'active';
   return `/v1/products?category=${draw.pick(categories)}&status=${status}&sort=${draw.pick(sorts)}&order=${draw.pick(orders)}`;
@@ -64,7 +64,7 @@ function priceRange(draw: Random): string {
   return `/v1/products?category=${draw.pick(categories)}&minPrice=${minimum}&maxPrice=${minimum + 100}&sort=price`;
 }
 
-/** Page 1000 and its neighbours; in a catalog that has no such page, those at four fifths of its length. */
+/** Page 1000 or one near it; in smaller catalogs, a page at four fifths of the list. */
 function deepPage(draw: Random, { size }: Target): string {
   const middle = Math.min(1000, Math.floor((size / perPage) * 0.8));
   const page = middle + draw.integer(-20, 20);
@@ -100,7 +100,7 @@ async function checkSuggest(target: Target, token: string): Promise<void> {
 
 async function checkSearch(target: Target, token: string): Promise<void> {
   const { body } = await fetchJson(target, '/v1/search?q=daily', token);
-  // One in twenty is archived, and not found.
+  // One product in twenty is archived, and so not found.
   const total = body.meta?.total ?? 0;
   const isMost = total > 0.9 * target.size && total < target.size;
   expect(body.data?.length === perPage && isMost, JSON.stringify(body.meta));
@@ -111,7 +111,7 @@ async function checkOne(target: Target, token: string): Promise<void> {
   expect(body.id === target.size, `id ${body.id}`);
 }
 
-/** Asks once for each address, and then again and again with the entity tag it got. */
+/** Requests each path once, and then repeatedly with the entity tag of the first response. */
 function revalidating(count: number, pathOf: (draw: Random, target: Target) => string) {
   return async (target: Target, token: string): Promise<MakeRequests> => {
     const draw = random(2);
@@ -125,7 +125,7 @@ function revalidating(count: number, pathOf: (draw: Random, target: Target) => s
   };
 }
 
-/** Cursors from a walk through the list, half of it or as far as the walk goes. */
+/** Pages at the deeper half of the cursors from a walk through at most half of the list. */
 async function cursorPages(target: Target, token: string): Promise<MakeRequests> {
   const list = '/v1/products?status=active&sort=price';
   const pages = Math.min(cursorWalks, Math.floor(target.size / cursorPage / 2));
@@ -153,7 +153,7 @@ async function creates(target: Target): Promise<MakeRequests> {
   };
 }
 
-/** Another price for any product. */
+/** Changes the price of a random product. */
 function update(draw: Random, target: Target, token: string): Uint8Array {
   return send(
     'PATCH',
@@ -171,7 +171,7 @@ async function updates(target: Target, token: string): Promise<MakeRequests> {
   };
 }
 
-/** 60 % get one, 30 % list a category by price, 5 % update, 5 % create; nothing is made before it is drawn. */
+/** 60 % get a product, 30 % list a category by price, 5 % update, 5 % create; each request is made when it is sent. */
 async function mixed(target: Target, token: string): Promise<MakeRequests> {
   await checkList(target, token);
   const create = await creates(target);
@@ -187,7 +187,7 @@ async function mixed(target: Target, token: string): Promise<MakeRequests> {
   };
 }
 
-/** The user whom the token names, read from its claims as any client may. */
+/** The user that the token names, read from its claims as any client may. */
 function userOf(token: string): string {
   // Boundary: the service's own token.
   const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {

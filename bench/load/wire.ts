@@ -1,12 +1,12 @@
-/** Requests as bytes, and what the requests of a scenario are looked up with. */
+/** Requests as bytes, and a client for looking up the data that a scenario's requests need. */
 
 export interface Target {
   readonly port: number;
-  /** Products in the database at the start. */
+  /** The number of products in the database at the start. */
   readonly size: number;
 }
 
-/** Part of the links in a list, and so of its entity tag: the same however a request is sent. */
+/** The host is part of the links in a list, and so of its entity tag: it must be the same for every request. */
 const host = 'catalog.example';
 
 /** A request with the headers of a client that has signed in. */
@@ -27,7 +27,7 @@ export async function fetchJson(target: Target, path: string, token: string) {
     headers: { Host: host, Authorization: `Bearer ${token}`, 'Accept-Encoding': 'identity' },
   });
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  // Boundary: the service's answer, of which the callers check what they use.
+  // Boundary: the service's response; callers check the members that they use.
   const body = (await response.json()) as Body;
   return { body, etag: response.headers.get('etag') ?? '' };
 }

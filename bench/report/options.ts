@@ -9,9 +9,9 @@ export interface Options {
   readonly databases: readonly DatabaseKind[];
   readonly rounds: number;
   readonly milliseconds: number;
-  /** Names of scenarios, and of the measurements beside them: fsync, slow-disk, startup, import. */
+  /** Names of scenarios, and of the other measurements: fsync, slow-disk, startup, import. */
   readonly only: ReadonlySet<string>;
-  /** The file that gets a picture of the costs, as SVG. */
+  /** The file for a picture of the costs, as SVG. */
   readonly picture: string | undefined;
 }
 
@@ -32,7 +32,7 @@ reference service in one run: CPU µs per request and requests/s, as tables in M
   --quick            a smoke run: small, short, and only to see that all runs and answers right
   --help`;
 
-/** @throws Error naming what is wrong with the command line */
+/** @throws Error that says what is wrong with the command line */
 export function readOptions(args: string[]): Options | 'help' {
   const { values } = parseArgs({
     args,

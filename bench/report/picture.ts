@@ -1,21 +1,21 @@
-/** A picture of what requests cost: the service, the reference service and the limits, as SVG. */
+/** A picture of the cost of requests, as SVG: the service, the reference service and the limits. */
 import type { DatabaseKind } from '../servers/databases.ts';
 import { thousands } from './statistics.ts';
 
-/** One request on one database; costs are CPU µs, those of the database apart. */
+/** A request on a database; costs are in CPU µs, those of the database separately. */
 export interface Bar {
   readonly request: string;
   readonly database: DatabaseKind;
   readonly products: number;
   readonly service: number;
   readonly databaseCost: number;
-  /** What the reference service takes, its database included; undefined where it was not measured. */
+  /** The cost of the reference service, including its database; undefined where it was not measured. */
   readonly reference: number | undefined;
-  /** What a bare node:http takes. */
+  /** The cost of a bare node:http server. */
   readonly node: number;
 }
 
-/** A limit: so many times a bare node:http, or the reference service. The lower of both holds. */
+/** A limit, as a multiple of a bare node:http or of the reference service. The lower one applies. */
 interface Limit {
   readonly node?: number;
   readonly reference?: number;

@@ -14,7 +14,7 @@ export function summary(values: readonly number[]): Summary {
   return { median: (lower + upper) / 2, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
 }
 
-/** The value that this share of them, from 0 to 1, does not exceed. @param sorted in ascending order */
+/** The value that the given share of the values, from 0 to 1, does not exceed. @param sorted in ascending order */
 export function percentile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }

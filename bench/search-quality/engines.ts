@@ -1,4 +1,4 @@
-/** The searches that are compared, each over the same texts. */
+/** The compared search engines, each over the same texts. */
 
 import { Database as Connection } from 'bun:sqlite';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -25,7 +25,7 @@ import type { Product } from './shop.ts';
 
 export interface Engine {
   readonly name: string;
-  /** The places of the hits in the list of products, best first. */
+  /** The indexes of the hits in the list of products, best first. */
   find(query: string, limit: number): Promise<number[]>;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ interface Texts {
 
 const columns = ['name', 'sku', 'brand', 'category', 'attributes', 'tags', 'description'] as const;
 
-/** The texts that ours has, for the others. */
+/** The texts that our index has, for the other engines. */
 function textsOf(product: Product, id: number): Texts {
   const { name, sku, brand, kind, tags, description } = product;
   const attributes = Object.values(product.attributes).join(' ');
@@ -74,7 +74,7 @@ export async function ours(products: readonly Product[]): Promise<Engine> {
   };
 }
 
-/** @param database an empty one, closed with the engine */
+/** @param database an empty database, which closes with the engine */
 async function oursOn(name: string, database: Database, products: readonly Product[]): Promise<Engine> {
   await migrate(database, Date.now);
   const index = createSearchIndex(database);

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- search-quality`: how good search is beside others, on a made-up shop with judged queries.
- * `--per-kind N` makes a shop of so many products of each kind, and asks only ours: whether common words find as well there.
+ * `npm run bench -- search-quality`: how good search is compared with other engines, on a synthetic shop with judged
+ * queries. `--per-kind N` makes a shop with N products of each kind and tests only our search, to see whether common
+ * words find products as well there.
  */
 import { parseArgs } from 'node:util';
 import { cacheFolder } from '../servers/databases.ts';
@@ -74,7 +75,7 @@ function bySort(runs: readonly Run[]): string {
   ].join('\n');
 }
 
-/** Queries on which ours is worst, for who wants to know why. */
+/** The queries with the worst results of our search, for analysis. */
 function worst({ measured }: Run): string {
   const all = [...measured].filter((_, index) => index % 2 === 0).sort(([, a], [, b]) => a.ndcg - b.ndcg);
   return all

@@ -1,4 +1,4 @@
-/** How good a list of hits is for a judged query. */
+/** Measures the quality of a list of hits for a judged query. */
 
 const depth = 10;
 const recallDepth = 50;
@@ -13,7 +13,7 @@ export interface Measured {
 const gain = (grade: number, at: number) => (2 ** grade - 1) / Math.log2(at + 2);
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
 
-/** @param found grades of the hits in their order; @param all grades of all products, in any order */
+/** @param found the grades of the hits, in order; @param all the grades of all products, in any order */
 export function measure(found: readonly number[], all: readonly number[]): Measured {
   const ideal = all.toSorted((a, b) => b - a).slice(0, depth);
   const best = sumOf(ideal.map(gain));

@@ -1,9 +1,9 @@
 /**
- * The judged queries. Each says what is wanted; from that all products are graded by one rule:
+ * The judged queries. Each states its wishes, by which all products are graded:
  *
- * 3  the very product or the very part number; or of the kind, with all that is wanted of it
- * 2  of the kind, with all that is wanted but one (of two or more)
- * 1  of the kind; or of its family with all that is wanted
+ * 3  the exact product or the exact part number; or the kind, with all wishes met
+ * 2  the kind, with all wishes met except one (of two or more)
+ * 1  the kind; or its family, with all wishes met
  * 0  everything else
  */
 import { type Random, random } from '../load/random.ts';
@@ -15,12 +15,12 @@ type Wish = Partial<Pick<Facts, 'brand' | 'colour' | 'audience' | 'material' | '
 
 export interface Query {
   readonly text: string;
-  /** What it tests. */
+  /** What the query tests. */
   readonly sort: string;
-  /** Undefined: any kind. */
+  /** The wanted kind; undefined for any. */
   readonly kind: Kind | undefined;
   readonly wish: Wish;
-  /** Only this product and those that are called the same. */
+  /** When given, only products with this name are wanted. */
   readonly name?: string;
 }
 
@@ -47,7 +47,7 @@ const kindOf = (id: string): Kind => {
   return kind;
 };
 
-/** A letter more, less, another, or two swapped, but not the first. */
+/** The text with a letter added, removed, replaced, or swapped with the next one; the first letter stays. */
 function withTypo(text: string, draw: Random): string {
   const at = draw.integer(1, text.length - 2);
   const letter = 'etaoinsr'[draw.integer(0, 7)] ?? 'e';
@@ -61,7 +61,7 @@ function withTypo(text: string, draw: Random): string {
   return result === text ? withTypo(text, draw) : result;
 }
 
-/** A typo in the longest word. */
+/** The text with typos in its longest word. */
 function misspelt(text: string, typos: number, draw: Random): string {
   const words = text.split(' ');
   const longest = words.toSorted((a, b) => b.length - a.length)[0] ?? text;
@@ -70,7 +70,7 @@ function misspelt(text: string, typos: number, draw: Random): string {
   return words.map(word => (word === longest ? wrong : word)).join(' ');
 }
 
-/** What people type of `24MB-01`: `mb01`. */
+/** The part of a code that people type: `mb01` for `24MB-01`. */
 const partOf = (code: string | undefined): string | undefined =>
   /^\d+([A-Z]+)-(\d+)$/
     .exec(code ?? '')
@@ -89,7 +89,7 @@ const otherUnits: Readonly<Record<string, string>> = {
   inch: 'in',
 };
 
-/** A size of one number as others write it: `500g`, `500 grams`. */
+/** Another way to write a size with a single number: `500 grams` for `500g`. */
 function otherSize(size: string): string | undefined {
   const [, number = '', unit = ''] = /^(\d+) ?([a-z]+)$/i.exec(size) ?? [];
   const other = otherUnits[unit];
@@ -104,7 +104,7 @@ const writings: readonly ((code: string) => string)[] = [
   code => code.toLowerCase().replaceAll(/[^a-z0-9]+/gi, '-'),
 ];
 
-/** Joined, split, with apostrophes and without, compounds: what is typed, the kind meant, and for whom. */
+/** Words joined or split, with or without apostrophes, and compounds: the query, its sort, the kind and the wishes. */
 const written: readonly (readonly [text: string, sort: string, kind: string, wish?: Wish])[] = [
   ['sofabed', 'joined', 'sofa-bed'],
   ['sofa bed', 'joined', 'sofa-bed'],
@@ -177,7 +177,7 @@ const attributesOf = (product: Product): Wish =>
       ? { material: product.material }
       : {};
 
-/** All queries, in an order that says nothing of them. */
+/** All queries, in random order. */
 export function queries(shop: readonly Product[]): Query[] {
   const draw = random(1309);
   const all: Query[] = written.map(([text, sort, kind, wish = {}]) => ({

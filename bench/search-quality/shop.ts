@@ -1,16 +1,16 @@
-/** The products of the made-up shop: the same in every run. */
+/** The products of the synthetic shop, the same in every run. */
 import { type Random, random } from '../load/random.ts';
 import type { Kind } from './kinds/kind.ts';
 import { audiences, colours, kinds } from './vocabulary.ts';
 
-/** What is known of a product besides its texts: what it is graded by. */
+/** The facts about a product by which it is graded, apart from its texts. */
 export interface Facts {
   readonly kind: Kind;
   readonly brand: string;
   readonly colour: string | undefined;
   readonly audience: string | undefined;
   readonly material: string | undefined;
-  /** Without spaces, in small letters. */
+  /** In lower case, without spaces. */
   readonly size: string | undefined;
   readonly code: string | undefined;
 }
@@ -23,7 +23,7 @@ export interface Product extends Facts {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Of each kind, unless more are requested. */
+/** The default number of products of each kind. */
 const usualPerKind = 75;
 const letters = 'ABDFGHKLMPRSTVX';
 
@@ -84,7 +84,7 @@ function productOf(kind: Kind, number: number, draw: Random): Product {
   };
 }
 
-/** All products, in an order that says nothing of them. */
+/** All products, in random order. */
 export function products(perKind = usualPerKind): Product[] {
   const draw = random(2611);
   const all = kinds.flatMap((kind, index) =>

@@ -1,4 +1,4 @@
-/** What the made-up shop sells: kinds of products, and what they differ in. */
+/** The kinds of products that the synthetic shop sells, and how they differ. */
 import { clothes } from './kinds/clothing.ts';
 import { equipment } from './kinds/equipment.ts';
 import { furnishings } from './kinds/furniture.ts';
@@ -8,5 +8,5 @@ import type { Kind } from './kinds/kind.ts';
 export const colours = ['black', 'white', 'red', 'navy blue', 'green', 'grey', 'beige', 'yellow'] as const;
 export const audiences = ["Men's", "Women's", "Kids'"] as const;
 
-/** In an order that the made-up products and queries depend on. */
+/** The order matters: the synthetic products and queries depend on it. */
 export const kinds: readonly Kind[] = [...furnishings, ...clothes, ...equipment, ...household];

@@ -1,4 +1,4 @@
-/** A bare Bun.serve: what the service could cost at best. PORT and BODY come from the environment. */
+/** A bare Bun.serve, the least that the service could cost. PORT and BODY come from the environment. */
 const body = process.env.BODY ?? '';
 const headers = { 'Content-Type': 'application/json' };
 

@@ -1,6 +1,6 @@
 /**
- * Prepared databases: made once for each size and schema, kept in the system's folder for temporary files,
- * and copied for each run, so that a run may write and the next one still finds what it expects.
+ * Prepared databases: created once for each size and schema, kept in the system's folder for temporary files,
+ * and copied for each run, so that the writes of a run do not affect the next one.
  */
 import { Database as Connection } from 'bun:sqlite';
 import {
@@ -27,18 +27,18 @@ import { shipped } from './servers.ts';
 export type DatabaseKind = 'sqlite' | 'postgresql';
 export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgresql'];
 
-/** A copy that one run of the service may use up. */
+/** A copy for a single run of the service, which may change it. */
 export interface RunDatabase {
-  /** The settings that name it to the service. */
+  /** The settings with which the service finds the copy. */
   readonly settings: Readonly<Record<string, string>>;
   remove(): Promise<void>;
 }
 
 export const cacheFolder = join(tmpdir(), 'catalog-bench');
-/** What prepared databases hold. */
+/** The content of prepared databases. */
 interface Contents {
   readonly name: string;
-  /** Files of this folder that decide it. */
+  /** Files of bench/ that determine the content. */
   readonly files: readonly string[];
   fill(database: Database, size: number): Promise<void>;
 }
@@ -53,7 +53,7 @@ export const attributed: Contents = {
 
 const source = join(import.meta.dir, '..', '..', 'src');
 
-/** Changes when a migration, the row or file format, or the made-up data change. */
+/** A hash that changes with a migration, the row or file format, or the synthetic data. */
 function schemaHash({ files: own }: Contents): string {
   const migrations = join(source, 'storage', 'migrations');
   const files = [
@@ -72,7 +72,7 @@ function schemaHash({ files: own }: Contents): string {
   return hasher.digest('hex').slice(0, 10);
 }
 
-/** A folder for one run; gone at the latest when the process ends. */
+/** A folder for a single run, removed when the process ends at the latest. */
 export function runFolder(): string {
   mkdirSync(cacheFolder, { recursive: true });
   const folder = mkdtempSync(join(cacheFolder, 'run-'));
@@ -96,7 +96,7 @@ export async function sqliteCopy(size: number, contents = plain): Promise<RunDat
   };
 }
 
-/** Brings what the write-ahead log still holds into the database's own file, the only one that is copied. */
+/** Moves the content of the write-ahead log into the database file, the only one that is copied. */
 function intoOneFile(file: string): void {
   const connection = new Connection(file);
   connection.run('PRAGMA wal_checkpoint(TRUNCATE)');

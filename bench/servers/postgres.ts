@@ -1,4 +1,4 @@
-/** PostgreSQL for measurements: the one BENCH_DATABASE_URL names, else one that is kept beside the databases. */
+/** PostgreSQL for measurements: the server that BENCH_DATABASE_URL names, or one kept beside the databases. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQL } from 'bun';
@@ -6,15 +6,15 @@ import { createCluster } from '../../scripts/tests/postgresql.ts';
 import { cpuSecondsOfTree } from './processes.ts';
 
 export interface PostgresServer {
-  /** Of the database with this name. */
+  /** The URL of the database with this name. */
   url(database: string): string;
   has(database: string): Promise<boolean>;
-  /** Makes a database, as a copy of another where one is named. */
+  /** Creates a database, as a copy of `template` if given. */
   create(database: string, template?: string): Promise<void>;
   drop(database: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   version(): Promise<string>;
-  /** Of all its processes; undefined where they run on another machine. */
+  /** The CPU time of all the server's processes; undefined where they run on another machine. */
   cpuSeconds(): number | undefined;
   stop(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export async function startPostgres(folder: string): Promise<PostgresServer> {
   const given = process.env.BENCH_DATABASE_URL;
   if (given !== undefined) return server(given, undefined, async () => undefined);
   mkdirSync(folder, { recursive: true });
-  // As shipped: fsync and full_page_writes stay on.
+  // With default settings: fsync and full_page_writes stay on.
   const cluster = await createCluster({ folder: join(folder, 'postgresql'), settings: [] });
   await cluster.start();
   const pid = Number(readFileSync(join(cluster.folder, 'postmaster.pid'), 'utf8').split('\n')[0]);

@@ -1,4 +1,4 @@
-/** CPU time and memory of processes: from /proc where there is one, else from ps. */
+/** CPU time and memory of processes, from /proc where it exists, otherwise from ps. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 const ticksPerSecond = 100;
@@ -7,17 +7,17 @@ const hasProc = existsSync('/proc/self/stat');
 interface ProcessTimes {
   readonly pid: number;
   readonly parent: number;
-  /** Seconds of user and system time; `reaped` is that of children which have ended. */
+  /** Seconds of user and system time; `reaped` is that of children that have ended. */
   readonly own: number;
   readonly reaped: number;
 }
 
-/** Seconds of CPU, user and system, that a process has used. */
+/** The seconds of CPU time, user and system, that a process has used. */
 export function cpuSeconds(pid: number): number {
   return (hasProc ? fromProc(pid) : fromPs(['-p', String(pid)])[0])?.own ?? 0;
 }
 
-/** The same with all processes below it, those that have ended included where the system counts them. */
+/** The CPU time of a process and its descendants, including ended ones where the system counts them. */
 export function cpuSecondsOfTree(root: number): number {
   const all = hasProc ? everyProcess() : fromPs(['-A']);
   const members = new Set([root]);

@@ -1,6 +1,6 @@
 /**
- * The reference service: the same requests and data by other means, measured beside ours where its folder is present
- * with its packages (REFERENCE_SERVICE, else ../shared/reference-service).
+ * The reference service: another implementation for the same requests and data, measured beside ours where its folder
+ * (REFERENCE_SERVICE, by default ../shared/reference-service) exists with its packages installed.
  */
 import { Database as Connection } from 'bun:sqlite';
 import { createHmac } from 'node:crypto';
@@ -22,13 +22,13 @@ const indexes = [
   'analyze',
 ];
 
-/** Its folder, and the Node that runs it: the folder's own where there is one. */
+/** The folder of the reference service, and the Node that runs it: the one in the folder, if there is one. */
 export interface Reference {
   readonly folder: string;
   readonly node: string;
 }
 
-/** @returns undefined, and says why, where it cannot be run with this database */
+/** @returns undefined, after reporting why, where the service cannot be run with this database */
 export function findReference(kind: DatabaseKind, progress: (text: string) => void): Reference | undefined {
   const folder = resolve(
     process.env.REFERENCE_SERVICE ?? join(import.meta.dir, '..', '..', '..', 'shared', 'reference-service'),
@@ -47,7 +47,7 @@ export function findReference(kind: DatabaseKind, progress: (text: string) => vo
   return { folder, node };
 }
 
-/** @returns the products that the made-up catalog has, as rows of the reference's table */
+/** @returns the products of the synthetic catalog, as rows of the reference service's table */
 function* rows(size: number, tagsOf: (tags: readonly string[]) => unknown): Generator<unknown[]> {
   for (let number = 1; number <= size; number++) {
     const { fields, createdAt } = productNumber(number);
@@ -102,7 +102,7 @@ export function startReference(
   return start([node, join(folder, 'server.mjs')], '/health', environment, errors);
 }
 
-/** A token of its kind: signed with the secret, good for an hour. */
+/** A token as the reference service expects it, signed with the secret and valid for an hour. */
 export function referenceToken(): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const exp = Math.floor(Date.now() / 1000) + 3600;

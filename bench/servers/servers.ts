@@ -1,4 +1,4 @@
-/** The servers under measurement, each a process of its own on a port of its own. */
+/** The measured servers, each in a process and on a port of its own. */
 import { openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -16,12 +16,12 @@ const pollMs = 1;
 
 const admin = { email: 'bench@catalog.example', password: 'bench and bench again' } as const;
 
-/** Settings of the service as shipped, but for a quota that is too large to be met. */
+/** The service's default settings, except for a quota too large to be exhausted. */
 export const shipped = {
   HOST: '127.0.0.1',
   LOG_LEVEL: 'info',
   RATE_LIMIT: '1000000000',
-  // The generator's own idle connections would otherwise hold up each stop.
+  // Otherwise the generator's idle connections would delay each stop.
   STOP_TIMEOUT: '0',
   JWT_SECRET: 'a secret for measurements, long enough for HS256',
   ADMIN_EMAIL: admin.email,
@@ -30,7 +30,7 @@ export const shipped = {
 
 export const serviceCommand = [process.execPath, 'src/main.ts', 'serve'] as const;
 
-/** @param settings DATA_DIR, and DATABASE_URL for PostgreSQL; @param errors file that gets standard error */
+/** @param settings DATA_DIR, and DATABASE_URL for PostgreSQL; @param errors the file for standard error */
 export function startService(
   settings: Readonly<Record<string, string>>,
   errors: string,
@@ -62,11 +62,11 @@ export async function start(
     cwd: root,
     env: { PATH: process.env.PATH, PORT: String(port), ...settings },
     stdin: 'ignore',
-    // The log lines are written, and no process reads them.
+    // The service writes its log, but no process reads it.
     stdout: 'ignore',
     stderr: openSync(errors, 'w'),
   });
-  // A run that is broken off leaves no server behind.
+  // An interrupted run must not leave a server behind.
   const kill = () => child.kill();
   process.once('exit', kill);
   await ready(`http://127.0.0.1:${port}${health}`, () => child.exitCode, errors);
@@ -81,7 +81,7 @@ export async function start(
   };
 }
 
-/** Waits for the first 200. */
+/** Waits for the first response with 200. */
 async function ready(url: string, exitCode: () => number | null, errors: string): Promise<void> {
   const start = performance.now();
   while (performance.now() - start < startLimitMs) {
@@ -96,7 +96,7 @@ async function ready(url: string, exitCode: () => number | null, errors: string)
   throw new Error(`No response from ${url} (exit code ${exitCode()}): ${await Bun.file(errors).text()}`);
 }
 
-/** An access token of the administrator; it holds for 15 minutes. */
+/** An access token of the administrator, valid for 15 minutes. */
 export async function signIn(port: number): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}/v1/auth/login`, {
     method: 'POST',

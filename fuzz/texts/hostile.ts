@@ -1,8 +1,8 @@
-/** What a client may send that means no good, or knows no better: plain lists, from which requests.ts draws. */
+/** What a malicious or ignorant client may send: plain lists, from which requests.ts draws. */
 
 const long = (character: string, length: number) => character.repeat(length);
 
-/** The few that databases and encoders differ over most: drawn more often than the rest. */
+/** The few strings on which databases and encoders differ most, drawn more often than the rest. */
 export const sharpStrings: readonly string[] = ['a\u0000b', 'a\u0000b', 'a\ud83d', '\udc00x', ' ', ''];
 
 /** Strings for fields, parameters and headers alike. */
@@ -75,7 +75,7 @@ export const numbers: readonly number[] = [
   1e300,
 ];
 
-/** Members that are put beside or in place of the declared ones. */
+/** Values that are added to or replace the declared ones. */
 export const values: readonly unknown[] = [
   null,
   true,
@@ -97,7 +97,7 @@ export const values: readonly unknown[] = [
   ...strings,
 ];
 
-/** What stands in the place of an id. */
+/** Path segments in place of an id. */
 export const segments: readonly string[] = [
   '0',
   '-1',
@@ -132,7 +132,7 @@ export const segments: readonly string[] = [
   ':id',
 ];
 
-/** Query strings, put behind what is there already. */
+/** Query strings. */
 export const queries: readonly string[] = [
   'page=1&page=2',
   'page=0',
@@ -172,7 +172,7 @@ export const queries: readonly string[] = [
   Array.from({ length: 500 }, (_, index) => `p${index}=1`).join('&'),
 ];
 
-/** Headers beside the usual ones; what begins with ! does not keep to HTTP, and may be cut off below us. */
+/** Additional headers. Those that begin with ! violate HTTP, and may be refused before they reach the service. */
 export const headers: readonly (readonly [name: string, value: string])[] = [
   ['If-Match', '"garbage"'],
   ['If-Match', '*'],
@@ -249,7 +249,7 @@ function nested(levels: number): unknown {
   return value;
 }
 
-/** An object with a member that is called `__proto__`, as JSON can have it. */
+/** An object with a member named `__proto__`, as JSON may contain it. */
 export function ownProto(value: unknown): object {
   return JSON.parse(`{"__proto__":${JSON.stringify(value)}}`);
 }

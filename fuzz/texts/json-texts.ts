@@ -1,4 +1,4 @@
-/** JSON that is not quite JSON, and JSON that few expect: changes of the text, where schemas do not reach. */
+/** Almost valid JSON, and unusual but valid JSON: changes to the text that schemas cannot describe. */
 import fc from 'fast-check';
 
 type Change = (text: string) => string | Uint8Array;

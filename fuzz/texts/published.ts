@@ -1,4 +1,4 @@
-/** Published cases, where they are at hand: texts that are JSON or not, and strings that have broken others. */
+/** Published cases, where available: texts that are JSON or not, and strings that have broken other programs. */
 import { readdirSync } from 'node:fs';
 import { conformance } from '../../test/support/http/conformance.ts';
 import type { Operation } from '../../test/support/http/contract.ts';
@@ -9,7 +9,7 @@ import type { WireResponse } from '../wire.ts';
 export interface PublishedCase {
   readonly operation: Operation;
   readonly request: Partial<Draft>;
-  /** @returns what is wrong with the response, beyond what no response may be */
+  /** @returns what is wrong with the response, in addition to what judge.ts checks */
   readonly expect: (response: WireResponse) => string | undefined;
 }
 
@@ -18,12 +18,12 @@ const contentType = 'application/json';
 export interface PublishedOptions {
   readonly seed: number;
   readonly limit: number;
-  /** The members that the operation's body cannot do without. */
+  /** The required members of the operation's body. */
   readonly requiredOf: (operation: Operation) => readonly string[];
   readonly report: (line: string) => void;
 }
 
-/** @returns at most `limit` of them, spread over the operations; which ones is up to the seed */
+/** @returns at most `limit` cases, spread over the operations; the seed determines which */
 export async function publishedCases(
   operations: readonly Operation[],
   { seed, limit, requiredOf, report }: PublishedOptions,
@@ -96,12 +96,12 @@ async function naughtyStrings(
   });
 }
 
-/** Without what need not be there: what is unique would be taken from the second time on. */
+/** The example with the named members only: optional unique values would be taken from the second time on. */
 function kept(example: object, names: readonly string[]): object {
   return Object.fromEntries(Object.entries(example).filter(([name]) => names.includes(name)));
 }
 
-/** With an address of mail of its own. */
+/** The example with a unique e-mail address. */
 function distinct(example: object, index: number): object {
   const isAddress = (value: unknown) => typeof value === 'string' && value.includes('@');
   return Object.fromEntries(

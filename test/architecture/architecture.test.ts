@@ -1,4 +1,4 @@
-/** The import rules of ARCHITECTURE.md: which file may know which. */
+/** The import rules of ARCHITECTURE.md: which files may import which. */
 import { expect, test } from 'bun:test';
 import { dirname } from 'node:path';
 import { circlesOf, type Import, imports, importsOf } from './imports.ts';
@@ -9,14 +9,14 @@ const ofHttp = within('http');
 const ofStorage = within('storage');
 const ofOneDatabase = (path: string) => within('storage/sqlite')(path) || within('storage/postgres')(path);
 
-/** Files of resources/ with queries that need values of http/ none the less, and why. */
+/** Files of resources/ with queries that may still import values of http/, and why. */
 const queriesWithHttp: Readonly<Record<string, string>> = {
   'src/resources/auth/credentials.ts': 'refuses credentials that have ended, which the transaction finds',
   'src/resources/categories/images.ts': 'refuses an image that no product has, which the query finds',
   'src/resources/orders/reservations.ts': 'refuses orders of more than there is, which the locked rows show',
 };
 
-/** What several resources share declares endpoints for them, and is imported by them. */
+/** Modules that several resources share, which declare endpoints for the resources that import them. */
 const sharedEndpoints = /^src\/resources\/(crud|authored)\//;
 
 const isQuery = /\.(selectFrom|insertInto|updateTable|replaceInto|deleteFrom)\(|\bsql(<[^`]*>)?`/;
@@ -34,7 +34,7 @@ const declaring = new Set(
 
 const outermost = ['src/app.ts', 'src/listen.ts', 'src/service.ts', 'src/main.ts'];
 
-/** Each rule: what it says, and whether an import breaks it. */
+/** The rules: their texts, and whether an import breaks them. */
 const rules: Readonly<Record<string, (edge: Import) => boolean>> = {
   'http/ and storage/ import nothing from resources/': ({ from, to }) =>
     (ofHttp(from) || ofStorage(from)) && inResources(to),

@@ -1,4 +1,4 @@
-/** The rules of ARCHITECTURE.md and CONTRIBUTING.md about code that a machine can check. */
+/** The machine-checkable rules about code in ARCHITECTURE.md and CONTRIBUTING.md. */
 import { expect, test } from 'bun:test';
 import { functionsOf } from './functions.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from './source.ts';
 import { schemas, verbs } from './verbs.ts';
 
-/** Files of resources/, operations/ and media/ that begin transactions of their own: no request is there to confirm. */
+/** Files of resources/, operations/ and media/ that begin their own transactions, because no request is involved. */
 const ownTransactions: Readonly<Record<string, string>> = {
   'src/resources/index.ts': 'removes what has lapsed, at intervals',
   'src/resources/images/files.ts': 'removes files that nothing uses, at intervals',
@@ -82,7 +82,7 @@ test('nothing silences the compiler', () => {
   expect(findings(files, bareCodeIn, /((\bas|[:<|])\s*any\b(?!\s*[:=(.?])|,\s*any\b(?=[>\]]))/g)).toEqual([]);
 });
 
-/** Collections and literals at the top of a module that are changed, or that are empty and have no type that forbids it. */
+/** Module-level collections and literals that are changed, or that are empty and not typed as read-only. */
 function stateOf(code: string): string[] {
   const empty =
     /^(?:export )?const \w+(?:: (?!Readonly|readonly )[^=]+?)? =\s+(?:new (?:Map|Set|WeakMap|WeakSet)\b[^;(]*\(\)|\{\}|\[\]);/gm;
@@ -172,10 +172,10 @@ test('what is wrong with a field is said by buildErrorDetail, which alone writes
   expect(findings(others, codeIn, wrong)).toEqual([]);
 });
 
-/** Calls that declare something: an endpoint, a figure of the metrics. Their lines count for no function. */
+/** Calls that declare something, such as an endpoint or a metric. Their lines count for no function. */
 const tables = ['createEndpoint', 'createBulkEndpoint', 'formatFamily'];
 
-/** The longest functions with all that is inside them: no other is longer than `longestClosure`, and these do not grow. */
+/** The longest functions, including nested ones: these must not grow, and no other may exceed `longestClosure`. */
 const longestClosure = 150;
 const closures: Readonly<Record<string, number>> = {
   'src/app.ts createApp': 211,
@@ -231,18 +231,18 @@ test('with the functions inside it, a function has at most 150 lines; the longer
   expect(Object.keys(closures).filter(name => !long.some(({ where }) => where === name))).toEqual([]);
 });
 
-/** Functions of several files that are called the same because they do the same: on each database, for each resource. */
+/** Functions with the same name in several files, because they do the same for each database or each resource. */
 const parallels: ReadonlySet<string> = new Set(
   `buildConditions buildEventsSince buildIdsSince connect createSession createTransaction deferIndexes flushFolder restoreIndexes
   translate requireVisible`.split(/\s+/),
 );
-/** Exported ones whose name a file has for something of its own, too: these do not become more. */
+/** Exported functions whose name another file uses for something else. Do not add to this list. */
 const usedTwice: ReadonlySet<string> = new Set(
   `computeScore createProductReader createStandardOutput detectFormat generateTiers getColumn
   parseJson readCategories splitPath toMembers`.split(/\s+/),
 );
 
-/** The functions that stand in no other, once for each of their overloads. */
+/** The functions that are not nested in another, once for each overload. */
 const topmost = functions.flatMap(({ name, file, line, whole }) => {
   const lines = read(file)
     .split('\n')

@@ -1,25 +1,25 @@
-/** The functions of a source file, of every spelling: declarations, methods, arrows with a block or an expression. */
+/** Finds the functions of a source file: declarations, methods, and arrows with a block or an expression. */
 import type { Token } from './source.ts';
 
 export interface FunctionLines {
-  /** The line it begins on, counted from one. */
+  /** The function's first line, counted from one. */
   readonly line: number;
-  /** Its name, or that of what it is assigned to; empty where it has none. */
+  /** The name of the function or of what it is assigned to; otherwise empty. */
   readonly name: string;
-  /** Its lines without those of the functions inside it, and without those of the calls named in `tables`. */
+  /** The number of lines, without nested functions and without the calls named in `tables`. */
   readonly own: number;
-  /** Its lines with those. */
+  /** The number of all lines. */
   readonly whole: number;
 }
 
-/** Places in a list of tokens. */
+/** A range in a list of tokens. */
 interface Span {
   readonly start: number;
   readonly end: number;
   readonly name: string;
 }
 
-/** The tokens that are neither white space nor comments, and for each bracket the other of its pair. */
+/** The tokens except white space and comments, and the counterpart of each bracket. */
 class Source {
   readonly tokens: readonly Token[];
   readonly #pairs = new Map<number, number>();
@@ -52,7 +52,7 @@ class Source {
     return this.#pairs.get(at) ?? at;
   }
 
-  /** Whether a bracket closes before it opens here: the end of what surrounds this place. */
+  /** Whether the token closes a bracket, and so ends a surrounding construct. */
   closes(at: number): boolean {
     const other = this.#pairs.get(at);
     return this.tokens[at]?.type === 'TemplateMiddle' || (other !== undefined && other < at);
@@ -60,7 +60,7 @@ class Source {
 }
 
 const notHeads = new Set(['if', 'for', 'while', 'switch', 'catch', 'with']);
-/** After these a brace begins the literal of a type; after anything else in a head, the body. */
+/** After these tokens a brace begins a type literal; after any other in a function's head, it begins the body. */
 const beforeTypeLiteral = new Set([':', '|', '&', '<', ',', 'is']);
 
 /** @param tables names of functions whose calls are declarations: their lines count for no function */
@@ -95,7 +95,7 @@ const linesBetween = (first: number, last: number) =>
 function arrowAt(source: Source, at: number): Span | undefined {
   if (source.value(at) !== '=>') return undefined;
   let start = at - 1;
-  // Back over the type of what it returns, which begins with a colon after the parameters.
+  // Go back over the return type, which begins with a colon after the parameters.
   for (let back = at - 1; back > at - 30 && back > 0 && !/^[=({;]$/.test(source.value(back)); back -= 1) {
     if (source.closes(back)) {
       if (source.value(back) === ')' && (back === at - 1 || source.value(back + 1) === ':')) {
@@ -118,20 +118,20 @@ function expressionEnd(source: Source, from: number): number {
   return at - 1;
 }
 
-/** What an arrow is assigned to: `name = …` and `name: …`. */
+/** The name that an arrow is assigned to: `name = …` or `name: …`. */
 function nameBefore(source: Source, start: number): string {
   let at = start - 1;
   if (source.value(at) === 'async') at -= 1;
   return /^[=:]$/.test(source.value(at)) && source.isName(at - 1) ? source.value(at - 1) : '';
 }
 
-/** Functions and methods: a list of parameters, perhaps a type, and a block. */
+/** The function or method at a parameter list: the list, an optional type, and a block. */
 function blockAt(source: Source, at: number): Span | undefined {
   if (source.value(at) !== '(' || notHeads.has(source.value(at - 1))) return undefined;
   const body = bodyAfter(source, source.other(at) + 1);
   if (body === undefined) return undefined;
   let start = at - 1;
-  // Back over type parameters.
+  // Go back over type parameters.
   if (source.value(start) === '>') while (start > 0 && source.value(start) !== '<') start -= 1;
   while (start > 0 && source.value(start) === '<') start -= 1;
   return { start, end: source.other(body), name: source.isName(start) ? source.value(start) : '' };

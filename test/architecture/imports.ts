@@ -1,4 +1,4 @@
-/** What each file of the program imports, in every spelling, and the circles that come of it. */
+/** The imports of each file of the program, in every syntax, and the circular ones among them. */
 import { dirname, join, normalize } from 'node:path';
 import { codeIn, files } from './source.ts';
 
@@ -6,7 +6,7 @@ export interface Import {
   readonly from: string;
   readonly to: string;
   readonly typeOnly: boolean;
-  /** Whether the other file runs as a thread: it may import the types of its messages from here. */
+  /** Whether the imported file runs as a thread, which may import the types of its messages from the importing file. */
   readonly isThread: boolean;
 }
 
@@ -29,7 +29,7 @@ export const importsOf = (file: string, code: string): Import[] =>
 
 export const imports: readonly Import[] = files.flatMap(file => importsOf(file, codeIn(file)));
 
-/** The files that import one another in a circle; those of each circle in one list. */
+/** The files that import one another in circles, one list for each circle. */
 export function circlesOf(edges: readonly Import[]): string[][] {
   const targets = Map.groupBy(
     edges.filter(({ isThread }) => !isThread),

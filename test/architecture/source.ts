@@ -1,4 +1,4 @@
-/** The files that the rules of the architecture look at, as text, comments, code and tokens. */
+/** The files that the architecture rules check, as text, comments, code and tokens. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Glob } from 'bun';
@@ -34,7 +34,7 @@ export interface Token {
   readonly line: number;
 }
 
-/** All tokens of a text, white space and comments among them. */
+/** All tokens of a text, including white space and comments. */
 export function tokensOf(text: string): Token[] {
   let line = 1;
   return [...jsTokens(text)].map(({ type, value }) => {
@@ -46,7 +46,7 @@ export function tokensOf(text: string): Token[] {
 
 const tokens = new Map<string, readonly Token[]>();
 
-/** The tokens of a file: exact, and the slow part of these tests. What needs comments alone does without. */
+/** The tokens of a file. Tokenizing is exact, but the slow part of these tests; `commentsOf` does without. */
 export function tokensIn(path: string): readonly Token[] {
   const found = tokens.get(path) ?? tokensOf(read(path));
   tokens.set(path, found);
@@ -62,7 +62,7 @@ export interface Comment {
   readonly line: number;
 }
 
-/** The comments of a text; those of one line each that follow one another are one. */
+/** The comments of a text; consecutive line comments count as one. */
 export function commentsOf(text: string): Comment[] {
   const found: { text: string; line: number; last: number }[] = [];
   let at = { index: 0, line: 1 };
@@ -84,12 +84,12 @@ export function lineAt(text: string, index: number): number {
   return line;
 }
 
-/** The text without comments, on the same lines. Strings are kept: the paths of imports are among them. */
+/** The text without comments, on the same lines. Strings are kept, because they include the paths of imports. */
 export const codeIn = (path: string): string => read(path).replaceAll(comments, blank);
 
 const bareCode = new Map<string, string>();
 
-/** The code whose strings and expressions are empty: what is left are names and signs, on the same lines. */
+/** The code with empty strings and regular expressions: names and punctuation remain, on the same lines. */
 export function bareCodeIn(path: string): string {
   const found = bareCode.get(path) ?? bareCodeOf(tokensIn(path));
   bareCode.set(path, found);
@@ -105,7 +105,7 @@ const bareCodeOf = (all: readonly Token[]): string =>
     })
     .join('');
 
-/** What a rule finds wrong: the path, the line, and what stands there. */
+/** The matches of a rule's pattern: path, line, and matching text. */
 export function findings(
   paths: readonly string[],
   textOf: (path: string) => string,

@@ -1,4 +1,4 @@
-/** The files: what ARCHITECTURE.md, documents and comments name is there, none is long, and each says what it is for. */
+/** Files named in ARCHITECTURE.md, documents and comments exist; no file is too long; each begins with its purpose. */
 import { expect, test } from 'bun:test';
 import { dirname, join, normalize } from 'node:path';
 import { Glob } from 'bun';
@@ -8,7 +8,7 @@ import { compareTree } from './tree.ts';
 const folders = ['src', 'test', 'docs', 'scripts', 'bench', 'fuzz', 'examples', 'client', 'deploy', '.ci'];
 const tracked = filesOf('*', ...folders.map(folder => `${folder}/**/*`));
 
-/** All files, and all folders with a slash at their end. */
+/** All files, and all folders with a trailing slash. */
 const paths = new Set(
   tracked.flatMap(path => {
     const parts = path.split('/');
@@ -16,7 +16,7 @@ const paths = new Set(
   }),
 );
 
-/** Folders of which the tree names every file. */
+/** Folders whose files must all be named in the tree. */
 const named = ['src', 'src/http', 'src/storage', 'src/events'];
 
 test('the tree in ARCHITECTURE.md is the tree', () => {
@@ -38,10 +38,10 @@ test('a tree that names what is elsewhere is refused', () => {
   expect(wrong('  storage/   index.ts')).toBe(1);
 });
 
-/** Names in documents and comments that are made up, or of files that lie beside the repository. */
+/** Names in documents and comments that are made up, or belong to files beside the repository. */
 const madeUp = new Set(['src/a.ts', 'test/a.test.ts', '../shared/specification.md']);
 
-/** All ends of the paths of files, as texts name them: `src/http/cors.ts`, `http/cors.ts`, `cors.ts`. */
+/** All suffixes by which texts may name a file: `src/http/cors.ts`, `http/cors.ts`, `cors.ts`. */
 const ends = new Set(
   tracked.flatMap(path => {
     const parts = path.split('/');
@@ -49,11 +49,11 @@ const ends = new Set(
   }),
 );
 
-/** A name, or a pattern such as `storage/b*.ts` and `{sqlite,postgres}/index.ts`. */
+/** A name, or a pattern such as `storage/b*.ts` or `{sqlite,postgres}/index.ts`. */
 const names =
   /(?<![\w/:.*<>{},$-])(?:\.{1,2}\/)*(?:[\w*-]|\{[\w.,*-]+\})(?:[\w./*-]|\{[\w.,*-]+\})*\.(?:ts|mts|md|mjs|css)\b/g;
 
-/** What a text names that is not there, from anywhere or from its own folder; decisions also by their numbers. */
+/** The files that a text names, and that exist neither by suffix nor relative to its folder; also missing decisions. */
 function missingIn(file: string, text: string): string[] {
   const found = [...text.matchAll(names)].map(([name]) => name);
   const isThere = (name: string) => {

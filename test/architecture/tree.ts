@@ -1,10 +1,10 @@
 /** The tree in ARCHITECTURE.md, as paths. */
 
-/** What a line names: itself, and files and folders in what it says. Folders have a slash at their end. */
+/** A file or folder that a line of the tree names, as its entry or in its text. Folders have a trailing slash. */
 interface Named {
   readonly folder: string;
   readonly name: string;
-  /** Whether it may be anywhere below the folder, as the line of a folder says what is deep in it. */
+  /** Whether it may be at any depth below the folder, as in the text of a folder's line. */
   readonly isBelow: boolean;
 }
 
@@ -19,7 +19,7 @@ function treeOf(document: string): Named[] {
   for (const line of tree.split('\n')) {
     const depth = line.search(/\S/) / 2;
     const entry = /^ *([\w-]+(?:\/[\w-]+)*(?:\.ts|\/))(?= |$)/.exec(line)?.[1];
-    // Lines further in go on with the text of the line before.
+    // Lines indented further continue the text of the previous line.
     const isEntry = entry !== undefined && depth <= 2 && folders[depth] !== undefined;
     if (isEntry) {
       const folder = folders[depth] ?? '';
@@ -35,7 +35,7 @@ function treeOf(document: string): Named[] {
   return found;
 }
 
-/** The paths among `all` that the tree names, and what it names that is not there, or there more than once. */
+/** The paths among `all` that the tree names, and its names that match no path or several. */
 export function compareTree(all: ReadonlySet<string>, document: string) {
   const shown = new Set<string>();
   const wrong: string[] = [];

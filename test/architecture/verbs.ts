@@ -1,6 +1,6 @@
-/** The verbs that names of functions begin with. Add one where none of these says it. */
+/** The verbs with which names of functions begin. Add one where none of these fits. */
 
-/** `to` converts, `on` handles an event; those in the third person give a boolean. */
+/** `to` converts, `on` handles an event; verbs in the third person return a boolean. */
 export const verbs: ReadonlySet<string> = new Set(
   `add adjust admit answer append apply are arrange ask assert attempt await begin begins bind build can
   capitalize catch change charge check choose claim clamp classify clear clone close collect combine commit
@@ -20,7 +20,7 @@ export const verbs: ReadonlySet<string> = new Set(
   weigh withdraw withhold wrap write`.split(/\s+/),
 );
 
-/** Functions that make a schema are named for what it describes, as those of zod are. */
+/** Functions that create a schema are named after what it describes, like those of zod. */
 export const schemas: Readonly<Record<string, readonly string[]>> = {
   'src/http/request/prefixed.ts': ['prefixedParameters'],
   'src/http/schema.ts': [

@@ -14,15 +14,15 @@ const tests = filesOf('test/**/*.ts').filter(path => path !== here);
 const refused =
   /\b(remember(s|ed|ing)?|anew|who(m)?ever|kin|crosswise|tall(y|ies)|mend(s|ed|ing)?|aside(?! from)|surroundings|(un)?told|asked for|look-ups?|(a|the|each|every|last|next|first|second|quick|one|same) look(?! of)|(two|last|most) looks)\b|\b(the|an|whose|most|no|usual|stored|cached|empty|idempotent|translated) answers?\b|\banswers? (of|to|is|are|that)\b/gi;
 
-/** Words that names do without: there a word stands alone, and what it means must be sure. */
+/** Words refused in names, where a word has no context and its meaning must be clear. */
 const refusedInNames =
   /\b(answers?|tells?|telling|told|tall(y|ies)|remember\w*|met|meets?|meeting|letter with|(write|run) late|others ask)\b/gi;
 
-/** Words that comments do without: a request, client, user, process or transaction is called by its name. */
+/** Words refused in comments, which must name the request, client, user, process or transaction. */
 const vague =
   /\b(?:asked|tells?|nobody|somebody|everybody|anybody)\b|(?:^|\/\*\* |\/\/ |[.:;] )who [a-z]+s /gi;
 
-/** Names that refused words stand in none the less, and why. */
+/** Names that may contain refused words, and why. */
 const allowedNames: Readonly<Record<string, string>> = {
   'src/storage/tables.ts answer': 'a column of a released migration',
   'src/http/idempotency.ts answer': 'the same',
@@ -32,7 +32,7 @@ const allowedNames: Readonly<Record<string, string>> = {
 /** `cachedAnswer` as `cached answer`. */
 const inWords = (text: string): string => text.replaceAll(/([a-z\d])([A-Z])/g, '$1 $2');
 
-/** A text of several lines as one, as it is read: without the signs that begin the lines of comments. */
+/** The lines of a text joined as they are read, without the markers that begin lines of comments. */
 const joined = (text: string): string => text.replaceAll(/\n[ \t]*(?:\*(?!\/)|\/\/|>)?[ \t]*/g, ' ');
 
 interface Part {
@@ -43,7 +43,7 @@ interface Part {
 const commentsIn = (path: string): Part[] =>
   commentsOf(read(path)).map(({ text, line }) => ({ where: `${path}:${line}`, text }));
 
-/** What stands between empty lines. */
+/** The paragraphs of a text, which empty lines separate. */
 const paragraphsIn = (path: string, text: string): Part[] =>
   [...text.matchAll(/(?:^.*\S.*$\n?)+/gm)].map(({ 0: paragraph, index }) => ({
     where: `${path}:${lineAt(text, index)}`,

@@ -1,4 +1,4 @@
-/** The proxies of deploy/proxy/, as they are configured there, before the service; those that are installed. */
+/** The proxies of deploy/proxy/, with their configurations, in front of the service. Tests those that are installed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -142,7 +142,7 @@ for (const [program, file, args] of proxies) {
       expect(two.status).toBe(400);
     });
 
-    // Of the others none asks by itself.
+    // The other proxies do not poll on their own.
     test.skipIf(program !== 'haproxy')('/ready is requested more often than STOP_DELAY', async () => {
       const requested = () => service.log().filter(({ target }) => target === '/ready').length;
       const [before, begun] = [requested(), performance.now()];
@@ -151,7 +151,7 @@ for (const [program, file, args] of proxies) {
       expect(requested()).toBeGreaterThanOrEqual(before + 3);
     });
 
-    // The others hand trailers on: docs/operation.md.
+    // The other proxies pass trailers on: docs/operation.md.
     test.skipIf(program !== 'nginx' && program !== 'caddy')(
       'trailers of a chunked body are left out',
       async () => {

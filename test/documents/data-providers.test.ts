@@ -1,6 +1,6 @@
 /**
  * The data providers of the guide, called as refine and react-admin call them (their DataProvider interfaces), against
- * a running service. What is run is what the page shows.
+ * a running service. The tests run the code that the page shows.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -49,7 +49,7 @@ const guide = await Bun.file(join(import.meta.dir, '..', '..', 'docs', 'guide.md
 const shown = [...guide.matchAll(/```js\n([\s\S]*?)```/g)].map(([, block = '']) => block);
 const folder = mkdtempSync(join(tmpdir(), 'catalog-providers-'));
 const product = { name: 'Lamp of a provider', price: 10, currency: 'EUR', category: 'providers' };
-/** Of which a filter by attributes shows some. */
+/** Products, some of which a filter by attributes shows. */
 const coloured = ['red', 'blue', 'green'].map((colour, at) => ({
   ...product,
   name: `${colour} lamp`,
@@ -102,7 +102,7 @@ test('the provider for refine has at most ten lines, and does all that refine as
     data: { id, price: 11, name: product.name },
   });
   for (const id of made) expect(await refine.deleteOne({ resource, id })).toMatchObject({ data: { id } });
-  // refine shows `message` and looks at `statusCode`.
+  // refine shows `message` and reads `statusCode`.
   const gone = await refine.getOne({ resource, id }).catch((error: unknown) => error);
   expect(gone).toMatchObject({ statusCode: 404, message: expect.any(String) });
 });

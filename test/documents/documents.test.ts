@@ -1,4 +1,4 @@
-/** What the documents say and a machine can check: settings, commands, addresses of files. */
+/** Statements of the documents that a machine can check: settings, commands, and links to files. */
 import { expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,7 +19,7 @@ test('every setting is in .env.example and docs/operation.md', () => {
     expect([name, operation.includes(`\`${name}\``)]).toEqual([name, true]);
   }
   const named = [...example.matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name);
-  // The runtime's own, which settings cannot know.
+  // A variable of the runtime, which is not among the settings.
   expect(named.filter(name => name !== undefined && !(name in settings))).toEqual(['NODE_EXTRA_CA_CERTS']);
 });
 

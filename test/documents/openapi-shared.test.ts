@@ -1,4 +1,4 @@
-/** What several parts of the document have in common: it is described once, and each says what it means itself. */
+/** Definitions that several parts of the document share: described once, with a description of its own for each use. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { operations } from '../support/http/operations.ts';
@@ -26,7 +26,7 @@ test('in HAL, a representation has the members of the one in JSON', () => {
   expect(inHal.length).toBeGreaterThan(10);
   for (const [name, { allOf }] of inHal) {
     expect(allOf).toBeArrayOfSize(2);
-    // Boundary: as the document has it; what is not so fails.
+    // Boundary: the form of the document; anything else fails below.
     const [base, added] = allOf as readonly Part[];
     expect(base).toEqual({ $ref: `#/components/schemas/${name.replace(/Hal$/, '')}` });
     expect([name, Object.keys(added?.properties ?? {})]).toEqual([name, expect.arrayContaining(['_links'])]);

@@ -1,4 +1,4 @@
-/** The document: what is committed, what is served, and what the code would write now are one. */
+/** The OpenAPI document: the committed and the served one are what the code would generate now. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { version as release } from '../../package.json';
@@ -31,7 +31,7 @@ const operations = Object.entries(paths).flatMap(([path, item]) =>
 );
 const named = operations.map(found => [`${found.method} ${found.path}`, found] as const);
 
-/** Follows references until there is none. */
+/** Follows references to their end. */
 function resolved(node: unknown): Node {
   const { $ref } = node as Node;
   if (typeof $ref !== 'string') return node as Node;
@@ -46,7 +46,7 @@ test('openapi.json is what the code writes now, in this order; else run npm run 
   expect(text === JSON.stringify(JSON.parse(written))).toBeTrue();
 });
 
-// That it is valid: npm run lint:openapi.
+// Its validity is checked by npm run lint:openapi.
 test('the document is of OpenAPI 3.1', () => {
   expect(committed.openapi).toBe('3.1.0');
   expect(operations.length).toBeGreaterThan(100);
@@ -60,8 +60,8 @@ test.each(named)('%s: describes itself, and everything it sends and takes', (_, 
   for (const parameter of [...parameters, ...shared]) {
     const { name, description, example, schema, required } = resolved(parameter);
     expect([name, description]).toEqual([name, expect.stringMatching(/\w/)]);
-    // What a reader fills in is sent: only what has to be sent, and the harmless id, has an example. Readers make up
-    // the members of an object without one: its example has none.
+    // API documentation tools send the examples that they fill in: only required parameters, and the harmless
+    // X-Request-ID, have one. Tools invent members for objects without an example, so those have an empty one.
     const filled = required === true || name === 'X-Request-ID';
     if (!filled && (schema as Node).type === 'object') expect([name, example]).toEqual([name, {}]);
     else expect([name, example !== undefined]).toEqual([name, filled]);
@@ -85,7 +85,7 @@ function checkResponse(response: Node): void {
     expect(header.schema).toBeObject();
     expect(header.example).toBeDefined();
   }
-  // What is generated from the document has one type to read: errors have the same members in both of theirs.
+  // Generated clients read a single media type; both media types of errors have the same members.
   const types = Object.keys(content as Node);
   if (!types.includes('application/problem+json')) expect(types.length).toBeLessThanOrEqual(1);
   if (Object.keys(others as Node).length > 0) expect(types).toEqual(['application/json']);
@@ -108,7 +108,7 @@ test.each(named)('%s: declares the errors of the layers', (_, { path, operation 
 
 test('every component is referred to', () => {
   const text = JSON.stringify(committed);
-  // Credentials are named, not referred to, and what holds for every path is said of every path in words.
+  // Security schemes are named without $ref, and path items only describe in words what holds for every path.
   const { securitySchemes: _, pathItems: _every, ...kinds } = committed.components as Record<string, Node>;
   const unused = Object.entries(kinds).flatMap(([kind, components]) =>
     Object.keys(components)
@@ -119,7 +119,7 @@ test('every component is referred to', () => {
 });
 
 test('the document stays small enough to be read at once', () => {
-  // Below 700 KB, with room for resources of one's own: each of the usual form adds some 17 KB.
+  // Now below 700 KB, with room for a new resource: a typical one adds some 17 KB.
   expect(Bun.file(join(root, 'openapi.json')).size).toBeLessThan(720_000);
 });
 
@@ -228,7 +228,7 @@ test('parameters of queries have the types that their text stands for', () => {
 test('the document states the version of the contract, and the index the release of the program', async () => {
   expect((committed.info as Node).version).toBe('1.0.0');
   const service = await startTestService('sqlite', {}, twoVersions);
-  // Boundary: what the service sends is JSON.
+  // Boundary: the service sends JSON.
   const read = async (path: string) => (await (await fetch(`${service.url}${path}`)).json()) as Node;
   expect((await read('/openapi.v1.json')).info).toMatchObject({ version: '1.0.0' });
   expect((await read('/openapi.json')).info).toMatchObject({ version: '2.0.0' });
@@ -257,7 +257,7 @@ describe('the service', () => {
     for (const { path, method } of [...operations, ...everywhere]) {
       const target = path.replaceAll(/\{\w+\}/g, '1');
       const { status } = await call(service, { path: target, method: method.toUpperCase() });
-      // What needs no credentials says at once that it has none of this name.
+      // /media needs no credentials, so it responds with 404 to an unknown name.
       const unanswered = path === '/media/{hash}' ? [405] : [404, 405];
       expect([method, path, unanswered.includes(status)]).toEqual([method, path, false]);
       if (method === 'options') expect([path, status]).toEqual([path, 204]);

@@ -1,4 +1,4 @@
-/** The service's own pages: the one at its address, and those that mails link to. In a browser where there is one. */
+/** The service's own pages: the root page, and those that mails link to. Tested in a browser where one is installed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { z } from 'zod';
 import { addPerson } from '../support/data/people.ts';
@@ -7,7 +7,7 @@ import { browserPath, openTab, type Tab } from '../support/peers/browser.ts';
 import { mailsOf, mailTo, tokenIn } from '../support/peers/mails.ts';
 import { signIn, startTestService, type TestService } from '../support/service/service.ts';
 
-/** What Firefox sends when a user types an address. */
+/** The Accept header of Firefox for a typed address. */
 const byBrowser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
 let service: TestService;
@@ -69,7 +69,7 @@ describe('the pages', () => {
   });
 });
 
-/** The service as it is behind a proxy that takes a prefix off the paths of requests. */
+/** Starts the service behind a proxy that removes a prefix from the paths of requests. */
 async function createPrefixed() {
   const BASE_URL = 'https://shop.example/api/catalog';
   const replica = await service.replica({ BASE_URL });
@@ -125,7 +125,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
       forms: [...document.forms].map(form => form.checkVisibility()),
       next: document.querySelector('#next a').checkVisibility() ? document.querySelector('#next a').href : null,
     })`);
-  /** Fills the form in, sends it, and waits until the page has something to say. */
+  /** Fills in the form, submits it, and waits until the page shows a message. */
   const submit = (index: number, value = '') =>
     tab.evaluate(`new Promise(resolve => {
       const told = document.querySelector('output');

@@ -1,4 +1,4 @@
-/** The patterns of the document are for engines of every kind: many of them know no properties of Unicode. */
+/** The patterns of the document must work in engines of every kind, many of which do not support Unicode properties. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { createCategory } from '../../src/resources/categories/schema.ts';
@@ -7,7 +7,7 @@ type Node = Readonly<Record<string, unknown>>;
 
 const committed: Node = await Bun.file(join(import.meta.dir, '..', '..', 'openapi.json')).json();
 
-/** The patterns, each with the name of what it is of. */
+/** The patterns, each with the name of the member that it applies to. */
 function patternsIn(node: unknown, name = ''): (readonly [name: string, pattern: string])[] {
   if (typeof node !== 'object' || node === null) return [];
   // Boundary: the document is JSON.
@@ -25,7 +25,7 @@ test('no pattern needs properties of Unicode', () => {
 
 test('that of a slug refuses none that the service takes, and of ASCII all that it refuses', () => {
   const [[, pattern] = ['', '']] = patterns.filter(([name]) => name === 'slug');
-  // Without u, as engines that read no properties match.
+  // Without the u flag, like engines without Unicode properties.
   const described = new RegExp(pattern);
   const takes = (slug: string) => createCategory.safeParse({ name: 'Tables', slug }).success;
   const characters = Array.from({ length: 0x11_0000 }, (_, code) => String.fromCodePoint(code));

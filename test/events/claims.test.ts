@@ -1,4 +1,4 @@
-/** Deliveries that several processes could make: each is made by the one that has claimed it. */
+/** Deliveries that several processes could make: only the process that has claimed one makes it. */
 import { expect, test } from 'bun:test';
 import { claimMs } from '../../src/events/attempts.ts';
 import type { Consumer } from '../../src/events/dispatcher.ts';
@@ -41,7 +41,7 @@ describeOnDatabases('claims on %s', kind => {
     await finished.promise;
     await second.settle();
     expect([attempts, finishes]).toEqual([2, 1]);
-    // The first was not dead, only slow: what follows a delivery is done once all the same.
+    // The first dispatcher was only slow. Still, the work after a delivery is done once.
     stuck.resolve();
     await first.settle();
     expect([attempts, finishes]).toEqual([2, 1]);
@@ -50,7 +50,7 @@ describeOnDatabases('claims on %s', kind => {
 
   test('one that fails after its claim was taken over does not disturb the new owner', async () => {
     const queue = newQueue();
-    // By attempt, no matter who makes it: a process may take over what it has itself been too slow with.
+    // Indexed by attempt rather than by dispatcher: a process may take over a claim that it was too slow with itself.
     const outcomes = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const started = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let attempts = 0;
@@ -92,7 +92,7 @@ describeOnDatabases('claims on %s', kind => {
             : {
                 queue,
                 kind: 'internal',
-                // A second delivery of the same would break the primary key.
+                // A second delivery of the same payload would violate the primary key.
                 async deliver(session, payload) {
                   await note(session, `${queue}:${payload}`);
                   delivered.push({ by, payload });

@@ -1,4 +1,4 @@
-/** A dispatcher and its queues for tests: what is queued, what is left of it, and what was logged. */
+/** A dispatcher and its queues for tests: adding deliveries, and reading those left over and the log. */
 import { afterAll, beforeAll } from 'bun:test';
 import { type Consumer, createDispatcher, type Dispatcher } from '../../src/events/dispatcher.ts';
 import { createQueue } from '../../src/events/queue.ts';
@@ -6,9 +6,9 @@ import { createLog } from '../../src/operations/log.ts';
 import type { Database, Session } from '../../src/storage/database.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
 
-/** Milliseconds between two polls for work: longer than any test. */
+/** A polling interval, in milliseconds, longer than any test. */
 export const never = 2_147_483_647;
-/** A turn of the event loop, for what is under way to go on. */
+/** Waits for a turn of the event loop, so that pending work can continue. */
 export const turn = () => new Promise<void>(resolve => setImmediate(resolve));
 
 export const external = (queue: string, deliver: (payload: string) => Promise<void>): Consumer => ({
@@ -18,26 +18,26 @@ export const external = (queue: string, deliver: (payload: string) => Promise<vo
 });
 
 export interface Deliveries {
-  /** Of all tests of the block. */
+  /** Shared by all tests of the block. */
   readonly service: TestService;
   newQueue(): string;
-  /** @param pollMs never, unless the test is about polling: what is not woken for stays undone */
+  /** @param pollMs by default `never`, so that only wakes lead to deliveries */
   dispatcherOf(
     consumers: readonly Consumer[],
     options?: { readonly pollMs?: number; readonly slowMs?: number; readonly database?: Database },
   ): Dispatcher;
   add(queue: string, ...keysAndPayloads: readonly (readonly [key: string, payload: string])[]): Promise<void>;
-  /** What is still there; a turn later, since a reader shows one state of the data for a turn. */
+  /** The deliveries that remain, read a turn later, because readers show a single state of the data within a turn. */
   left(queue: string): Promise<{ payload: string; attempts: number; failed_at: number | null }[]>;
-  /** What `note` has written down whose name begins so. */
+  /** The records of `note` whose names begin with `prefix`. */
   counted(prefix: string): Promise<{ name: string; value: number }[]>;
-  /** A write that can be made once. */
+  /** Writes a record, which fails the second time for the same name. */
   note(session: Session, name: string): Promise<unknown>;
-  /** By the last dispatcher that was made. */
+  /** The log lines of the last dispatcher created. */
   logged(): readonly Record<string, unknown>[];
 }
 
-/** To be called in a block of tests: its service and dispatchers begin and end with the block. */
+/** Call this in a block of tests: the service and the dispatchers start and stop with the block. */
 export function deliveriesOn(kind: TestService['kind']): Deliveries {
   let service: TestService;
   let queues = 0;

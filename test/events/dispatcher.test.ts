@@ -1,4 +1,4 @@
-/** Deliveries: in order, again after failures, never lost, and none for what was not committed. */
+/** Deliveries are made in order, retried after failures, never lost, and never made for uncommitted events. */
 import { expect, test } from 'bun:test';
 import { attemptsLimit, PermanentFailure } from '../../src/events/dispatcher.ts';
 import { createQueue } from '../../src/events/queue.ts';

@@ -1,4 +1,4 @@
-/** A queue that fills at once after having been empty: the plans that PostgreSQL keeps are from before. */
+/** A queue that fills suddenly after having been empty, while PostgreSQL still uses plans made for the empty one. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { sql } from 'kysely';
 import { describeOnDatabases } from '../support/service/databases.ts';
@@ -7,7 +7,7 @@ import { deliveriesOn, external } from './deliveries.ts';
 // Tens of thousands of rows are written.
 setDefaultTimeout(60_000);
 
-/** As many as PostgreSQL cannot compare each with each before it gives a statement up. */
+/** Too many rows for PostgreSQL to compare each with each within the statement timeout. */
 const total = 60_000;
 
 describeOnDatabases('queues that fill on %s', kind => {
@@ -24,9 +24,9 @@ describeOnDatabases('queues that fill on %s', kind => {
       }),
     ]);
     const { build, read, write } = on.service.database;
-    // As autovacuum does it.
+    // As autovacuum does.
     if (kind === 'postgresql') await read.all(sql`vacuum analyze deliveries`.compile(build));
-    // Until PostgreSQL has kept plans of whatever is prepared.
+    // Poll until PostgreSQL uses generic plans for all prepared statements.
     for (let polls = 0; polls < 10; polls++) await dispatcher.settle();
     const numbers = sql`with recursive numbers as (select 1 as number union all
       select number + 1 from numbers where number < ${sql.lit(total)})`;

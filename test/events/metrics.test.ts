@@ -1,4 +1,4 @@
-/** /metrics says what waits in the queues, how long it has waited, and what has come of the rest. */
+/** /metrics shows how many deliveries wait in the queues, how long they have waited, and how the others ended. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { networkInterfaces } from 'node:os';
 import { record } from '../support/data/events.ts';
@@ -25,10 +25,10 @@ describeOnDatabases('numbers of deliveries on %s', kind => {
       const { text } = await call(service, { path: '/metrics', headers: { Accept: 'text/plain' } });
       return Number(/^catalog_event_loop_delay_max_seconds (\S+)$/m.exec(text)?.[1]);
     };
-    // Each service measures for itself, whichever has ended.
+    // Each service has its own measurement, which the end of another service does not stop.
     await (await service.replica()).stop();
     await longest();
-    // What is measured is a timer that comes late: one round in which it is due, one in which it is.
+    // The delay of a timer is measured: it becomes due during the first round, and runs in the second.
     const due = () => new Promise(resolve => setTimeout(resolve, 40));
     await due();
     const until = performance.now() + 200;
@@ -63,7 +63,7 @@ describeOnDatabases('numbers of deliveries on %s', kind => {
     const { build, write } = service.database;
     const now = service.clock.now();
     await write(async session => {
-      // Not sealed by any secret: it can never be read, so it fails.
+      // Not encrypted with any secret: the payload can never be read, so the delivery fails.
       const mail = { queue: 'mail', key: 'mail:1', payload: 'garbage', attempts: 0, created_at: now };
       const insert = build.insertInto('deliveries').values([
         { ...mail, due_at: now, failed_at: null },
@@ -109,7 +109,7 @@ describeOnDatabases('numbers of deliveries on %s', kind => {
     const address = Object.values(networkInterfaces())
       .flatMap(addresses => addresses ?? [])
       .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
-    // A machine without a network has no such address.
+    // A machine without a network has no other address.
     if (address === undefined) return;
     await using open = await service.replica({ HOST: '0.0.0.0' });
     const response = await fetch(`http://${address}:${new URL(open.url).port}/metrics`);

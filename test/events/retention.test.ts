@@ -1,4 +1,4 @@
-/** Events are kept for ever, or for as long as is set; none is removed that is still to be delivered. */
+/** Events are kept forever, or for the configured time; events still to be delivered are never removed. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createRetention } from '../../src/events/retention.ts';
 import { record } from '../support/data/events.ts';
@@ -22,7 +22,7 @@ describeOnDatabases('retention on %s', kind => {
     const rows = await read.all(things.orderBy('id').compile());
     return rows.map(({ resource_id }) => resource_id);
   };
-  /** More than one batch holds. */
+  /** Events for more than one batch. */
   const many = (count: number, from: number) =>
     Array.from({ length: count }, (_, n) => ({ resource: 'thing', resourceId: from + n, action: 'made' }));
   const queue = (id: number, failedAt: number | null) => {

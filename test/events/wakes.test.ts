@@ -1,4 +1,4 @@
-/** When a dispatcher looks for work, what it does not wait for, and how it stops. */
+/** When a dispatcher polls for work, what it does not wait for, and how it stops. */
 import { Database as SqliteFile } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -29,7 +29,7 @@ describeOnDatabases('looking for deliveries on %s', kind => {
         delivered.push(payload);
       }),
     ]);
-    // One key, so that they come one after the other.
+    // The same key, so that they are delivered one after the other.
     await add(queue, ['a', 'first'], ['a', 'second']);
     dispatcher.wake();
     await started.promise;
@@ -105,14 +105,14 @@ test('a wake is not lost, at whatever step of a round it comes', async () => {
   const file = join(folder, 'catalog.db');
   const opened = openSqlite(file);
   await migrate(opened, Date.now);
-  // Reads of one turn share one state of the data, which only the service's own commits end early.
+  // Reads within a turn share a snapshot of the data, which only the service's own commits end early.
   const read: Session = {
     all: query => opened.snapshot(session => session.all(query)),
     first: query => opened.snapshot(session => session.first(query)),
     run: query => opened.snapshot(session => session.run(query)),
   };
   const database = { ...opened, read };
-  // Writes between two steps of the event loop, which the service's own writer cannot.
+  // Writes between two steps of the event loop, unlike the service's own writer.
   const other = new SqliteFile(file);
   const insert = `insert into deliveries (queue, key, payload, attempts, due_at, created_at) values ('q', 'k', 'x', 0, 0, 0)`;
   for (let steps = 0; steps < 60; steps++) {
@@ -120,7 +120,7 @@ test('a wake is not lost, at whatever step of a round it comes', async () => {
     let looked = false;
     const clock = {
       now() {
-        // The first poll of the first round: it finds nothing.
+        // The first poll of the first round, which finds nothing.
         if (!looked) void queueAfter(steps);
         looked = true;
         return 0;
@@ -139,7 +139,7 @@ test('a wake is not lost, at whatever step of a round it comes', async () => {
       dispatcher.wake();
     };
     dispatcher.wake();
-    // A wake that is lost leaves nothing that would come: then this is what ends first.
+    // If the wake is lost, nothing will be delivered, and this timeout fires.
     const lost = setTimeout(arrived.resolve, 10_000, 'lost');
     expect([steps, await arrived.promise]).toEqual([steps, 'delivered']);
     clearTimeout(lost);

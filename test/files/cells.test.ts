@@ -1,4 +1,4 @@
-/** Amounts, weights, lists, keys and encodings as files of people have them. */
+/** Amounts, weights, lists, keys and encodings as found in users' files. */
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Reading CSV as people have it. */
+/** Reading CSV as found in users' files. */
 import { describe, expect, test } from 'bun:test';
 import { bigLine, brief, notUtf8, readAll } from '../support/samples/records.ts';
 

@@ -36,7 +36,7 @@ describe('the format of a file', () => {
   }
 });
 
-/** What cannot be read, as messages show it. */
+/** The fields as JSON, in which unreadable values are as in messages. */
 const shown = (fields: Fields): Fields => JSON.parse(JSON.stringify(fields));
 
 describe('mapping', () => {

@@ -1,4 +1,4 @@
-/** Reading NDJSON as people have it. */
+/** Reading NDJSON as found in users' files. */
 import { describe, expect, test } from 'bun:test';
 import { bigLine, brief, bytesOf, notUtf8, readAll } from '../support/samples/records.ts';
 

@@ -1,4 +1,4 @@
-/** What is written reads back the same, and chunks decide nothing: laws of the three formats. */
+/** Laws of the three formats: written records read back the same, however the bytes are cut into chunks. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { productFields } from '../../src/files/cells/map.ts';
@@ -118,7 +118,7 @@ describe('what is written reads back the same, wherever the chunks end', () => {
   });
 });
 
-/** The line on which each element starts, counted in the plainest way. */
+/** The line on which each element starts, counted in the simplest way. */
 function elementLines(file: string, array: string, items: readonly string[], gap: string): number[] {
   let at = file.indexOf(array) + gap.length + 1 + gap.length;
   return items.map(item => {

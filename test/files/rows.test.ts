@@ -1,4 +1,4 @@
-/** The rows that are written, and the sample catalog that is written with them. */
+/** The written rows, and the sample catalog, which consists of them. */
 import { describe, expect, test } from 'bun:test';
 import { formatCsvHeader, formatCsvRow } from '../../src/files/write.ts';
 import { sampleProducts } from '../../src/sample/products.ts';

@@ -1,4 +1,4 @@
-/** Cells that a spreadsheet would evaluate, and the way back from their guard. */
+/** Guarding cells that a spreadsheet would evaluate, and removing the guard. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { guardCell, unguardCell } from '../../src/files/spreadsheet.ts';
@@ -14,7 +14,7 @@ const texts = fc.oneof(
     .map(parts => parts.join('')),
 );
 
-/** The cells that a spreadsheet may see in the text: all of it, or its parts where it separates by semicolons or tabs. */
+/** The cells that a spreadsheet may see in the text: all of it, or the parts between semicolons, tabs and line ends. */
 const cellsOf = (text: string): string[] => [text, ...text.split(/[;\t\r\n]/).slice(1)];
 
 test.each([

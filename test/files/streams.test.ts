@@ -1,4 +1,4 @@
-/** Batches, and sources that are read in part. */
+/** Batches, and sources that are only partly read. */
 import { describe, expect, test } from 'bun:test';
 import { peek, readRecords } from '../../src/files/read.ts';
 import { brief, bytesOf, streamOf } from '../support/samples/records.ts';

@@ -5,7 +5,7 @@ import { brief, notUtf8, readAll } from '../support/samples/records.ts';
 const feed = (inner: string): string =>
   `<rss xmlns:g="http://base.google.com/ns/1.0"><channel>${inner}</channel></rss>`;
 
-/** Longer than a record may be, in many pieces. */
+/** A record that exceeds the limit, in many pieces. */
 const long = `<description>${'<![CDATA[ & ]]>'.repeat(700_000)}</description>`;
 
 test.each([

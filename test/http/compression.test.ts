@@ -1,4 +1,4 @@
-/** Content codings: which one is chosen, what it decodes to, and how validators go with it. */
+/** Content codings: which one is chosen, what it decodes to, and which validators accompany it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import zlib from 'node:zlib';
 import { addProduct, type Product, pathOf } from '../support/data/catalog.ts';
@@ -48,7 +48,7 @@ describeOnDatabases('compression on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  /** As the bytes come, undecoded. */
+  /** Requests the raw, undecoded bytes. */
   async function raw(path: string, headers: Record<string, string>, method = 'GET') {
     const options = {
       method,

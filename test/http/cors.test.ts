@@ -1,4 +1,4 @@
-/** Cross-origin requests: which are let in, what a preflight says, and what pages may read. */
+/** Cross-origin requests: which are allowed, what a preflight says, and what pages may read. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { isObject } from '../../src/json-object.ts';
 import { call } from '../support/http/http.ts';
@@ -7,7 +7,7 @@ import { type Walk, walkOf, webhookSecret } from '../support/http/walk.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
 
-/** What a page may read without being let (Fetch standard, "CORS-safelisted response-header name"). */
+/** Headers that a page may read without permission (Fetch standard, "CORS-safelisted response-header name"). */
 const safelisted = [
   'cache-control',
   'content-language',
@@ -17,7 +17,7 @@ const safelisted = [
   'last-modified',
   'pragma',
 ];
-/** What says something to browsers and caches, and nothing to pages. */
+/** Headers that concern browsers and caches, but not pages. */
 const forBrowsers = [
   'connection',
   'content-encoding',
@@ -43,7 +43,7 @@ describeOnDatabases('CORS on %s', kind => {
   });
   afterAll(() => open.stop());
 
-  /** The Access-Control headers of a response, in small letters. */
+  /** The Access-Control headers of a response, with lower-case names. */
   const controls = (headers: Headers) =>
     Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
   const granted = (origin: string) => ({
@@ -132,7 +132,7 @@ describeOnDatabases('CORS on %s', kind => {
   });
 });
 
-/** What pages of other origins may send and read does not depend on the database. */
+/** Tested on one database: what pages of other origins may send and read does not depend on it. */
 describe('CORS and the contract', () => {
   let service: TestService;
   let walk: Walk;
@@ -144,10 +144,10 @@ describe('CORS and the contract', () => {
   });
   afterAll(() => service.stop());
 
-  /** The names, in small letters, that a header of a response lists. */
+  /** The names, in lower case, that a response header lists. */
   const listIn = (headers: Headers, name: string) => (headers.get(name) ?? '').toLowerCase().split(', ');
 
-  /** Every object of the document, with the name of the member that it is. */
+  /** Every object of the document, with its member name. */
   function* objectsIn(value: unknown, name = ''): Generator<[name: string, value: Record<string, unknown>]> {
     if (isObject(value)) yield [name, value];
     if (typeof value !== 'object' || value === null) return;

@@ -1,4 +1,4 @@
-/** The links of filtered lists keep every filter, also one that is called as a credential is. */
+/** The links of filtered lists keep every filter, even one named like a credential. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../support/data/catalog.ts';
 import { addKey } from '../support/data/people.ts';
@@ -8,14 +8,14 @@ import { requiredQuery, type Walk, walkOf } from '../support/http/walk.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
 
-/** As credentials are called, and `notes`, which nothing is. */
+/** Attributes named like credentials, and `notes`, which is not. */
 const attributes = [
   ...['key', 'token', 'access_token', 'refresh-token', 'authorization', 'password', 'current_password'],
   ...['new_password', 'secret', 'api_key', 'api.key', 'x-api-key', 'key.of.song', 'notes'],
 ];
-/** One of them is right for any parameter of a list. */
+/** At least one of these is valid for each parameter of a list. */
 const values = ['1', 'true', 'Berlin', '2026-01-01T00:00:00Z', '00000000', 'a@b.example', 'brand'];
-/** What a parameter is refused without. */
+/** Parameters that another parameter requires. */
 const companions: Readonly<Record<string, string>> = { resourceId: '&resource=order' };
 const pageNames = ['page', 'perPage', 'limit', 'cursor', 'count', 'attributes'];
 

@@ -1,4 +1,4 @@
-/** What an API key shows and changes: what its scopes name. */
+/** An API key may read and change what its scopes name. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../support/data/catalog.ts';
 import { addKey } from '../support/data/people.ts';

@@ -252,7 +252,7 @@ describe.skipIf(directory === undefined)('the published cases', () => {
 
   test('of content codings', async () => {
     const cases = (await Bun.file(`${directory}/encoding-cases.json`).json()) as PublishedCase[];
-    // What we offer is fixed, so only whether a coding that is chosen was allowed can be compared.
+    // The offered codings are fixed, so a case can only show whether the chosen coding was allowed.
     const applicable = cases.filter(({ provided }) => provided === null);
     expect(applicable.length).toBeGreaterThan(5);
     for (const { test: name, headers } of applicable) {

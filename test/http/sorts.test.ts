@@ -1,4 +1,4 @@
-/** Every list that can be sorted by `createdAt` takes `created_at` as well, which means the same. */
+/** Every list that can be sorted by `createdAt` also accepts `created_at`, with the same meaning. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { call } from '../support/http/http.ts';
 import { named, operations } from '../support/http/operations.ts';
@@ -39,7 +39,7 @@ describeOnDatabases('lists in the order they were made on %s', kind => {
       );
       expect([one?.status, other?.status]).toEqual([200, 200]);
       expect(other?.body.data).toEqual(one?.body.data);
-      // A page of one is followed by a page of the other.
+      // Both give the same cursors, so either name continues the pages of the other.
       expect(other?.body.meta).toEqual(one?.body.meta);
     }
   });

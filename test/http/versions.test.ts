@@ -1,4 +1,4 @@
-/** Two versions side by side from the same resources: what each shows, and that neither leaks into the other. */
+/** Two versions of the API from the same resources: each shows its own representation, without traces of the other. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Contract, contractOf } from '../support/http/contract.ts';
 import { type Call, call, type Received } from '../support/http/http.ts';
@@ -21,7 +21,7 @@ describeOnDatabases('two versions on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  // biome-ignore lint/suspicious/noExplicitAny: a document, into which the tests look
+  // biome-ignore lint/suspicious/noExplicitAny: a document that the tests inspect
   const documentAt = async (path: string): Promise<any> => (await fetch(`${service.url}${path}`)).json();
   const ask = (version: Name, path: string, request: Partial<Call> = {}) =>
     call(service, { as: 'editor', ...request, path: `/${version}${path}` }, contracts[version]);
@@ -72,8 +72,8 @@ describeOnDatabases('two versions on %s', kind => {
     const { body } = await make('v1');
     const said = ({ headers }: Received) => ['Deprecation', 'Sunset', 'Link'].map(name => headers.get(name));
     const deprecated = ['Thu, 01 Jan 2026 00:00:00 GMT', null, '</v2>; rel="successor-version"'];
-    // Several times over, in both orders: responses are cached, and their headers as well. What is requested is
-    // the same endpoint in both versions (/me, /reviews), or a translated one.
+    // Several times, in both orders, because responses are cached with their headers. The endpoints are the same in
+    // both versions (/me, /reviews), or translated.
     for (const version of ['v1', 'v1', 'v1', 'v2', 'v2', 'v2', 'v1'] as const) {
       const expected = version === 'v1' ? deprecated : [null, null, null];
       for (const path of [

@@ -1,4 +1,4 @@
-/** What arrives of a mail: as it was written, to its recipient only, and by a connection that can be trusted. */
+/** A mail arrives as it was written, at its recipient only, and over a trusted connection. */
 import { describe, expect, onTestFinished, test } from 'bun:test';
 import { createSeal } from '../../src/secrets/seal.ts';
 import { call } from '../support/http/http.ts';
@@ -125,7 +125,7 @@ describeOnDatabases('what is mailed on %s', kind => {
     const wrong = await serviceWith(kind, `smtp://shop:wrong-${password}@127.0.0.1:${server.port}`);
     await queue(wrong);
     await wrong.settle();
-    // The sign-in is the operator's to fix: the mail waits.
+    // The operator must fix the sign-in, so the mail waits.
     expect(logged(wrong, temporary)).toHaveLength(1);
     await server.die();
     wrong.clock.advance(1000);
@@ -155,7 +155,7 @@ describe('encryption', () => {
 
   test('a password is not sent in the clear to another machine', async () => {
     const server = await smtp({ user: 'shop', password: 'secret' });
-    // Not spelled as a name of this machine, though it leads here.
+    // An address of this machine that does not look like one.
     const service = await serviceWith('sqlite', `smtp://shop:secret@[::ffff:127.0.0.1]:${server.port}`);
     await queue(service);
     await service.settle();

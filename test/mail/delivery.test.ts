@@ -1,4 +1,4 @@
-/** Mails from the queue to a real SMTP server: how often they are tried, and what becomes of failures. */
+/** Mails from the queue to a real SMTP server: how often they are tried, and how failures are handled. */
 import { expect, test } from 'bun:test';
 import { createCause } from '../../src/events/outbox.ts';
 import { expectRejection } from '../support/http/rejection.ts';
@@ -82,7 +82,7 @@ describeOnDatabases('mail on %s', kind => {
     ['RCPT', 550, final],
     ['DATA', 554, final],
     ['MAIL', 552, final],
-    // The sender's address and rights are the operator's to fix: mails wait for that.
+    // The operator must fix the sender's address and rights, so mails wait.
     ['MAIL', 550, temporary],
     ['MAIL', 530, temporary],
     ['RCPT', 530, temporary],
@@ -120,7 +120,7 @@ describeOnDatabases('mail on %s', kind => {
     const service = await serviceWith(kind, urlOf(server));
     await using replica = await service.replica({ STOP_TIMEOUT: '1' });
     const all = server.hanging(8);
-    // Each of the two has four under way at once.
+    // Each of the two services sends four at once.
     const mails = mailsOf(service.database);
     await service.database.write(async session => {
       for (let index = 0; index < 8; index++)
@@ -131,7 +131,7 @@ describeOnDatabases('mail on %s', kind => {
     await all;
     const start = performance.now();
     await replica.stop();
-    // Sooner than what waits for the server gives up by itself.
+    // Sooner than the timeout of connections that wait for the server.
     expect(performance.now() - start).toBeLessThan(9000);
     const attempts = (await deliveries(service)).map(row => row.attempts);
     expect(attempts.sort()).toEqual([0, 0, 0, 0, 1, 1, 1, 1]);

@@ -1,4 +1,4 @@
-/** How much mail one recipient gets, by whatever way it is requested, and what strangers are not made to read. */
+/** Limits of mails to a recipient, however they are requested, and of what a user can make strangers read. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { toMailbox } from '../../src/mail/limits.ts';
 import { invoiced } from '../support/data/invoices.ts';
@@ -35,7 +35,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
     call(at, { ...as, method: 'POST', path: `/v1/users/${id}/password-reset` });
   const forget = (at: TestService, address = email) =>
     call(at, { method: 'POST', path: '/v1/auth/forgot-password', body: { email: address } });
-  /** Which settings the log names as reached. */
+  /** The settings that the log reports as reached. */
   const settingsIn = (at: TestService) => [
     ...new Set(at.log().flatMap(({ message }) => /has reached (.*)/.exec(String(message))?.[1] ?? [])),
   ];
@@ -56,7 +56,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
       const body = { token: tokenIn(mail), password: 'another one that is long' };
       statuses.push((await call(service, { method: 'POST', path: '/v1/auth/password-reset', body })).status);
     }
-    // All others were withdrawn by the next one.
+    // Each token was revoked by the next one.
     expect(statuses.sort()).toEqual([204, ...Array(perHour - 1).fill(400)]);
   });
 
@@ -66,7 +66,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
       for (const at of [service, replica]) {
         statuses.push((await reset(at)).status);
         statuses.push((await reset(at, { path: '', as: 'admin' })).status);
-        // Neither of these may learn who there is, so neither learns of the limit.
+        // Neither of these callers may learn which accounts exist, so neither is notified of the limit.
         expect((await reset(at, { path: '', headers: key })).status).toBe(202);
         expect((await forget(at, email.toUpperCase())).status).toBe(202);
         await service.settle();
@@ -79,7 +79,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
     expect([refused.status, refused.body.error]).toEqual([429, 'RATE_LIMITED']);
     const numbers = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Window', 'Retry-After'];
     expect(numbers.map(name => refused.headers.get(name))).toEqual(['10', '0', '3600', '3600']);
-    // Others get theirs, and so does this one an hour later.
+    // Other recipients still get mails, and so does this one an hour later.
     expect((await forget(service, emailOf('editor'))).status).toBe(202);
     expect(await mailsTo(emailOf('editor'))).toHaveLength(1);
     service.clock.advance(hour);
@@ -87,7 +87,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
     expect(await mailsTo(email)).toHaveLength(perHour + 1);
   });
 
-  /** How many are sent of so many mails, which are requested at once, of both replicas. */
+  /** Requests this many mails at once from the replicas. @returns how many are sent */
   async function countSent(requested: number, replicas = [service, replica]): Promise<number> {
     const before = (await mailsTo(email)).length;
     const requests = Array.from({ length: requested }, (_, index) =>
@@ -101,12 +101,12 @@ describeOnDatabases('the limits of mail on %s', kind => {
   test('hold in any hour, wherever it begins, and for mails at one moment', async () => {
     passMinutes(25);
     expect(await countSent(4)).toBe(4);
-    // The hour of the clock ends between these.
+    // The clock hour ends here.
     passMinutes(10);
     expect(await countSent(20)).toBe(6);
     passMinutes(49.99);
     expect(await countSent(10)).toBe(0);
-    // What was refused does not count, and what was sent counts for an hour.
+    // Refused mails do not count, and sent ones count for an hour.
     passMinutes(0.01);
     expect(await countSent(10)).toBe(4);
     passMinutes(10);
@@ -191,7 +191,7 @@ describeOnDatabases('the limits of mail on %s', kind => {
     expect(strangers.length).toBeLessThanOrEqual(10);
     expect(statuses.at(-1)).toBe(429);
     expect(JSON.stringify(strangers)).not.toContain('You have won');
-    // What was refused has changed nothing.
+    // Refused requests changed nothing.
     const refused = statuses.indexOf(429);
     const me = await call(service, { path: `/v1/users/${id}`, as: 'admin' });
     expect(JSON.stringify(me.body)).toContain(`stranger${refused - 1}@`);

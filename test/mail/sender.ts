@@ -1,4 +1,4 @@
-/** Mails to a real SMTP server: the server, a service that sends to it, and what is queued. Each ends with its test. */
+/** Mails to a real SMTP server: the server, services that send to it, and queued mails. Each ends with its test. */
 import { onTestFinished } from 'bun:test';
 import { createCause } from '../../src/events/outbox.ts';
 import { createQueue } from '../../src/events/queue.ts';
@@ -43,7 +43,7 @@ export const mailsOf = (database: Database) =>
     { warn: () => undefined },
   );
 
-/** Queues a mail in a transaction of its own, as the service does in those of its writes. */
+/** Queues a mail in a transaction of its own, as the service does within those of its writes. */
 export async function queue({ database, clock }: TestService, mail: Partial<NewMail> = {}): Promise<void> {
   const mails = mailsOf(database);
   await database.write(session =>

@@ -1,4 +1,4 @@
-/** What people wear, and carry outdoors. */
+/** Clothing and outdoor gear. */
 import type { Kind } from './kind.ts';
 
 const fashion = ['Alpina', 'Threadwell', 'Kestrel', "O'Dell"] as const;

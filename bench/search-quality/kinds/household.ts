@@ -1,4 +1,4 @@
-/** Food, what is in the kitchen and the home; and kinds with German names. */
+/** Food, kitchenware and household goods, and kinds with German names. */
 import type { Kind } from './kind.ts';
 
 const furniture = ['Nordhaus', 'Casa Verde', 'Oakline', 'Lumen & Co'] as const;

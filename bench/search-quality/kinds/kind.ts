@@ -1,23 +1,23 @@
-/** A kind of product that the made-up shop sells, the ways people write it, and what its products differ in. */
+/** A kind of product that the synthetic shop sells, the ways people write it, and how its products differ. */
 
 export interface Kind {
-  /** Distinguishes kinds; nothing of it is searched. */
+  /** An identifier, which is not searched. */
   readonly id: string;
-  /** Kinds that a customer who looks for this one may also take. */
+  /** Shared with kinds that a customer who looks for this one may also accept. */
   readonly family: string;
   readonly category: string;
-  /** How names call it: shops do not agree. */
+  /** The names of the kind in product names: shops do not agree on one. */
   readonly names: readonly [string, ...string[]];
-  /** Singular and plural, as people ask for it. */
+  /** Singular and plural, as people search for it. */
   readonly asked: readonly [singular: string, plural: string];
   readonly brands: readonly [string, ...string[]];
   readonly colours?: boolean;
   readonly audiences?: boolean;
   readonly materials?: readonly [string, ...string[]];
-  /** A size with its unit, as names have it. */
+  /** Sizes with their units, as in product names. */
   readonly sizes?: readonly [string, ...string[]];
-  /** Whether each has a part number of its maker. */
+  /** Whether each product has a manufacturer's part number. */
   readonly coded?: boolean;
-  /** What descriptions say of such products, `{other}` being the name of another kind. */
+  /** Sentences for descriptions, in which `{other}` stands for the name of another kind. */
   readonly sentences: readonly [string, ...string[]];
 }

@@ -1,4 +1,4 @@
-/** Lists that are cached: kept where a change does not show on their page, made again where it does, and never overtaken. */
+/** Cached lists: kept when a change does not affect their page, rebuilt when it does, and never stale. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -6,14 +6,14 @@ import { expectedList } from '../../support/samples/expected-list.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** Six products: those of one price are in the order of their ids. */
+/** Prices of six products; those with the same price are ordered by id. */
 const prices = [10, 20, 20, 20, 30, 40] as const;
 const perPage = 2;
 
-/** The second page, by its number or by a cursor from the first, or the same by a cursor from the third. */
+/** How the second page is requested: by number, or by a cursor from the first or from the third page. */
 type Way = 'number' | 'after' | 'before';
 
-/** Which of the products, from 0, gets another price, and what the page then shows. */
+/** A product, counted from 0, that gets a new price, and the products that the page then shows. */
 interface Move {
   readonly order: 'asc' | 'desc';
   readonly way: Way;
@@ -23,13 +23,13 @@ interface Move {
   readonly isKept: boolean;
 }
 
-/** The page shows products 2 and 3, or 3 and 2. */
+/** Before each move, the page shows products 2 and 3, or 3 and 2. */
 const moves: readonly Move[] = [
-  // Of one price with the first product of the page, and before it by its id.
+  // The second one gets the price of the page's first product, and precedes it by its id.
   { order: 'asc', way: 'number', moved: 1, price: 5, shown: [2, 3], isKept: true },
   { order: 'asc', way: 'number', moved: 0, price: 20, shown: [2, 3], isKept: true },
   { order: 'asc', way: 'number', moved: 1, price: 35, shown: [3, 4], isKept: false },
-  // Of one price with the last one, and after it by its id.
+  // Both get the price of the page's last product, and follow it by their ids.
   { order: 'asc', way: 'number', moved: 4, price: 20, shown: [2, 3], isKept: true },
   { order: 'asc', way: 'number', moved: 5, price: 20, shown: [2, 3], isKept: true },
   { order: 'asc', way: 'number', moved: 4, price: 15, shown: [1, 2], isKept: false },
@@ -37,14 +37,14 @@ const moves: readonly Move[] = [
   { order: 'desc', way: 'number', moved: 4, price: 20, shown: [3, 2], isKept: true },
   { order: 'desc', way: 'number', moved: 1, price: 35, shown: [4, 3], isKept: false },
   { order: 'desc', way: 'number', moved: 4, price: 15, shown: [2, 1], isKept: false },
-  // A page by cursor ends at its last product: what is beyond is on another.
+  // A page by cursor ends at its last product: products beyond it are on another page.
   { order: 'asc', way: 'after', moved: 5, price: 35, shown: [2, 3], isKept: true },
   { order: 'asc', way: 'after', moved: 4, price: 20, shown: [2, 3], isKept: true },
   { order: 'asc', way: 'before', moved: 0, price: 5, shown: [2, 3], isKept: true },
   { order: 'asc', way: 'before', moved: 0, price: 20, shown: [2, 3], isKept: true },
   { order: 'desc', way: 'after', moved: 0, price: 5, shown: [3, 2], isKept: true },
   { order: 'desc', way: 'before', moved: 5, price: 35, shown: [3, 2], isKept: true },
-  // What comes between the row that it starts at and its first product is on it.
+  // A product between the row at which the page starts and its first product joins the page.
   { order: 'desc', way: 'after', moved: 5, price: 25, shown: [5, 3], isKept: false },
   { order: 'asc', way: 'before', moved: 5, price: 25, shown: [3, 5], isKept: false },
   { order: 'asc', way: 'before', moved: 4, price: 20, shown: [3, 4], isKept: false },
@@ -65,7 +65,7 @@ describeOnDatabases('cached lists on %s', kind => {
     const changed = await call(service, { method: 'PATCH', path, as: 'admin', body: { price } });
     expect(changed.status).toBe(200);
   };
-  /** Whether a list was made for the request, and not cached. */
+  /** Whether a list was built for the request, instead of being cached. */
   async function isMade(request: () => Promise<unknown>): Promise<boolean> {
     const { lists } = service.database.changes.uses;
     const before = lists.misses;
@@ -108,7 +108,7 @@ describeOnDatabases('cached lists on %s', kind => {
     },
   );
 
-  /** Has the next snapshot be slow: it ends when `release` is called. */
+  /** Delays the end of the next snapshot until `release` is called. */
   function holdNextSnapshot() {
     const { database } = service;
     const { snapshot } = database;
@@ -133,14 +133,14 @@ describeOnDatabases('cached lists on %s', kind => {
     const other = await addProduct(service, { category: `other ${category}` });
     const path = `/v1/products?category=${category}&sort=name&limit=5&count=exact`;
     const priceOf = async (listed: ReturnType<typeof list>) => (await listed).body.data[0].price;
-    // What is requested once is not cached.
+    // A list requested only once is not cached.
     expect(await priceOf(list(path))).toBe(5);
 
     const { reached, release } = holdNextSnapshot();
     const reading = list(path);
     await reached;
     if (isChanged) await reprice(lamp, 7);
-    // Any list has what has changed be looked up.
+    // A request for any list makes the service look up changes.
     await list(`/v1/products?category=${encodeURIComponent(other.category ?? '')}`);
     if (isRequestedAgain) expect(await priceOf(list(path))).toBe(7);
     release();

@@ -7,10 +7,10 @@ import { writesNothing } from '../../support/service/contents.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** `E` stands for the current entity tag, with its quotes; `@0`, `@-1`, `@+1` for its last change and a second off. */
+/** `E` stands for the current entity tag, with quotes; `@0` for the last change, `@-1` and `@+1` for a second off. */
 type Conditions = Readonly<Record<string, string>>;
 
-/** For each the response to GET and to a write. */
+/** For each condition, the status of a GET and of a write. */
 const table: [name: string, conditions: Conditions, reading: number, writing: number][] = [
   ['no condition', {}, 200, 200],
   ['If-Match: the tag', { 'If-Match': 'E' }, 200, 200],
@@ -182,7 +182,7 @@ describeOnDatabases('conditional requests on %s', kind => {
     expect(lost.headers.get('ETag')).toBeNull();
   });
 
-  /** Each would be done without its condition. */
+  /** Requests that would succeed without a condition. */
   const withoutTag: [
     name: string,
     method: string,

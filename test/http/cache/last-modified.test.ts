@@ -10,7 +10,7 @@ import { startTestService, type TestService } from '../../support/service/servic
 
 const hour = 3_600_000;
 
-/** For each kind of resource: how one is made, and two changes of it. */
+/** For each kind of resource: how one is created, and two changes to it. */
 const resources: [
   name: string,
   make: (service: TestService) => Promise<string>,
@@ -43,7 +43,7 @@ function titles(): [object, object] {
   return [{ title: 'B' }, { title: 'C' }];
 }
 
-/** @returns the path of what a POST there has made */
+/** @returns the path of the resource that a POST creates */
 async function made(service: TestService, path: string, body: object): Promise<string> {
   const response = await call(service, { method: 'POST', path, as: 'admin', body });
   expect(response.status).toBe(201);
@@ -124,7 +124,7 @@ describeOnDatabases('Last-Modified on %s', kind => {
 
   test('whatever is read, changed and done to the clock: a date never stands for another representation', async () => {
     type Step = 'change' | 'read' | number;
-    // No twelve of these moves lead back into the second of a change that has been shown.
+    // No twelve of these steps lead back to the second of a change that was already shown.
     const step = fc.constantFrom<Step>('change', 'change', 'read', 'read', 300, 1000, 7100, 70_000, -61_300);
     const property = fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 12 }), async steps => {
       const path = pathOf(await addProduct(service));
@@ -141,7 +141,7 @@ describeOnDatabases('Last-Modified on %s', kind => {
     await fc.assert(property, { numRuns: 25 });
   });
 
-  /** @param seen representations by the date they were shown with */
+  /** @param seen representations by their Last-Modified date */
   async function compare(path: string, current: Received, seen: Map<string, string>): Promise<void> {
     const shown = current.headers.get('Last-Modified');
     if (shown !== null) {

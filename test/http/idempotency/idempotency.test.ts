@@ -1,4 +1,4 @@
-/** Idempotency-Key: a POST that is repeated does its work once. */
+/** Idempotency-Key: a repeated POST does its work once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addKey } from '../../support/data/people.ts';
 import { type Call, call, type Received } from '../../support/http/http.ts';

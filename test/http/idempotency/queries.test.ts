@@ -1,4 +1,4 @@
-/** Idempotency-Key on a POST whose query is a part of what it says. */
+/** Idempotency-Key on a POST whose query is part of the request's meaning. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
 import { plainPng } from '../../support/data/images.ts';

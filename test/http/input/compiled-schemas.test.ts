@@ -1,4 +1,4 @@
-/** A schema that is compiled parses as it did before: the same values, and the same problems. */
+/** A compiled schema parses as it did before: to the same values, and with the same problems. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -15,13 +15,13 @@ const anything = fc.oneof(
   ...[texts, fc.constantFrom(null, undefined, true, [], {}, -0, Number.NaN), fc.integer(), fc.double()],
 );
 
-/** Values that a schema may take, with some among them that it does not. */
+/** Values that a schema may accept, including some that it does not. */
 function valuesOf(type: z.core.$ZodType): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 12, arbitrary: usualOf(type) }, { weight: 1, arbitrary: anything });
 }
 
 function usualOf(type: z.core.$ZodType): fc.Arbitrary<unknown> {
-  // Boundary: what a type is made of, by its own name.
+  // Boundary: zod's union of all definitions, which `def.type` distinguishes.
   const { def } = type._zod as z.core.$ZodTypes['_zod'];
   switch (def.type) {
     case 'object': {
@@ -67,7 +67,7 @@ async function readSchemas(file: string): Promise<[name: string, schema: z.ZodTy
 
 const schemas = (await Promise.all(files.map(readSchemas))).flat();
 
-/** What a parser gives, in a form that compares. */
+/** The result of a parser, in a form that can be compared. */
 function toOutcome(result: z.ZodSafeParseResult<unknown>) {
   return result.success ? { data: result.data } : { issues: result.error.issues };
 }
@@ -86,7 +86,7 @@ test('every schema of a resource parses the same before and after it is compiled
       { numRuns: 40 },
     );
   }
-  // It says something only where both happen often.
+  // The test is meaningful only if both outcomes occur often.
   expect(schemas.length).toBeGreaterThan(80);
   expect(Math.min(taken.valid, taken.invalid)).toBeGreaterThan(300);
 });

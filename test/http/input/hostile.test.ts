@@ -1,4 +1,4 @@
-/** Input of any kind: a 4xx that says what is wrong, never a 5xx, never a hang, and nothing written. */
+/** Invalid input of any kind gets a 4xx that says what is wrong, never a 5xx or a hang, and nothing is written. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { addProduct, pathOf, read } from '../../support/data/catalog.ts';

@@ -1,4 +1,4 @@
-/** How many parts a JSON body may have: what is beyond is refused before it is parsed, and what is in use is not. */
+/** How many parts a JSON body may have: larger bodies are refused before they are parsed, and no usual body is. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
 import { type Call, call, type Received } from '../../support/http/http.ts';

@@ -1,6 +1,6 @@
 /**
- * What reads text from outside takes time linear in its length: all other requests wait meanwhile. These are the places that
- * need a text made for them.
+ * Reading text from outside must take time linear in its length, because all other requests wait for it. These are the
+ * places that need texts made for them.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
@@ -15,7 +15,7 @@ const run =
   length =>
     unit.repeat(Math.floor(length / unit.length)) + end;
 
-/** Four times this and what goes with it are within the 16 kB that a head may have. */
+/** Four times this length, with the rest of the head, is within the 16 kB that a head may have. */
 const inHead = 3_700;
 const inBody = 100_000;
 
@@ -67,9 +67,9 @@ const parameters: [path: string, text: Text][] = [
   ['/v1/data/weather?city=', run('a%20')],
 ];
 
-/** Four times this is what a description may have: longer ones are refused before anything is made of them. */
+/** A quarter of the maximum length of a description: longer ones are refused before they are processed. */
 const inDescription = 24_000;
-/** Those from which it takes long to make words: marks to be put in order, letters that are several words, what hides. */
+/** Descriptions that are slow to split into words: marks to reorder, letters that expand to several words, markup. */
 const descriptions: Text[] = [
   run('\u0301\u0323'),
   run('\ufdfa'),

@@ -1,4 +1,4 @@
-/** Requests in forms that clients do not use and attackers do: what HTTP leaves to us, and what must not pass. */
+/** Requests in forms that only attackers use: where HTTP leaves the choice to servers, and what must be refused. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type RawResponse, send } from '../../support/http/raw.ts';
 import { writesNothing } from '../../support/service/contents.ts';
@@ -7,7 +7,7 @@ import { startTestService, type TestService } from '../../support/service/servic
 
 const lamp = JSON.stringify({ name: 'Lamp', price: 1 });
 const chunked = `${lamp.length.toString(16)}\r\n${lamp}\r\n0\r\n\r\n`;
-/** What a smuggler would have the service take for a request of its own. */
+/** Text that a smuggler wants the service to treat as a separate request. */
 const smuggled = 'GET /v1/keys HTTP/1.1\r\nHost: x\r\nX-Request-ID: smuggled\r\n\r\n';
 
 const responsesIn = ({ text }: RawResponse) => text.match(/HTTP\/1\.1 \d{3}/g)?.length ?? 0;

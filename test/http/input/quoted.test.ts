@@ -1,4 +1,4 @@
-/** What messages quote of what was sent: no part of a credential, wherever the text is cut. */
+/** Messages that quote the input show no part of a credential, wherever the quotation is cut. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
 import { addKey } from '../../support/data/people.ts';
@@ -6,9 +6,9 @@ import { type Call, call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** So long are the texts before a credential, each: somewhere the cut is within it. */
+/** Lengths of the text before a credential: with some of them, the cut falls within the credential. */
 const lengths = Array.from({ length: 12 }, (_, index) => index * 10 + 4);
-/** Of a credential, which begins with what says that it is one. */
+/** The length of a credential's part, beginning with the prefix that marks it as a credential. */
 const partLength = 6;
 
 describeOnDatabases('quoted texts on %s', kind => {
@@ -68,7 +68,7 @@ describeOnDatabases('quoted texts on %s', kind => {
       for (const secret of [
         `eyJ${claims}.${claims}.${claims}`,
         `%65yJ${claims}.${claims}.${claims}`,
-        // Cut within a code, too.
+        // Also cut within a percent-encoded character.
         `%65%79%4a${'%78'.repeat(5000)}`,
       ]) {
         const response = await call(service, {

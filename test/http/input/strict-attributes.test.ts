@@ -1,4 +1,4 @@
-/** `Prefer: handling=strict` and names that only the data knows: filters by attributes, and names that are empty. */
+/** `Prefer: handling=strict` and names that only the data determines: filters by attributes, and empty names. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';

@@ -1,4 +1,4 @@
-/** `Prefer: handling=strict` with every operation. What is strict does not depend on the database. */
+/** `Prefer: handling=strict` with every operation, on one database, since strictness does not depend on it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Operation } from '../../support/http/contract.ts';
 import type { Call, Received } from '../../support/http/http.ts';
@@ -15,7 +15,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** The problems that a message names, where it is all that an error has. */
+/** The problems that the message names, for errors that have only a message. */
 const readPlainError = (message: string): Problem[] =>
   message.split('; ').flatMap(part => {
     const [field, said] = part.split(': ');
@@ -61,7 +61,7 @@ describe('strict handling of every operation', () => {
     const path = await walk.existingPath(operation);
     const { body } = await walk.send(operation, path);
     const shown: object = body.data ?? body;
-    // The result of many at once is of none of them.
+    // The result of a bulk operation is not the representation of a single resource.
     if ('updated' in shown) return;
     const example = walk.body(operation);
     const { headers } = walk.credentials(operation);
@@ -77,7 +77,7 @@ describe('strict handling of every operation', () => {
     });
   });
 
-  /** The operation's example in each of its media types that are JSON, with a member that it does not know. */
+  /** The operation's example with an unknown member, in each of its JSON media types. */
   function withUnknownMember(operation: Operation): (Partial<Call> & { readonly field: string })[] {
     const example = walk.body(operation);
     if (operation.operationId === 'receiveStripeEvent' || typeof example !== 'object') return [];

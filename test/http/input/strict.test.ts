@@ -1,4 +1,4 @@
-/** `Prefer: handling=strict`: what an operation does not know is refused and named, and else ignored. */
+/** `Prefer: handling=strict`: unknown members and parameters are refused and named; otherwise they are ignored. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, pathOf } from '../../support/data/catalog.ts';
 import { type Call, call } from '../../support/http/http.ts';
@@ -19,7 +19,7 @@ const [merge, patch] = ['application/merge-patch+json', 'application/json-patch+
 const product = { name: 'Lamp', price: 5 };
 const unknown = (name: string, near: string) => `${name}: is not known; the nearest known name is ${near}`;
 
-/** On the product 1, as an editor. */
+/** Requests on product 1, as an editor. */
 const refusals: readonly Refusal[] = [
   {
     name: 'a parameter',
@@ -240,7 +240,7 @@ describeOnDatabases('strict handling on %s', kind => {
     expect((await call(service, { path, as: 'user', headers: strict })).status).toBe(400);
     const response = await call(service, { path, as: 'user' });
     expect([response.status, response.headers.get('Preference-Applied')]).toEqual([200, null]);
-    // Caches are to know of it from a response to anyone else (RFC 9110 §12.5.5).
+    // Caches must learn of the preference from responses to other clients (RFC 9110 §12.5.5).
     expect(response.headers.get('Vary')).toContain('Prefer');
     const made = await addProduct(service, { ...product, catgeory: 'x' });
     const sent = { method: 'PATCH', path: pathOf(made), as: 'editor' } as const;

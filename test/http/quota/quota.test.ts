@@ -1,4 +1,4 @@
-/** The request quota: in plain sight on every response, per caller, and shared by all replicas. */
+/** The request quota: shown on every response, counted per caller, and shared by all replicas. */
 import { expect, test } from 'bun:test';
 import { addUnusedKey, type KeyHeaders } from '../../support/data/people.ts';
 import { type Call, call, type Received } from '../../support/http/http.ts';
@@ -44,7 +44,7 @@ describeOnDatabases('the quota on %s', kind => {
       const headers = { 'X-API-Key': 'none' };
       expect((await call(service, { ...me, headers })).headers.get('X-RateLimit-Reset')).toBe(String(reset));
       service.clock.advance(1);
-      // The access token has expired meanwhile: the address is requested, whose window is new as well.
+      // The access token has expired: without it, the request is charged to the address, whose window is also new.
       const fresh = await call(service, { path: '/v1/me' });
       expect([fresh.status, remaining(fresh)]).toEqual([401, limit - 1]);
       expect(fresh.headers.get('X-RateLimit-Reset')).toBe(String(reset + 3600));
@@ -62,7 +62,7 @@ describeOnDatabases('the quota on %s', kind => {
       expect(remaining(await call(service, byKey(one)))).toBe(18);
       expect(remaining(await call(service, byKey(other)))).toBe(19);
       expect(remaining(await call(service, { path: `/v1/products?api_key=${other['X-API-Key']}` }))).toBe(18);
-      // The address has its own, and wrong credentials are charged to it too.
+      // The address has its own quota, which requests with wrong credentials are charged to as well.
       const anonymous = remaining(await call(service, { path: '/v1/me' }));
       expect(anonymous).toBe(19);
       expect(remaining(await call(service, { path: '/v1/me', headers: { Authorization: 'Bearer x' } }))).toBe(
@@ -90,7 +90,7 @@ describeOnDatabases('the quota on %s', kind => {
             expect.stringContaining(`;r=${left};`),
           ]);
           if (left === 0) continue;
-          // What is free shows the key's own limit too, and gives the request back to it.
+          // A free response also shows the key's own limit, and the request is refunded to it.
           const tag = response.headers.get('ETag') ?? '';
           const unchanged = await call(service, {
             ...list,
@@ -134,7 +134,7 @@ describeOnDatabases('the quota on %s', kind => {
       expect(remaining(await from('203.0.113.2', trusting))).toBe(19);
       expect(remaining(await from('2001:db8:1:2:3:4:5:6', trusting))).toBe(19);
       expect(remaining(await from('2001:db8:1:2::9', trusting))).toBe(18);
-      // Whatever port the proxy adds, and however it abbreviates, it is the same caller.
+      // The caller is the same, whatever port the proxy adds and however it abbreviates the address.
       expect(remaining(await from('203.0.113.1:1024', trusting))).toBe(17);
       expect(remaining(await from('203.0.113.1:1025', trusting))).toBe(16);
       expect(remaining(await from('[2001:DB8:1:2::1]:443', trusting))).toBe(17);
@@ -236,6 +236,6 @@ describeOnDatabases('the quota on %s', kind => {
       expect(responses.filter(({ status }) => status === 429)).toHaveLength(30);
     }));
 
-  // Replicas share a quota on PostgreSQL, where blocks of it are taken from the database; on SQLite one
-  // process is the service, and each has a quota of its own.
+  // On PostgreSQL, replicas share a quota, which they take from the database in blocks. On SQLite the service is
+  // a single process with a quota of its own.
 });

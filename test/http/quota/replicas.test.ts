@@ -1,4 +1,4 @@
-/** The quota of many replicas: one for all of them. */
+/** Replicas share a single quota. */
 import { expect, test } from 'bun:test';
 import { addUnusedKey } from '../../support/data/people.ts';
 import { type Call, call } from '../../support/http/http.ts';
@@ -16,7 +16,7 @@ describeOnDatabases('the quota on %s', kind => {
       );
       const served = responses.filter(({ status }) => status === 200).length;
       expect(served).toBeLessThanOrEqual(100);
-      // What one replica has taken and not spent is not served by another: at most a block each.
+      // At most a block for each replica is taken but not spent, which the others cannot serve.
       expect(served).toBeGreaterThan(60);
     }),
   );
@@ -35,7 +35,7 @@ describeOnDatabases('the quota on %s', kind => {
         // Refunds are shared in the background, which on a busy machine may come after the next request.
         for (let looks = 0; looks < 50 && (await shared()) < Math.min(free, 10 * limit); looks++);
       }
-      // Those that were charged too, and what one replica did not know of when the other reached the limit.
+      // Also charged requests, and those that one replica did not know of when the other reached the limit.
       expect(free).toBeGreaterThanOrEqual(10 * limit);
       expect(free).toBeLessThan(13 * limit);
     }),

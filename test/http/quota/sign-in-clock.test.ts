@@ -1,4 +1,4 @@
-/** A clock that is set forward and back keeps no one from signing in, and lets no one guess faster. */
+/** Setting the clock forward and back keeps no user from signing in, and does not let anyone guess faster. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { createGrowingDelays } from '../../../src/http/quota/delays.ts';
 import { createMemoryCounters, createSharedCounters } from '../../../src/http/quota/failures.ts';
@@ -21,23 +21,23 @@ describeOnDatabases('signing in while the clock is set back, on %s', kind => {
     call(service, {
       method: 'POST',
       path: '/v1/auth/login',
-      // One that no account is known from: there are looser limits for those.
+      // An address from which no account has signed in: known addresses have looser limits.
       headers: { 'X-Forwarded-For': '198.51.100.66' },
       body: { email, password: secret },
     });
   const statusOf = async (email: string, secret: string) => (await signIn(email, secret)).status;
   const user = emailOf('user');
-  /** Fails as often as costs nothing. */
+  /** Fails as often as is possible without a wait. */
   async function failUntilWait(): Promise<void> {
     for (let attempt = 0; attempt < perPair; attempt++) expect(await statusOf(user, 'wrong')).toBe(401);
   }
-  /** Seconds that the next attempt has to wait. */
+  /** The seconds that the next attempt must wait. */
   async function wait(): Promise<number> {
     const { status, headers } = await signIn(user, 'wrong');
     expect(status).toBe(429);
     return Number(headers.get('Retry-After'));
   }
-  /** Fails once more as soon as that is allowed, and not a second before. */
+  /** Fails once more, as soon as an attempt is allowed; one a second earlier is refused. */
   async function failAfter(seconds: number): Promise<void> {
     service.clock.advance((seconds - 1) * 1000);
     expect(await statusOf(user, 'wrong')).toBe(429);
@@ -72,7 +72,7 @@ describeOnDatabases('signing in while the clock is set back, on %s', kind => {
     service.clock.advance(2000);
     expect(await wait()).toBe(6);
     await failAfter(6);
-    // Set back after each failure, and by as much as one likes: the waits grow all the same.
+    // The waits grow even if the clock is set back after each failure, however far.
     for (const seconds of [16, 32, 64]) {
       service.clock.advance(-24 * hour);
       expect(await wait()).toBe(seconds);

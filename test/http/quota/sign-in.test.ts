@@ -1,4 +1,4 @@
-/** Anyone who guesses passwords waits longer and longer, and the owner of the account does not; the headers show the limit. */
+/** Anyone who guesses passwords waits longer and longer, but the account's owner does not; headers show the limit. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { call, type Received } from '../../support/http/http.ts';
 import { mailTo, tokenIn } from '../../support/peers/mails.ts';
@@ -34,7 +34,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     ...['Limit', 'Remaining', 'Window'].map(name => Number(headers.get(`X-RateLimit-${name}`))),
   ];
   const waitOf = ({ headers }: Received) => Number(headers.get('Retry-After'));
-  /** Fails once more as soon as that is allowed. @returns how long it had to wait, in seconds */
+  /** Fails once more, as soon as an attempt is allowed. @returns the wait in seconds */
   async function failAgain(email: string, from: string, at = service): Promise<number> {
     const refused = await signIn(email, password, from, at);
     expect(refused.status).toBe(429);
@@ -53,13 +53,13 @@ describeOnDatabases('the limits of signing in on %s', kind => {
       expect(quotaOf(await signIn(email, 'wrong', guesser))).toEqual([401, perPair, left, 900]);
     const refused = await signIn(email.toUpperCase(), password, guesser);
     expect([...quotaOf(refused), refused.body.error]).toEqual([429, perPair, 0, 900, 'RATE_LIMITED']);
-    // One process counts for itself, all those of one database together.
+    // On SQLite each process counts on its own; on PostgreSQL, those of the same database count together.
     const replica = kind === 'sqlite' ? service : await service.replica({ TRUST_PROXY: 'true' });
     const waits: number[] = [];
     for (let round = 0; round < 12; round++)
       waits.push(await failAgain(email, guesser, round % 2 === 0 ? service : replica));
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
-    // A request during the wait prolongs neither this wait nor that of others.
+    // A request during the wait does not prolong this wait or the waits of others.
     const [first, second] = [await signIn(email, 'wrong', guesser), await signIn(email, 'wrong', guesser)];
     expect([first.status, waitOf(first), waitOf(second)]).toEqual([429, 900, 900]);
     expect(Number(first.headers.get('X-RateLimit-Reset'))).toBe(service.clock.now() / 1000 + 900);
@@ -74,7 +74,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     await fail(perPair, email, guesser);
     service.clock.advance(1000);
     expect(await failedThenRefused(email)).toBe(2);
-    // The wait of two seconds, and a fifth of the window for each of two failures.
+    // The wait of two seconds, and a fifth of the window for each of the two failures.
     service.clock.advance(2000 + 2 * 180_000);
     expect(await failedThenRefused(email)).toBe(1);
     service.clock.advance(1000 + 900_000);
@@ -86,7 +86,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     expect(await statusOf(signIn(email, password, home))).toBe(200);
     await fail(perKnownPair, email, home);
     for (const wait of [1, 2, 4]) {
-      // Within the time in which none is forgiven.
+      // No failure has been forgiven yet.
       const refused = await signIn(email, password, home);
       expect([refused.status, waitOf(refused)]).toEqual([429, wait]);
       service.clock.advance(wait * 1000);
@@ -96,7 +96,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     }
   });
 
-  /** One more failure, and what the next has to wait for. */
+  /** Fails once more. @returns the wait of the next attempt, in seconds */
   async function failedThenRefused(email: string): Promise<number> {
     await fail(1, email, guesser);
     const refused = await signIn(email, 'wrong', guesser);
@@ -124,19 +124,19 @@ describeOnDatabases('the limits of signing in on %s', kind => {
   test('an owner goes on where they have signed in before, no matter who guesses elsewhere, on every replica', async () => {
     const email = emailOf('admin');
     expect(await statusOf(signIn(email, password, home))).toBe(200);
-    // Many addresses, until none but known ones may try.
+    // Fail from many addresses, until only known ones may try.
     for (let address = 1; address <= 20; address++) await fail(perPair, email, `198.51.100.${address}`);
     expect(await statusOf(signIn(email, password, elsewhere))).toBe(429);
     expect(await statusOf(signIn(email, password, home))).toBe(200);
     await using replica = await service.replica({ TRUST_PROXY: 'true' });
     expect(await statusOf(signIn(email, password, home, replica))).toBe(200);
-    // The address itself is kept nowhere.
+    // The address itself is not stored.
     const rows = await service.database.read.all(
       service.database.build.selectFrom('known_addresses').selectAll().compile(),
     );
     expect(JSON.stringify(rows)).not.toContain(home);
 
-    // The way for an owner on the road: the mailbox.
+    // An owner who is elsewhere can reset the password by mail.
     await call(service, { method: 'POST', path: '/v1/auth/forgot-password', body: { email } });
     const token = tokenIn(mailTo(await service.mails(), email));
     const headers = { 'X-Forwarded-For': elsewhere };
@@ -144,7 +144,7 @@ describeOnDatabases('the limits of signing in on %s', kind => {
     const reset = await call(service, { method: 'POST', path: '/v1/auth/password-reset', headers, body });
     expect(reset.status).toBe(204);
     expect(await statusOf(signIn(email, body.password, elsewhere))).toBe(200);
-    // What was known before may have been anyone who knew the old password.
+    // The formerly known address is no longer trusted: anyone with the old password may have used it.
     expect(await statusOf(signIn(email, body.password, home))).toBe(429);
   });
 

@@ -1,4 +1,4 @@
-/** What reads or changes many products takes turns for all that it does for each of them. */
+/** Requests that read or change many products take turns for all of their work for each product. */
 import { expect, test } from 'bun:test';
 import { userIdOf } from '../../support/data/people.ts';
 import { call } from '../../support/http/http.ts';
@@ -20,7 +20,7 @@ describeOnDatabases('a bulk change on %s', kind => {
       call(service, { method: 'PATCH', path: '/v1/products', as: 'admin', body: { ids, update } });
     await patch({ price: 2 });
     const turns = await countTurns(() => patch({ attributes, tags: ['a', 'b'] }));
-    // Without those for rows of tags and of attributes they are fewer.
+    // There would be fewer turns without those for rows of tags and attributes.
     expect(turns).toBeGreaterThan(10 * many);
     const found = await call(service, { path: '/v1/products?attr.k7=true&tag=b&perPage=100', as: 'user' });
     expect(found.body.data.length).toBe(many);
@@ -127,7 +127,7 @@ test('a page of long products on sqlite is read few at a time after another such
       };
       await call(service, { method: 'POST', path: '/v1/products', as: 'admin', body });
     }
-  // What it reads it has not cached.
+  // The replica has not cached these products.
   const replica = await service.replica();
   const countSecond = async (category: string) => {
     const read = (page: number) =>

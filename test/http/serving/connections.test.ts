@@ -1,4 +1,4 @@
-/** What no client library would send: bodies beyond the limit, lengths that lie, requests that never end. */
+/** Requests that no client library would send: bodies beyond the limit, wrong lengths, requests that never end. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { call } from '../../support/http/http.ts';
@@ -27,7 +27,7 @@ describeOnDatabases('connections on %s', kind => {
       '',
       '',
     ].join('\r\n');
-  /** A refusal is written before anything else, and with a body. */
+  /** Expects a refusal, with a body, as the first thing that the service sends. */
   const isTooLarge = ({ status, text }: { status: number; text: string }) => {
     expect(status).toBe(413);
     const body = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
@@ -52,7 +52,7 @@ describeOnDatabases('connections on %s', kind => {
       const beginning = head(length).replace('POST /v1/products', `${method} ${path}`) + begun;
       await writesNothing(service, async () => {
         const close = await halfOpen(service.url, 3, beginning);
-        // Answered after them: the service has begun to read their bodies.
+        // This response comes after those requests, so the service has begun to read their bodies.
         expect((await call(service, { path: '/health' })).status).toBe(200);
         close();
         const lines = () =>
@@ -97,7 +97,7 @@ describeOnDatabases('connections on %s', kind => {
       isTooLarge(await send(service.url, parts));
     }));
 
-  /** As Node has them, and a client that reads nothing before it has written everything. */
+  /** Node's clients, and a client that writes everything before it reads. */
   const clients: [name: string, post: (body: Uint8Array<ArrayBuffer>) => Promise<number>][] = [
     ['fetch of Node', body => fromNode('fetch', body)],
     ['http of Node', body => fromNode('http', body)],
@@ -120,7 +120,7 @@ describeOnDatabases('connections on %s', kind => {
     await child.exited;
     return Number(await child.stdout.text());
   }
-  // The database plays no part in these, and the second takes as long as the service lets it.
+  // The database plays no part here, and the client of Node's http takes as long as the service allows.
   test.skipIf(kind === 'postgresql').each(clients)(
     'a body of 3 to 20 MB is refused with 413, not with a reset: %s',
     (_, post) =>
@@ -145,7 +145,7 @@ describeOnDatabases('connections on %s', kind => {
       });
     expect((await request(mebibyte)).status).toBe(201);
     expect((await request(mebibyte + 1)).status).toBe(413);
-    // The same where the length is known at the end only.
+    // The same for a body whose length is known only at its end.
     const sent = (...sizes: number[]) => {
       const total = sizes.reduce((sum, size) => sum + size, 0);
       const text = padded(total);
@@ -192,10 +192,10 @@ describeOnDatabases('connections on %s', kind => {
       [`${sent}GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n`],
       true,
     );
-    // Bun closes the connection: nothing is sent, or all of it (docs/bun-reports.md).
+    // Bun closes the connection after sending either nothing or the whole response (docs/bun-reports.md).
     expect(['', '201']).toContain(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? '');
     let again = await send(service.url, [sent]);
-    // While the first is still at work.
+    // The first request is still being processed.
     while (again.status === 409) again = await send(service.url, [sent]);
     expect(again.status).toBe(201);
     expect(again.text).toContain('"name":"Lamp"');

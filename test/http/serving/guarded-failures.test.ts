@@ -1,4 +1,4 @@
-/** Failures of the service are no guesses: anyone whose token is right goes on when the service can write again. */
+/** The service's own failures do not count as guesses: a valid token works once the service can write again. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { type Call, call } from '../../support/http/http.ts';
@@ -6,7 +6,7 @@ import { mailTo, tokenIn } from '../../support/peers/mails.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { emailOf, password, startTestService, type TestService } from '../../support/service/service.ts';
 
-/** More than a token may be tried, and more mails than an address may have. */
+/** More than the attempts allowed for a token, and more than the mails allowed for an address. */
 const attempts = 12;
 
 describeOnDatabases('what fails for lack of the database on %s', kind => {
@@ -19,7 +19,7 @@ describeOnDatabases('what fails for lack of the database on %s', kind => {
   const run = (text: string) =>
     service.database.write(session => session.run(sql.raw(text).compile(service.database.build)));
 
-  /** There is no room for what every such statement writes, as long as `work` takes. */
+  /** Makes such statements fail for lack of space while `work` runs. */
   async function whileFull(statement: string, table: string, work: () => Promise<void>): Promise<void> {
     const failing = `create trigger failing before ${statement} on ${table}`;
     if (kind === 'sqlite') {
@@ -36,7 +36,7 @@ describeOnDatabases('what fails for lack of the database on %s', kind => {
     if (kind === 'sqlite') await run('drop trigger failing');
   }
 
-  /** Fails as often as one likes, and then is what it would have been. */
+  /** Sends a request that fails any number of times, and then gets its usual response. */
   async function failsUncounted(request: Call, statement: string, table: string, status: number) {
     await whileFull(statement, table, async () => {
       for (let attempt = 0; attempt < attempts; attempt++) {
@@ -52,7 +52,7 @@ describeOnDatabases('what fails for lack of the database on %s', kind => {
     const signedIn = await call(service, post('/v1/auth/login', { email: emailOf('user'), password }));
     const { refreshToken } = signedIn.body;
     await failsUncounted(post('/v1/auth/refresh', { refreshToken }), 'update', 'sessions', 200);
-    // Wrong ones count, also when the service cannot write.
+    // Wrong tokens count even when the service cannot write.
     const forged = post('/v1/auth/refresh', { refreshToken: `${refreshToken.slice(0, -4)}AAAA` });
     await whileFull('update', 'sessions', async () => {
       for (let left = 9; left >= 0; left--) {

@@ -1,4 +1,4 @@
-/** What a deprecated version says of itself on every response. */
+/** The headers with which every response of a deprecated version announces its deprecation. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Call, call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';

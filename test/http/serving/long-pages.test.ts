@@ -1,17 +1,17 @@
-/** Pages of very long items, whose bodies are made piece by piece, are what short ones are. */
+/** Pages of very long items, whose bodies are built piece by piece, are the same as those of short ones. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** Together more than a million characters; those of one are of one, two, three and four bytes. */
+/** Together more than a million characters, with one, two, three and four bytes each. */
 const letters = ['a', 'ö', '€', '😀'];
 const length = 100_000;
 const count = 24;
 const hal = 'application/hal+json';
 
-/** Items without their links: what differs is not printed, it is too long. */
+/** Hashes of the items without their links: a difference would be too long to print. */
 const digestsOf = (items: readonly Readonly<Record<string, unknown>>[] = []) =>
   items.map(({ _links, _embedded, ...item }) => Bun.hash(JSON.stringify(item)));
 

@@ -1,6 +1,6 @@
 /**
- * Long work leaves the event loop turns for other requests. Seen by the order of responses: the tests share the loop
- * with the service, so that a request which is answered meanwhile has had a turn of it.
+ * Long work leaves turns of the event loop to other requests. The order of responses shows it: the tests share the loop
+ * with the service, so a request that is answered during the work had a turn.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createTurnQueue } from '../../../src/turns/index.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** How many requests are answered one after another before the response to a long one. */
+/** The number of consecutive requests that are answered before the response to a long one. */
 async function answeredDuring(long: Promise<Response>): Promise<number> {
   let isDone = false;
   const done = long.then(async response => {
@@ -69,7 +69,7 @@ test('in a queue in order nothing passes what waits, though there is time for it
   expect(takeTurn()).toBeUndefined();
   const end = performance.now() + 20;
   while (performance.now() < end);
-  // More than are looked at in one turn, each of which takes no time at all.
+  // More than a turn serves, although each takes hardly any time.
   const waiting = Array.from({ length: 200 }, (_, index) => `waiting ${index}`);
   const entered = waiting.map(enter);
   await new Promise(resolve => setImmediate(resolve));
@@ -107,11 +107,11 @@ test('requests that come at once: /health passes those that wait, and all are an
   };
   const lists = Array.from({ length: 30 }, (_, index) => `list ${index}`);
   await Promise.all([
-    // Each another one: what is cached takes so little time that one turn serves them all.
+    // A different page each time: cached ones take so little time that one turn would serve them all.
     ...lists.map((name, index) => ask(name, `/v1/products?category=large&perPage=${100 - index}`)),
     ask('health', '/health'),
   ]);
-  // How many are served before depends on how many a turn has time for.
+  // How many lists are served first depends on how many fit into a turn.
   expect(order.indexOf('health')).toBeLessThan(lists.length - 5);
   expect(order.length).toBe(lists.length + 1);
 });

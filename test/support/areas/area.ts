@@ -1,14 +1,14 @@
-/** An area of the service: writes of it drawn by chance, and what shows them. */
+/** An area of the service: its randomly drawn writes, and the paths that show them. */
 import type { Role } from '../../../src/http/access.ts';
 import type { Call } from '../http/http.ts';
 
 export const words = ['lamp', 'lamps', 'oak', 'steel', 'red'] as const;
 export const categories = ['Tools', 'Tools > Saws', 'Shoes'] as const;
-/** Ids that there may be, at most. */
+/** The largest id that may exist. */
 export const mostIds = 16;
 
 export interface Write {
-  /** Of a product, category or whatever else is written. */
+  /** The id of the product, category or other resource that is written. */
   readonly id: number;
   readonly word: string;
   readonly category: string;
@@ -16,14 +16,14 @@ export interface Write {
   readonly isFirst: boolean;
 }
 
-/** By name: the request that makes a write. Many are refused, which changes nothing anywhere. */
+/** The request of each write, by name. Many requests are refused, and then change nothing. */
 export type Writes = Readonly<Record<string, (write: Write) => Call>>;
 
 export interface Area {
   readonly writes: Writes;
-  /** Those that are drawn more often, each as often as it is there. */
+  /** Names of writes that are drawn more often, in proportion to how often each is listed. */
   readonly often: readonly string[];
-  /** Paths that show what is written. */
+  /** Paths that show the written data. */
   readonly reads: readonly string[];
 }
 

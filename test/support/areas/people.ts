@@ -1,7 +1,7 @@
-/** Writes of people and of what they write, and what shows them. */
+/** Writes of users and of what they author, and the paths that show them. */
 import { type Area, patch, post, remove, sent, type Writes, words } from './area.ts';
 
-/** Few of these, and none of those who make the requests. */
+/** One of a few users, none of whom makes the requests. */
 const another = (id: number) => 4 + (id % 4);
 const few = (id: number) => 1 + (id % 5);
 const spare = (id: number) => 6 + (id % 4);

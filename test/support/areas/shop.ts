@@ -1,4 +1,4 @@
-/** Writes of a shop, to a few products, so that many of them meet in the same rows; and what shows them. */
+/** Writes of a shop, to so few products that many writes touch the same rows, and the paths that show them. */
 import {
   type Area,
   categories,
@@ -16,7 +16,7 @@ import {
 const change = (members: (write: Write) => object) => (write: Write) =>
   patch(`/v1/products/${write.id}`, members(write));
 
-/** Few of these, so that those which depend on each other meet: products with variants, those with stock, those deleted. */
+/** Ids of products with variants, with stock, and to delete: so few that dependent writes hit the same product. */
 const varied = (id: number) => 1 + (id % 3);
 const stocked = (id: number) => 4 + (id % 3);
 const spare = (id: number) => 10 + id;
@@ -26,7 +26,7 @@ const writes: Writes = {
     post('/v1/products', { name: `${word} ${number}`, price: number, category, tags: [word], options }),
   rename: change(({ word, number }) => ({ name: `${word} ${number}` })),
   price: change(({ number }) => ({ price: number })),
-  // Also to categories that are not there yet.
+  // Also to categories that do not exist yet.
   move: change(({ category, word, number }) => ({
     category: number > 5 ? `${category} > ${word}` : category,
     categories: number % 2 === 0 ? [] : [word],
@@ -53,7 +53,7 @@ const writes: Writes = {
       : remove('/v1/attributes/1'),
   definition: ({ number, word }) =>
     patch('/v1/attributes/1', number > 6 ? { facet: number === 7 } : { label: word }),
-  // Its variants follow; those that are made with the former name are refused.
+  // The variants follow; new ones with the former option name are refused.
   option: ({ id, isFirst }) =>
     patch(`/v1/products/${varied(id)}`, {
       options: [{ name: isFirst ? 'Size' : 'Length', values: ['S', 'M'] }],
@@ -62,7 +62,7 @@ const writes: Writes = {
     patch(`/v1/products/${varied(id)}/variants`, { ids: [number], update: { stock: { onHand: number } } }),
   synonym: ({ word, isFirst }) =>
     isFirst ? post('/v1/search/synonyms', { words: [word, 'lantern'] }) : remove('/v1/search/synonyms/1'),
-  // Of the one customer there is; most of the products have no stock.
+  // From the only customer; most products have no stock.
   order: ({ id, number, isFirst }) => {
     const items = [{ productId: isFirst ? stocked(id) : id, quantity: 1 + (number % 3) }];
     return post('/v1/users/3/orders', { items }, 'user');
@@ -93,7 +93,7 @@ const writes: Writes = {
 };
 
 const ids = Array.from({ length: mostIds }, (_, index) => index + 1);
-/** Not suggestions: for a while after everything may have changed they are made without the names in memory. */
+/** Without suggestions: for a while after a change to everything, these are made without the names in memory. */
 const reads: readonly string[] = [
   ...ids.map(id => `/v1/products/${id}`),
   ...[

@@ -44,7 +44,7 @@ export interface Product {
   readonly available: boolean;
 }
 
-/** What a product is when only its name and price were given. */
+/** The other members of a product that was created with a name and a price only. */
 export const plainProduct = {
   currency: 'EUR',
   status: 'active',
@@ -67,14 +67,14 @@ export const plainProduct = {
   variantCount: 0,
 };
 
-/** A product, which is neither counted nor has variants, with what follows from its price and status. */
+/** A product without stock or variants, with the members derived from its price and status. */
 export const whole = <P extends { readonly price: number; readonly status: string }>(product: P) => ({
   ...product,
   priceRange: { min: product.price, max: product.price },
   available: product.status === 'active',
 });
 
-/** The moment it is for the service, as representations show it. */
+/** The service's current time, as representations show it. */
 export const nowOf = (service: Pick<TestService, 'clock'>) => new Date(service.clock.now()).toISOString();
 
 /** @throws Error when the product is not created */
@@ -92,8 +92,8 @@ export function read(service: TestService, product: Pick<Product, 'id'>): Promis
 }
 
 /**
- * Ends when suggestions come from the names in memory: a service waits half a second at most for these to be read, and takes
- * the index meanwhile, which has pieces of codes as well. Shown by a product of its own.
+ * Resolves when suggestions come from the names in memory, which a product added for this shows. A service waits at
+ * most half a second for the names to be read; until they are, it uses the index, which also holds pieces of codes.
  */
 export async function awaitNames(service: TestService): Promise<void> {
   const probe = { name: 'Quxnames', sku: 'X-QUX-1' };
@@ -107,7 +107,7 @@ export async function awaitNames(service: TestService): Promise<void> {
   }
 }
 
-/** Ends when nothing that earlier requests have left to be done changes what is shown: names to be read, notifications. */
+/** Resolves when no pending work of earlier requests (reading names, notifications) can change what is shown. */
 export async function settleShown(service: TestService): Promise<void> {
   await awaitNames(service);
   await service.settle();

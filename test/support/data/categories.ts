@@ -1,4 +1,4 @@
-/** Categories, and what is done with them. */
+/** Requests for categories. */
 import { expect } from 'bun:test';
 import { call } from '../http/http.ts';
 import type { TestService } from '../service/service.ts';
@@ -15,7 +15,7 @@ export interface Category {
   readonly position: number;
 }
 
-/** @param at gives the service, which is there when the first test runs */
+/** @param at returns the service, which exists once the first test runs */
 export function categoryCalls(at: () => TestService) {
   async function add(name: string, fields: object = {}): Promise<Category> {
     const body = { name, ...fields };
@@ -28,7 +28,7 @@ export function categoryCalls(at: () => TestService) {
   const read = async (id: number) => (await call(at(), { path: `${path}/${id}`, as: 'user' })).body;
   const listed = async (query: string) =>
     (await call(at(), { path: `${path}?${query}`, as: 'user' })).body.data as Category[];
-  /** A chain of categories, each below the one before. */
+  /** Creates a chain of categories, each below the previous one. */
   async function chain(levels: number): Promise<Category[]> {
     const made: Category[] = [];
     for (let level = 1; level <= levels; level++)
@@ -38,7 +38,7 @@ export function categoryCalls(at: () => TestService) {
   return { add, change, read, listed, chain };
 }
 
-/** Requests of an administrator that succeed. @param at gives the service, which is there when the first test runs */
+/** Successful requests of an administrator. @param at returns the service, which exists once the first test runs */
 export function adminCalls(at: () => TestService) {
   async function send(method: string, path: string, body?: object) {
     const sent = body === undefined ? {} : { body };

@@ -1,4 +1,4 @@
-/** Events: recorded for tests to work on as every resource records its own, and read as they are shown. */
+/** Events for tests to work on: recorded as resources record them, and read as they are shown. */
 import { createCause, createCommandOutbox } from '../../../src/events/outbox.ts';
 import { toEventJson } from '../../../src/resources/events/store.ts';
 import type { TestService } from '../service/service.ts';

@@ -1,4 +1,4 @@
-/** Images for tests to send: whole, broken and hostile ones, made byte by byte or by Bun.Image. */
+/** Valid, broken and hostile images for tests to send, made byte by byte or by Bun.Image. */
 import { deflateSync } from 'node:zlib';
 import { call, type Received } from '../http/http.ts';
 import type { TestService } from '../service/service.ts';
@@ -20,9 +20,9 @@ interface PngOptions {
   readonly pixel?: (x: number, y: number) => readonly [number, number, number, number];
   /** Chunks before the picture. */
   readonly chunks?: readonly Uint8Array[];
-  /** The picture before compression, when not that of the pixels. */
+  /** The picture before compression, in place of that of the pixels. */
   readonly data?: Uint8Array;
-  /** What follows the end. */
+  /** Text after the end of the image. */
   readonly rest?: string;
 }
 
@@ -53,11 +53,11 @@ function rowsOf(width: number, height: number, pixel: NonNullable<PngOptions['pi
   return rows;
 }
 
-/** One colour all over. */
+/** A PNG of a single colour. */
 export const plainPng = (width: number, height: number, red: number, green: number, blue: number): Bytes =>
   png(width, height, { pixel: () => [red, green, blue, 255] });
 
-/** What cannot be compressed, the same in each run. */
+/** An image that cannot be compressed, the same in each run. */
 export function noise(width: number, height: number): Bytes {
   let state = 1;
   const next = (): number => {
@@ -79,14 +79,14 @@ export async function webp(width: number, height: number): Promise<Bytes> {
 export const gif = (): Bytes =>
   Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 
-/** The TIFF of EXIF: an orientation, and a text that must not get out. */
+/** The TIFF structure of EXIF: an orientation, and a text that must not be published. */
 function exif(orientation: number, text: string): Bytes {
   const value = Buffer.from(`${text}\0`, 'latin1');
   const tiff = Buffer.alloc(38);
   tiff.write('II*\0', 0, 'latin1');
   tiff.writeUInt32LE(8, 4);
   tiff.writeUInt16LE(2, 8);
-  // Make, as text behind the directory; then Orientation.
+  // Make, with its text after the directory; then Orientation.
   tiff.writeUInt16LE(0x010f, 10);
   tiff.writeUInt16LE(2, 12);
   tiff.writeUInt32LE(value.length, 14);
@@ -102,14 +102,14 @@ function exif(orientation: number, text: string): Bytes {
 const jpegSegment = (code: number, content: Uint8Array): Bytes =>
   Buffer.concat([Uint8Array.of(0xff, code, (content.length + 2) >> 8, (content.length + 2) & 255), content]);
 
-/** The same JPEG with segments behind its beginning. */
+/** The JPEG with segments inserted after its first marker. */
 export const withSegments = (whole: Uint8Array, ...segments: readonly Uint8Array[]): Bytes =>
   Buffer.concat([whole.subarray(0, 2), ...segments, whole.subarray(2)]);
 
 export const exifSegment = (orientation: number, text: string): Bytes =>
   jpegSegment(0xe1, Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), exif(orientation, text)]));
 
-/** A chunk of RIFF, as WebP has them. */
+/** A RIFF chunk, as in WebP. */
 function riffChunk(type: string, content: Uint8Array): Bytes {
   const head = Buffer.from(`${type}\0\0\0\0`, 'latin1');
   head.writeUInt32LE(content.length, 4);
@@ -139,7 +139,7 @@ export async function animatedWebp(width: number, height: number, text: string):
   );
 }
 
-/** Sends an image to a product, raw unless it is a form. */
+/** Sends an image to a product: as a form if it is one, otherwise as the raw body. */
 export function sendImage(
   service: TestService,
   product: { readonly id: number },

@@ -35,7 +35,7 @@ export async function placeOrder(
 export const pay = (service: TestService, id: number, as: Role = 'user', headers = {}): Promise<Received> =>
   call(service, { method: 'POST', path: `/v1/orders/${id}/payment`, as, headers });
 
-/** @returns the representation of the invoice of a new order that has been paid */
+/** Places and pays an order. @returns the representation of its invoice */
 export async function invoiced(service: TestService, as: Role = 'user', lines: readonly Line[] = one) {
   const orderId = await placeOrder(service, as, lines);
   const paid = await pay(service, orderId, as);

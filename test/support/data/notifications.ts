@@ -1,4 +1,4 @@
-/** Notifications for tests to work on: a service, and what notifies its users of something. */
+/** Notifications for tests to work on: a service, and calls that notify its users. */
 import { afterAll, beforeAll, expect } from 'bun:test';
 import type { Role } from '../../../src/http/access.ts';
 import { call } from '../http/http.ts';
@@ -16,18 +16,18 @@ interface Notification {
 }
 
 export interface Notifications {
-  /** Of all tests of the block. */
+  /** Shared by all tests of the block. */
   readonly service: TestService;
   readonly ids: Readonly<Record<Role, number>>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and assert what they find
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect bodies of every shape, and assert what they find
   of(as: Role, query?: string): Promise<any[]>;
-  /** @param resourceId another order each time when not given */
+  /** @param resourceId by default another order each time */
   paid(customerId: number, resourceId?: number): Happening;
   /** Notifies this role of an order that has been paid. */
   tell(as: Role): Promise<Notification>;
 }
 
-/** To be called in a block of tests: its service begins and ends with the block. */
+/** Call this in a block of tests: the service starts and stops with the block. */
 export function notificationsOn(kind: TestService['kind']): Notifications {
   let service: TestService;
   let ids: Record<Role, number>;

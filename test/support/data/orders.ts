@@ -13,12 +13,12 @@ export interface Placed {
   /** `/v1/orders/{id}` */
   readonly path: string;
   /** The whole body of the response. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and assert what they find
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect bodies of every shape, and assert what they find
   readonly order: any;
 }
 
 /**
- * Two of a product at 79.50 EUR, unless the caller says otherwise.
+ * Orders two pieces of a product at 79.50 EUR, unless the caller specifies other lines.
  * @throws Error when the order is not placed
  */
 export async function placeOrder(
@@ -50,7 +50,7 @@ export const act = (
 export const readOrder = (service: TestService, { path }: Pick<Placed, 'path'>, as: Role = 'user') =>
   call(service, { path, as });
 
-/** The body of an order of these pieces. */
+/** The body of an order for these quantities. */
 export const lines = (...items: [productId: number, quantity: number][]) => ({
   items: items.map(([productId, quantity]) => ({ productId, quantity })),
 });

@@ -1,4 +1,4 @@
-/** People for tests to be, beyond the three that every service has, and API keys for them to send. */
+/** Users for tests to act as, beyond the three that every service has, and API keys for them to send. */
 import type { Role } from '../../../src/http/access.ts';
 import { call } from '../http/http.ts';
 import { password, type TestService } from '../service/service.ts';
@@ -9,14 +9,14 @@ export interface Person {
   readonly email: string;
   /** `/v1/users/{id}` */
   readonly path: string;
-  /** Signed in: what this person's requests send. */
+  /** The headers with which this person's requests are signed in. */
   readonly headers: Readonly<Record<string, string>>;
   readonly refreshToken: string;
 }
 
 /**
- * A user who signs in with the password of all tests, and whose address is not confirmed.
- * @throws Error when the user cannot be made or sign in
+ * Creates a user who signs in with the password of all tests, and whose address is not confirmed.
+ * @throws Error when the user cannot be created or cannot sign in
  */
 export async function addPerson(
   service: TestService,
@@ -54,22 +54,22 @@ export async function removePerson(service: TestService, { path }: Pick<Person, 
   if (gone.status !== 204) throw new Error(`DELETE ${path} answered ${gone.status}: ${gone.text}`);
 }
 
-/** What an API key's requests send. A type, not an interface: headers of any name can be these. */
+/** The header with the API key. A type, since an interface would not be assignable to a record of headers. */
 export type KeyHeaders = { readonly 'X-API-Key': string };
 
 /**
- * An API key that has been used: the first use is noted in the database, later ones within the minute are not.
- * @throws Error when it is not made
+ * Creates an API key and uses it once: the database records its first use, but no further uses within the minute.
+ * @throws Error when the key is not created
  */
 export async function addKey(service: TestService, ...scopes: readonly string[]): Promise<KeyHeaders> {
   const headers = await addUnusedKey(service, { scopes });
   await call(service, { path: '/v1/me', headers });
-  // The request has not waited for the note of its use.
+  // The response did not wait until the use was recorded.
   await service.settle();
   return headers;
 }
 
-/** An API key that no request has been counted of. @throws Error when it is not made */
+/** Creates an API key that has not been used yet. @throws Error when the key is not created */
 export async function addUnusedKey(
   service: TestService,
   fields: { readonly scopes: readonly string[]; readonly rateLimit?: number },

@@ -1,4 +1,4 @@
-/** The three people whom every service under test knows, and how they sign in. */
+/** The three users that every service under test has, and how they sign in. */
 import { createCause, createCommandOutbox } from '../../../src/events/outbox.ts';
 import type { Role } from '../../../src/http/access.ts';
 import { createUserStore } from '../../../src/resources/users/store.ts';
@@ -7,7 +7,7 @@ import type { Database } from '../../../src/storage/database.ts';
 export const password = 'correct horse battery';
 
 /**
- * The least work that argon2id allows. A stored hash names its own parameters, so the service verifies it as any
+ * The least work that argon2id allows. A stored hash names its own parameters, so the service verifies it like any
  * other, in microseconds.
  */
 export const leastWork = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const;
@@ -31,7 +31,7 @@ export async function signIn(url: string, email: string, secret = password): Pro
 /** Access tokens of a user of each role. */
 export type Tokens = Readonly<Record<Role, string>>;
 
-/** Signs in the three people of a service. */
+/** Signs in the three users of a service. */
 export async function signInAll(url: string): Promise<Tokens> {
   return {
     admin: await signIn(url, emailOf('admin')),
@@ -40,7 +40,7 @@ export async function signInAll(url: string): Promise<Tokens> {
   };
 }
 
-/** Makes a user of each role, whose addresses are confirmed. */
+/** Creates a user of each role, with confirmed addresses. */
 export async function addUsers(database: Database, now: number): Promise<void> {
   const users = createUserStore(database, createCommandOutbox(database));
   const hash = await passwordHash;

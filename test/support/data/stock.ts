@@ -11,20 +11,20 @@ interface Shown {
   readonly available: boolean;
 }
 
-/** A product of which there are so many pieces. */
+/** Creates a product with this many pieces in stock. */
 export const addStocked = (service: TestService, onHand: number, stock: object = {}, fields: object = {}) =>
   addProduct(service, { price: 10, stock: { onHand, ...stock }, ...fields });
 
 type Line = readonly [product: { readonly id: number }, quantity: number];
 
-/** Has the user order; nothing is expected of the response. */
+/** Orders as the user, whatever the response. */
 export async function order(service: TestService, ...lines: readonly Line[]): Promise<Received> {
   const id = await userIdOf(service, 'user');
   const items = lines.map(([product, quantity]) => ({ productId: product.id, quantity }));
   return call(service, { method: 'POST', path: `/v1/users/${id}/orders`, as: 'user', body: { items } });
 }
 
-/** The same, that has to succeed. @returns its path */
+/** Places an order, which must succeed. @returns the order's path */
 export async function ordered(
   service: TestService,
   ...lines: readonly Line[]
@@ -48,7 +48,7 @@ export function adjust(
   });
 }
 
-/** What a product says of its stock, also in lists. */
+/** What a product shows of its stock, also in lists. */
 export async function shownOf(service: TestService, product: { readonly id: number }): Promise<Shown> {
   const { body } = await call(service, { path: pathOf(product), as: 'user' });
   const listed = await call(service, {

@@ -1,4 +1,4 @@
-/** Products with variants, and what is done with them. */
+/** Products with variants, and requests for them. */
 import { expect } from 'bun:test';
 import { call } from '../http/http.ts';
 import type { TestService } from '../service/service.ts';
@@ -18,7 +18,7 @@ export const options = [
 ];
 export const chosen = (Size: string, Colour = 'Red') => ({ options: { Size, Colour } });
 
-/** @param at gives the service, which is there when the first test runs */
+/** @param at returns the service, which exists once the first test runs */
 export function variantCalls(at: () => TestService) {
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     call(at(), {

@@ -1,4 +1,4 @@
-/** The served OpenAPI document: its operations, and a check of any answer against what it promises. */
+/** The served OpenAPI document: its operations, and a check of responses against it. */
 
 import Ajv, { type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -60,7 +60,7 @@ export interface Contract {
 
 export const methodsOfHttp = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** What names the caller where bodies hold credentials: the document's examples are of no real account. */
+/** Bodies with credentials of real accounts, by operation: the document's examples belong to no account. */
 export const realBodies: Readonly<
   Record<string, (refreshToken: string, password: string, mailed: MailedTokens) => unknown>
 > = {
@@ -74,11 +74,11 @@ export const realBodies: Readonly<
   restoreAddress: (_, password, mailed) => ({ token: mailed.restoration, password }),
 };
 
-/** Tokens of mails that the service has sent to users made for it. */
+/** Tokens of mails that the service has sent to users created for this. */
 export interface MailedTokens {
   readonly password: string;
   readonly verification: string;
-  /** Of the mail to an address that was given up. */
+  /** The token in the mail to a former address. */
   readonly restoration: string;
 }
 
@@ -104,14 +104,14 @@ export function contractOf(document: Json): Contract {
   };
   const operations = operationsOf(document, resolved);
   const validate = validatorOf(document);
-  // For what no operation is there to answer: unknown addresses and methods.
+  // For requests that match no operation: unknown addresses and methods.
   const errorContent: Content = {
     'application/json': { schema: { $ref: '#/components/schemas/Error' } },
     'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
   };
   const byPath = Map.groupBy(operations, operation => operation.path);
   const patterns = [...byPath.keys()]
-    // Without parameters first: `/v1/orders/latest` before `/v1/orders/{id}`.
+    // Paths without parameters come first: `/v1/orders/latest` before `/v1/orders/{id}`.
     .sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
     .map(path => ({ path, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`) }));
 
@@ -149,7 +149,7 @@ export function contractOf(document: Json): Contract {
       if (status >= 400 && method !== 'HEAD' && !plain) checkError(observed, what);
       if (operation === undefined) {
         const expected = path === '' ? 404 : 405;
-        // What is read before the address.
+        // Errors that are detected before the address is looked up.
         const isEarly = status === 429 || (status === 400 && text.includes('"INVALID_HOST"'));
         if (status !== expected && !isEarly)
           throw new Error(`${what}: no such operation is declared; expected ${expected}`);
@@ -199,22 +199,22 @@ function operationsOf(document: Json, resolved: <T>(value: unknown) => T): Opera
   );
 }
 
-/** In every media type that a response may have: JSON is its content, and others stand beside. */
+/** The response with all its media types: the document declares JSON as its content, and others in an extension. */
 function withAlternatives(response: Json): { content?: Content } {
   const { content, 'x-alternative-content': others } = response as Record<string, Content | undefined>;
   return content === undefined ? {} : { content: { ...content, ...others } };
 }
 
-/** Validates against schemas of the document, whose references point into it. */
+/** A validator for the document's schemas, whose references point into the document. */
 function validatorOf(document: Json): (schema: Json, value: unknown) => string | undefined {
-  // Each schema that is referred to is compiled once, and as it is: that takes a third of the time.
+  // Compiling each referenced schema once, without inlining or optimizing it, takes a third of the time.
   const ajv = new Ajv({ strict: false, allErrors: true, inlineRefs: false, code: { optimize: false } });
   addFormats.default(ajv);
   for (const format of ['int32', 'int64', 'double', 'float', 'binary', 'password'])
     ajv.addFormat(format, true);
   ajv.addSchema({ $id: 'catalog:document', components: document.components });
   const known = new WeakMap<Json, ValidateFunction>();
-  // Most of what is declared, errors above all, is declared many times.
+  // Most schemas, errors above all, are declared many times.
   const compiled = new Map<string, ValidateFunction>();
   function compile(schema: Json): ValidateFunction {
     const text = JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"catalog:document#/');
@@ -250,7 +250,7 @@ function checkHeaders({ headers, requestId, status }: Observed, what: string): v
     throw new Error(`${what}: Retry-After is ${headers.get('Retry-After')}`);
 }
 
-/** An error says what went wrong, to programs and to people, and shows nothing of the inside. */
+/** An error says what went wrong, to programs and to people, and reveals no internals. */
 function checkError({ text, headers, status }: Observed, what: string): void {
   const body = JSON.parse(text) as Json;
   if (typeof body.error !== 'string' || !/^[A-Z][A-Z_]+$/.test(body.error))
@@ -259,6 +259,6 @@ function checkError({ text, headers, status }: Observed, what: string): void {
   if (body.requestId !== headers.get('X-Request-ID')) throw new Error(`${what}: ${text}`);
   if (headers.has('ETag')) throw new Error(`${what}: an error is no representation, but has an ETag`);
   if (headers.get('Cache-Control') !== 'no-store') throw new Error(`${what}: an error may be stored`);
-  // Only where a test has damaged the data.
+  // This 500 occurs only where a test has damaged the data.
   if (status === 500 && body.error !== 'DATABASE_DAMAGED') throw new Error(`${what}: ${text}`);
 }

@@ -1,4 +1,4 @@
-/** Types of HAL clients that have none, as far as the tests use them. */
+/** Types for HAL clients that ship none, as far as the tests use them. */
 declare module 'halfred' {
   interface Parsed {
     link(relation: string): { readonly href: string };

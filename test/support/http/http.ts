@@ -1,4 +1,4 @@
-/** One request, and what came back, checked against the document the service publishes. */
+/** Sends a request and checks its response against the OpenAPI document that the service publishes. */
 import type { Role } from '../../../src/http/access.ts';
 import type { TestService } from '../service/service.ts';
 import { type Contract, contractAt } from './contract.ts';
@@ -7,7 +7,7 @@ export interface Call {
   readonly method?: string;
   /** With the version's prefix: `/v1/products`. */
   readonly path: string;
-  /** Whose access token is sent; none when not given. */
+  /** The role whose access token is sent; without it, none is. */
   readonly as?: Role;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON, with its Content-Type, unless it is text, bytes or a form. */
@@ -19,13 +19,13 @@ export interface Received {
   readonly headers: Headers;
   readonly text: string;
   /** The body as JSON; undefined when it is not JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and assert what they find
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect bodies of every shape, and assert what they find
   readonly body: any;
 }
 
 /**
- * @param contract when not that of the document at /openapi.json
- * @throws Error when the response is not one that the OpenAPI document declares for this operation
+ * @param contract by default that of the document at /openapi.json
+ * @throws Error when the OpenAPI document does not declare such a response for this operation
  */
 export async function call(
   service: Pick<TestService, 'url' | 'tokens'>,
@@ -66,7 +66,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Without the headers that differ between any two responses. */
+/** The headers, without those that differ between any two responses. */
 export function lasting(headers: Headers): Record<string, string> {
   const varying = [
     'date',

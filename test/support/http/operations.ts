@@ -1,9 +1,9 @@
-/** The operations of the published document, which the generic scenarios walk. */
+/** The operations of the published document, over which the generic scenarios iterate. */
 
 import { startTestService } from '../service/service.ts';
 import { contractAt, type Operation } from './contract.ts';
 
-/** Read before the tests are named: the operations are the scenarios. */
+/** Read at load time, because the names of the scenarios are those of the operations. */
 export const operations = await (async () => {
   const service = await startTestService('sqlite');
   const contract = await contractAt(service.url);
@@ -15,25 +15,25 @@ export const paths = [...Map.groupBy(operations, ({ path }) => path)].map(([path
   declared,
 }));
 export const nameOf = ({ method, path }: Operation) => `${method} ${path}`;
-/** @throws Error for none: scenarios of no operation would pass */
+/** @throws Error when there are none, since a scenario without operations would pass */
 export function named(chosen: readonly Operation[]) {
   if (chosen.length === 0) throw new Error('no operation of the document is chosen');
   return chosen.map(operation => [nameOf(operation), operation] as const);
 }
 export const guarded = operations.filter(({ isPublic }) => !isPublic);
-/** What changes something for people: programs with API keys are looked up with every request anyway. */
+/** Operations by which users change something: API keys, in contrast, are looked up with every request anyway. */
 export const changing = guarded.filter(({ method, roles }) => method !== 'GET' && roles.length > 0);
 export const withBody = operations.filter(({ body }) => body !== undefined);
 export const conditional = operations.filter(
   ({ method, responses }) => method === 'GET' && '304' in responses,
 );
 
-// The tokens of mails are good once, and the example of an event is one that changes nothing.
+// Tokens from mails work only once, and the example of a Stripe event changes nothing.
 const doingNothing = ['resetPassword', 'verifyAddress', 'restoreAddress', 'receiveStripeEvent'];
 export const performing = operations.filter(
   ({ method, operationId }) => method !== 'GET' && !doingNothing.includes(operationId),
 );
-/** Conditions under which nothing is to be done. */
+/** Preconditions that never hold. */
 export const neverHolding = [
   { 'If-Match': '"never"' },
   { 'If-Unmodified-Since': 'Mon, 01 Jan 2001 00:00:00 GMT' },

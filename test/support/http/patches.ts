@@ -1,4 +1,4 @@
-/** What comes of a patch: its result or its refusal. */
+/** The outcome of a patch: its result or its refusal. */
 import { type ErrorCode, HttpError } from '../../../src/http/errors.ts';
 import type { Json } from '../../../src/http/patch/documents.ts';
 
@@ -13,7 +13,7 @@ export function refusal(patch: () => unknown): HttpError {
   throw new Error('the patch was applied');
 }
 
-/** The result of a patch, or the code of its refusal: two outcomes that can be compared. */
+/** The result of a patch, or the code of its refusal, in a form that can be compared. */
 export function outcome(patch: () => Json): { result: Json } | { code: ErrorCode } {
   try {
     return { result: patch() };
@@ -23,7 +23,7 @@ export function outcome(patch: () => Json): { result: Json } | { code: ErrorCode
   }
 }
 
-/** JSON nested `levels` deep, made as text because that is how it arrives. */
+/** JSON nested `levels` deep, parsed from text as in a request. */
 export function nested(levels: number): Json {
   return JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
 }

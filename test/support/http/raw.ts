@@ -1,14 +1,14 @@
-/** Bytes on a socket: for requests that no HTTP client would send. */
+/** Sends bytes on a socket, for requests that no HTTP client would send. */
 import { connect } from 'node:net';
 
 export interface RawResponse {
   readonly status: number;
-  /** Everything that came back, headers included. */
+  /** Everything received, including headers. */
   readonly text: string;
 }
 
 /**
- * Sends the parts as they are and reads until the service closes the connection or a whole response has come.
+ * Sends the parts as they are and reads until the service closes the connection or a whole response has arrived.
  * @param end whether to half-close after the last part
  */
 export function send(
@@ -36,7 +36,7 @@ export function send(
   return promise;
 }
 
-/** Opens connections that begin a request and never end it; gives a function that closes them. */
+/** Opens connections that begin a request and never complete it. @returns a function that closes them */
 export async function halfOpen(url: string, count: number, beginning: string): Promise<() => void> {
   const { hostname, port } = new URL(url);
   const sockets = await Promise.all(
@@ -59,7 +59,7 @@ function isWhole(text: string): boolean {
   return length !== undefined && text.length - end - 4 >= Number(length);
 }
 
-/** Sends everything before it reads anything, as simple clients do. */
+/** Sends the whole request before reading anything, as simple clients do. */
 export function sendFirst(url: string, head: string, body: Uint8Array): Promise<RawResponse> {
   const { hostname, port } = new URL(url);
   const { promise, resolve } = Promise.withResolvers<RawResponse>();
@@ -78,7 +78,7 @@ export function sendFirst(url: string, head: string, body: Uint8Array): Promise<
   return promise;
 }
 
-/** Sends the same part again and again until the service closes the connection. @param pause milliseconds between two */
+/** Sends the same part repeatedly until the service closes the connection. @param pause in milliseconds */
 export function dripping(
   url: string,
   head: string,

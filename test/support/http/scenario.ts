@@ -1,4 +1,4 @@
-/** A scenario: a request, all of its response that matters, and that it has left no trace where it must not. */
+/** A scenario: a request, the parts of its response that matter, and a check that reads and refusals write nothing. */
 import { expect } from 'bun:test';
 import { unchanged } from '../service/contents.ts';
 import type { TestService } from '../service/service.ts';
@@ -9,15 +9,15 @@ export interface Scenario extends Call {
   readonly status: number;
   /** The whole body. */
   readonly response?: unknown;
-  /** The error's code; its body has the service's shape (see contract.ts). */
+  /** The error's code; contract.ts checks the shape of its body. */
   readonly error?: string;
-  /** Of a VALIDATION_FAILED, or the error that is named: field and rule of every problem. */
+  /** Field and rule of every problem of the named error, by default VALIDATION_FAILED. */
   readonly problems?: readonly (readonly [field: string, rule: string])[];
-  /** Headers the response must have; null for one it must not have. */
+  /** Headers that the response must have; null for those it must not have. */
   readonly responseHeaders?: Readonly<Record<string, string | null>>;
 }
 
-/** Plays a scenario; what is read or refused must leave the database as it was. */
+/** Plays a scenario; requests that read or are refused must leave the database as it was. */
 export async function play(service: TestService, scenario: Scenario): Promise<Received> {
   const check = await unchanged(service);
   const response = await call(service, scenario);

@@ -10,32 +10,32 @@ import { type MailedTokens, type Operation, realBodies } from './contract.ts';
 import { type Call, call, type Received } from './http.ts';
 
 export interface Walk {
-  /** The operation's path with every parameter standing for a resource that exists. */
+  /** The operation's path, with ids of newly created resources. */
   existingPath(operation: Operation): Promise<string>;
-  /** The same with resources that are made once: for requests that change nothing. */
+  /** The operation's path, with ids of resources that are created once: for requests that change nothing. */
   keptPath(operation: Operation): Promise<string>;
-  /** The same with ids that stand for nothing. */
+  /** The operation's path, with ids of no resource. */
   missingPath(operation: Operation): string;
   /** Credentials that the operation admits. */
   credentials(operation: Operation): Pick<Call, 'as' | 'headers'>;
-  /** Says that the operation has been sent with them: where its success has ended them, there are others from now on. */
+  /** Call this after sending the operation with its credentials: those that its success has ended are replaced. */
   used(operation: Operation, status: number): Promise<void>;
   /** An API key that the operation does not admit. */
   refusedKey(operation: Operation): string;
-  /** A body that the operation takes; undefined when it takes none. */
+  /** A body that the operation accepts; undefined when it takes none. */
   body(operation: Operation): unknown;
-  /** What has to be sent along with a body whose sender signs it. */
+  /** The headers with the signature of a body, for operations whose senders sign it. */
   signature(operation: Operation, body: string): Promise<Readonly<Record<string, string>>>;
-  /** Sends the operation with a body it takes; values that must be unique are varied until they are. */
+  /** Sends the operation with a body that it accepts; values that must be unique are varied until they are. */
   send(operation: Operation, path: string, request?: Partial<Call>): Promise<Received>;
 }
 
 const missingId = '2147483647';
 
-/** Operations that make something in a collection without POST. */
+/** Operations that add resources to collections without POST. */
 const filledBy: Readonly<Record<string, string>> = { '/v1/invoices': 'payOrder' };
 
-/** Signs reports to the service; a service for the walk is started with this as STRIPE_WEBHOOK_SECRET. */
+/** Signs Stripe's events. Services for the walk are started with it as STRIPE_WEBHOOK_SECRET. */
 export const webhookSecret = 'whsec_for_tests';
 const signatures: Readonly<Record<string, (body: string, now: number) => Promise<Record<string, string>>>> = {
   async receiveStripeEvent(payload, now) {
@@ -46,7 +46,7 @@ const signatures: Readonly<Record<string, (body: string, now: number) => Promise
 
 const endsSessions = ({ operationId }: Operation) => ['changePassword', 'deleteMe'].includes(operationId);
 
-/** Made once per service: one API key for each scope that the document names. */
+/** To be created once per service, since it adds an API key for each scope that the document names. */
 export async function walkOf(service: TestService, operations: readonly Operation[]): Promise<Walk> {
   const keys = new Map<string, string>();
   for (const scope of new Set([
@@ -57,17 +57,17 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     keys.set(scope, (await addKey(service, scope))['X-API-Key']);
   }
   const login = { method: 'POST', path: '/v1/auth/login', body: { email: emailOf('user'), password } };
-  // A session of its own for each operation on sessions: signing out ends it.
+  // Each operation on sessions has a session of its own, because signing out ends it.
   const refreshTokens = new Map<string, string>();
   for (const { operationId } of operations.filter(({ operationId }) => operationId in realBodies))
     refreshTokens.set(operationId, (await call(service, login)).body.refreshToken);
   const mailed = await mailedTokens(service, keys.get('users:write') ?? '');
-  // They end all sessions of their caller: not those that the walk goes on with.
+  // Operations that end all sessions of their caller have a user of their own: the walk still needs its other sessions.
   const another = () => addPerson(service, 'user', { name: 'Who ends sessions' });
   let leaving = await another();
   let variation = 0;
-  // Bodies name products by their ids: one that no example changes, which are those of the ids 1 to 3, and whose pieces
-  // are counted.
+  // The product that bodies refer to. Its stock is tracked, and its id is above 3, because examples change the products
+  // 1 to 3.
   let productId = 0;
   while (productId <= 3) {
     const body = { name: 'For what refers to a product', price: 12.5, stock: { onHand: 1_000_000 } };
@@ -120,7 +120,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     }
   }
 
-  /** What makes a resource of the collection at `template`, or of one that stands below another resource. */
+  /** The operation that creates a resource in the collection at `template`, or in one below another resource. */
   function creatorOf(template: string): Operation | undefined {
     const makers = operations.filter(({ method }) => method === 'POST');
     const elsewhere = `}${template.slice(template.lastIndexOf('/'))}`;
@@ -128,7 +128,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     return own ?? makers.find(({ path }) => path.endsWith(elsewhere));
   }
 
-  /** Makes a resource of the collection at `template`, which stands at `path` with real ids in it. */
+  /** Creates a resource in the collection at `template`, whose path with real ids is `path`. */
   async function make(template: string, path: string): Promise<string> {
     if (template === '/media') return uploaded();
     const creator = creatorOf(template);
@@ -138,7 +138,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     return String((made.body.data ?? made.body).id);
   }
 
-  /** The name of a file, which is that of its content. */
+  /** Uploads an image. @returns its file name, which is derived from its content */
   async function uploaded(): Promise<string> {
     const body = { name: 'With an image', price: 1 };
     const product = await call(service, { method: 'POST', path: '/v1/products', as: 'admin', body });
@@ -146,7 +146,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     return String(made.body.url).slice('/media/'.length);
   }
 
-  /** For collections without POST: whatever the list begins with, once something has happened. */
+  /** For collections without POST: the first item of the list, after an event has filled it. */
   async function firstOf(template: string, path: string): Promise<string> {
     const list = operations.find(({ method, path: declared }) => method === 'GET' && declared === template);
     if (list === undefined) throw new Error(`The document has no way to make or find what is in ${template}`);
@@ -158,7 +158,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
     return String(id);
   }
 
-  /** An event that concerns who lists: the service fills collections from events. */
+  /** Causes an event that concerns the caller of the list: the service fills these collections from events. */
   async function somethingHappens(list: Operation): Promise<void> {
     const customerId = await userIdOf(service, actorOf(list) ?? 'admin');
     await record(service, { resource: 'order', resourceId: 1, action: 'paid', after: { id: 1, customerId } });
@@ -176,7 +176,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   const keptPath = (operation: Operation) =>
     filledPath(operation, (template, path) => {
       const one = kept.get(template) ?? make(template, path);
-      // Without POST it is the first that there is, which other operations remove.
+      // Without POST it is the first item, which other operations may remove.
       if (creatorOf(template) !== undefined) kept.set(template, one);
       return one;
     });
@@ -194,7 +194,7 @@ export async function walkOf(service: TestService, operations: readonly Operatio
   };
 }
 
-/** @param idOf names a resource of the collection at `template`, which stands at `path` with real ids in it */
+/** @param idOf returns the id of a resource in the collection at `template`, whose path with real ids is `path` */
 async function filledPath(
   operation: Operation,
   idOf: (template: string, path: string) => Promise<string>,
@@ -210,7 +210,7 @@ async function filledPath(
 
 const noTokens: MailedTokens = { password: 'none', verification: 'none', restoration: 'none' };
 
-/** Makes three users who get a mail with a token each: to set a password, to confirm an address, to restore one. */
+/** Creates three users who each get a mail with a token: to set a password, to confirm an address, to restore one. */
 async function mailedTokens(service: TestService, key: string): Promise<MailedTokens> {
   const made = { name: 'Mailed', role: 'user' };
   const people = { password: 'invited@walk.example', verification: 'unverified@walk.example' };
@@ -245,7 +245,7 @@ async function mailedTokens(service: TestService, key: string): Promise<MailedTo
   };
 }
 
-/** The operation's example body, or the one that fits this run's accounts. */
+/** The operation's example body, or one with credentials of this run's accounts. */
 export function bodyOf(operation: Operation, refreshToken = 'none', mailed = noTokens): unknown {
   const real = realBodies[operation.operationId];
   if (real !== undefined) return real(refreshToken, password, mailed);
@@ -258,13 +258,13 @@ export function bodyOf(operation: Operation, refreshToken = 'none', mailed = noT
   return example;
 }
 
-/** The example with a product that exists wherever it names one. */
+/** The example, with an existing product wherever it names one. */
 function referring(example: unknown, productId: number): unknown {
   if (example === undefined) return undefined;
   return JSON.parse(JSON.stringify(example, (name, value) => (name === 'productId' ? productId : value)));
 }
 
-/** Where a parameter is, what a reader of the document that lets one try it fills in: examples and defaults. */
+/** The values that a documentation page with a "try it" form fills in for parameters: examples and defaults. */
 function filledIn(operation: Operation, place: 'query' | 'header'): [name: string, value: string][] {
   return operation.parameters.flatMap(({ name, in: where, required, example, schema }) => {
     if (where !== place) return [];
@@ -279,14 +279,14 @@ function filledIn(operation: Operation, place: 'query' | 'header'): [name: strin
   });
 }
 
-/** The path with the query that is filled in, beside the one it may have. */
+/** The path with the filled-in query, added to the one it may have. */
 function withQuery(operation: Operation, path: string): string {
   const query = new URLSearchParams(filledIn(operation, 'query')).toString();
   if (query === '') return path;
   return `${path}${path.includes('?') ? '&' : '?'}${query}`;
 }
 
-/** The query without which the operation is refused, with its question mark. */
+/** The query of required parameters, with its question mark. */
 export function requiredQuery(operation: Operation): string {
   return withQuery({ ...operation, parameters: operation.parameters.filter(({ required }) => required) }, '');
 }

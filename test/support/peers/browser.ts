@@ -1,20 +1,20 @@
-/** A headless Chromium, spoken to by its DevTools protocol: for what only a browser can show of the service's pages. */
+/** A headless Chromium, driven over its DevTools protocol: for what only a browser can show of the service's pages. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where a Chromium is, if anywhere. */
+/** The path of an installed Chromium, if there is one. */
 export const browserPath = ['chromium', 'chromium-browser', 'google-chrome']
   .map(name => Bun.which(name))
   .find(path => path !== null);
 
 export interface Tab {
-  /** Opens an address, and resolves when the page has been loaded. */
+  /** Opens an address, and resolves when the page has loaded. */
   open(url: string): Promise<void>;
   reload(): Promise<void>;
-  /** What an expression comes to in the page; a promise is awaited. */
+  /** The value of an expression in the page; a promise is awaited. */
   evaluate<T>(expression: string): Promise<T>;
-  /** @param scheme what the user prefers */
+  /** @param scheme the user's preferred colour scheme */
   emulate(width: number, scheme: 'light' | 'dark'): Promise<void>;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export async function openTab(executable: string): Promise<Tab> {
   await new Promise(resolve => socket.addEventListener('open', resolve, { once: true }));
 
   const waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
-  /** Called for each document that has been loaded, with its frame and its loader. */
+  /** Called for each document that has loaded, with its frame and its loader. */
   const loads = new Set<(frame?: string, loader?: string) => void>();
   let last = 0;
   socket.addEventListener('message', ({ data }) => {
@@ -69,13 +69,13 @@ export async function openTab(executable: string): Promise<Tab> {
   const send = <T>(method: string, params: object = {}): Promise<T> => {
     const id = ++last;
     socket.send(JSON.stringify({ id, method, params }));
-    // Boundary to the protocol: the caller knows what the method answers.
+    // Boundary to the protocol: the caller knows the type of the method's result.
     return new Promise<T>((resolve, reject) =>
       waiting.set(id, { resolve: result => resolve(result as T), reject }),
     );
   };
   type FrameTree = { frameTree: { frame: { id: string; loaderId: string } } };
-  /** Resolves when another document than the one shown has been loaded: that one's own event may come late. */
+  /** Resolves when a new document has loaded; the load event of the current one may arrive late. */
   const loaded = async (method: string, params: object) => {
     const { frame } = (await send<FrameTree>('Page.getFrameTree')).frameTree;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -116,7 +116,7 @@ export async function openTab(executable: string): Promise<Tab> {
   };
 }
 
-/** What breaks the rules of WCAG 2.2 AA that axe checks, in the page as it is now. */
+/** Violations of the WCAG 2.2 AA rules that axe checks, in the page as it is now. */
 export async function violationsIn(tab: Tab): Promise<readonly string[]> {
   await tab.evaluate(await Bun.file(Bun.resolveSync('axe-core/axe.min.js', import.meta.dir)).text());
   return tab.evaluate(`axe

@@ -1,7 +1,7 @@
-/** JSON Web Tokens made by hand, right ones and wrong ones. */
+/** JSON Web Tokens made by hand, valid and invalid. */
 import { createHmac } from 'node:crypto';
 
-/** What the services under test sign with. */
+/** The secret with which the services under test sign. */
 const testSecret = 'a secret for tests that is long enough for HS256';
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -22,7 +22,7 @@ export function forge(
 
 export interface ForgeOptions {
   readonly header?: object;
-  /** Of the HMAC; empty for an empty signature. */
+  /** The hash of the HMAC; empty for an empty signature. */
   readonly hash?: string;
   readonly secret?: string;
 }

@@ -1,4 +1,4 @@
-/** The mails that the service has written into its outbox folder, parsed as a mail program would. */
+/** The mails that the service has written to its outbox folder, parsed as a mail client would. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import PostalMime, { type Email } from 'postal-mime';
@@ -6,7 +6,7 @@ import type { TestService } from '../service/service.ts';
 
 export type { Email } from 'postal-mime';
 
-/** @param parsed the mails that earlier calls have parsed, by file name: a mail in the outbox does not change */
+/** @param parsed mails that earlier calls parsed, by file name: a mail in the outbox does not change */
 export async function mailsIn(folder: string, parsed: Map<string, Email>): Promise<Email[]> {
   if (!existsSync(folder)) return [];
   const files = readdirSync(folder).filter(name => name.endsWith('.eml'));
@@ -19,7 +19,7 @@ export async function mailsIn(folder: string, parsed: Map<string, Email>): Promi
   );
 }
 
-/** The one mail to an address. @throws Error when there is none, or another one */
+/** The one mail to an address. @throws Error when there is none, or more than one */
 export function mailTo(mails: readonly Email[], address: string): Email {
   const found = mails.filter(mail => mail.to?.some(to => to.address === address));
   const [only] = found;
@@ -28,14 +28,14 @@ export function mailTo(mails: readonly Email[], address: string): Email {
   return only;
 }
 
-/** The token of the link in a mail. @throws Error when it has none, or another one in its HTML */
+/** The token of the link in a mail. @throws Error when there is none, or another one in the HTML */
 export function tokenIn({ text = '', html = '' }: Email): string {
   const [plain, linked] = [text, html].map(part => /[?&]token=([\w-]+)/.exec(part)?.[1]);
   if (plain === undefined || plain !== linked) throw new Error(`no token, or two of them: ${text} ${html}`);
   return plain;
 }
 
-/** The mails that `work` leads to. */
+/** The mails that `work` causes. */
 export async function mailsOf(service: TestService, work: () => Promise<unknown>): Promise<Email[]> {
   const known = new Set((await service.mails()).map(({ messageId }) => messageId));
   await work();

@@ -1,23 +1,23 @@
-/** The commands that README and guide show, with what they show as their output. */
+/** The commands that the README and the guide show, with the output shown for them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const root = join(import.meta.dir, '..', '..', '..');
 
-/** Where the pages say that the service is. */
+/** The service's address in the pages. */
 export const shownAddress = 'http://127.0.0.1:3000';
 
 export interface Example {
   readonly command: string;
-  /** Whether Ada, the page's customer, runs it; an administrator otherwise. */
+  /** Whether Ada, the page's customer, runs it; otherwise an administrator does. */
   readonly asAda: boolean;
-  /** What the page shows as its output, if anything. */
+  /** The output that the page shows, if any. */
   readonly output: string | undefined;
 }
 
 const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 
-/** The blocks with curl, and requests given as `GET /path`, each with the block that follows. */
+/** The blocks with curl, and the requests written as `GET /path`, each with the block that follows. */
 export function examplesOf(page: string): Example[] {
   const commands =
     /```sh\n([^`]*?curl[\s\S]*?)```\n(?:\n(?:[^\n`#|][^\n]*\n+)?```(?:json)?\n([\s\S]*?)```)?|`GET (\/v1\/\S+)`:\n\n```json\n([\s\S]*?)```/g;
@@ -41,7 +41,7 @@ export function npmCommandsOf(page: string): string[] {
     .filter(line => /\bnpm (?:run|start|test)\b/.test(line));
 }
 
-/** Whether an output is the one that is shown, where `…` stands for anything. */
+/** Whether the output is as shown, where `…` stands for anything. */
 export function isAsShown(output: string, shown: string): boolean {
   const parts = normal(shown)
     .split('…')
@@ -49,7 +49,7 @@ export function isAsShown(output: string, shown: string): boolean {
   return new RegExp(parts.join('[\\s\\S]*?')).test(normal(output));
 }
 
-/** What differs from run to run, each as one word; white space does not matter. */
+/** The text with one word in place of each kind of value that differs from run to run, and without white space. */
 function normal(text: string): string {
   return text
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'MOMENT')

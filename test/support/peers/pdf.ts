@@ -1,4 +1,4 @@
-/** What stands on the pages of a PDF, and where. */
+/** The texts on the pages of a PDF, with their positions. */
 import { getDocumentProxy } from 'unpdf';
 
 interface Written {

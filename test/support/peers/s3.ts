@@ -1,4 +1,4 @@
-/** A server that speaks S3's language, for tests: a process of its own, with its files in a folder of its own. */
+/** An S3-compatible server for tests, in a process of its own, with its files in a folder of its own. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,6 @@ export interface TestS3 {
   readonly url: string;
   /** Bun's client for the same bucket. */
   readonly client: Bun.S3Client;
-  /** Stops answering. */
   stop(): Promise<void>;
 }
 

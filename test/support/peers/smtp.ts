@@ -1,15 +1,15 @@
-/** A real SMTP server on a port of its own, which misbehaves as a test says and keeps what it has accepted. */
+/** A real SMTP server on a port of its own, which misbehaves as a test requires and keeps the mails that it accepts. */
 import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { freePort } from '../../../scripts/tests/postgresql.ts';
 
-/** What the server does with the mails that come; `at` is the command that it concerns. */
+/** What the server does with incoming mails; `at` is the command concerned. */
 type Mood =
   | { readonly kind: 'accepts' }
   | { readonly kind: 'answers'; readonly at: 'MAIL' | 'RCPT' | 'DATA'; readonly code: number }
-  /** Says nothing more after the message has arrived. */
+  /** Falls silent once the message has arrived. */
   | { readonly kind: 'hangs' }
   /** Cuts the connection when half of the message has arrived. */
   | { readonly kind: 'cuts' };
@@ -29,9 +29,9 @@ export interface SmtpOptions {
   readonly secure?: boolean;
   /** Offers STARTTLS. */
   readonly startTls?: boolean;
-  /** The certificate; without one, smtp-server's own: expired, and self-signed. */
+  /** The certificate; by default smtp-server's own, which is expired and self-signed. */
   readonly tls?: Pick<TlsOptions, 'key' | 'cert'>;
-  /** Sign-in is required, with these. */
+  /** The credentials with which clients must sign in. */
   readonly user?: string;
   readonly password?: string;
   readonly mood?: Mood;
@@ -39,22 +39,22 @@ export interface SmtpOptions {
 
 export interface SmtpServer {
   readonly port: number;
-  /** What it has accepted, in order. */
+  /** The messages that the server has accepted, in order. */
   readonly received: Received[];
   /** The recipients of every attempt that got as far as naming one. */
   readonly attempts: string[];
-  /** Passwords that were sent to it. */
+  /** Passwords that clients sent. */
   readonly passwords: string[];
   mood: Mood;
   /** Awaited before the server greets a client. */
   onConnection: () => Promise<void> | void;
-  /** Called when a message has arrived and been kept, and awaited before that is answered. */
+  /** Called when a message has arrived and been kept, and awaited before the server replies. */
   onArrival: (received: Received) => Promise<void> | void;
-  /** Resolves when so many messages have arrived while the server hangs. */
+  /** Resolves when this many messages have arrived while the server hangs. */
   hanging(count: number): Promise<void>;
-  /** Ends all connections and listens no more. */
+  /** Ends all connections and stops listening. */
   die(): Promise<void>;
-  /** Listens again, at the same port. */
+  /** Listens again, on the same port. */
   revive(): Promise<void>;
 }
 
@@ -137,7 +137,7 @@ function create(options: SmtpOptions, state: SmtpServer, reachedHanging: () => v
           }
         }
       } catch {
-        // The sender is gone: there is no one to reply to, and no message.
+        // The sender has gone: there is no client to reply to, and no message.
         return;
       }
       if (state.mood.kind === 'hangs') return reachedHanging();
@@ -150,7 +150,7 @@ function create(options: SmtpOptions, state: SmtpServer, reachedHanging: () => v
       done(refusal);
     },
   });
-  // Clients that distrust the certificate end the connection: nothing of the server's concern.
+  // Clients that distrust the certificate end the connection, which is no error of the server.
   server.on('error', () => undefined);
   return server;
 }
@@ -167,7 +167,7 @@ async function receivedOf(raw: Buffer, session: SMTPServerSession): Promise<Rece
   };
 }
 
-/** The library's types keep the socket to themselves. */
+/** The library's types do not declare the socket. */
 function socketOf(connection: object): Socket {
   return (connection as { _socket: Socket })._socket;
 }

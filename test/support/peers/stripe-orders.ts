@@ -1,4 +1,4 @@
-/** Orders that are paid through a Stripe of the tests' own. */
+/** Orders that are paid through the tests' fake Stripe. */
 import { afterAll, afterEach, beforeAll } from 'bun:test';
 import { eventsOf } from '../data/events.ts';
 import { act, type Placed, placeOrder, readOrder } from '../data/orders.ts';
@@ -7,7 +7,7 @@ import { startTestService, type TestService } from '../service/service.ts';
 import { type FakeStripe, fakeStripe, type Intent } from './stripe.ts';
 
 export interface StripeOrders {
-  /** Of all tests of the block. */
+  /** Shared by all tests of the block. */
   readonly service: TestService;
   /** In the mood `well` at the beginning of each test. */
   readonly stripe: FakeStripe;
@@ -16,12 +16,12 @@ export interface StripeOrders {
   paymentOf(orderId: number): Promise<object | undefined>;
   /** The intent as Stripe reports it once the customer has paid. */
   succeeded(intent: Intent): Intent;
-  /** Of the order's events, oldest first. */
+  /** The types of the order's events, oldest first. */
   typesOf(id: number): Promise<string[]>;
   statusOf(placed: { readonly path: string }): Promise<string>;
 }
 
-/** To be called in a block of tests: its service and its Stripe begin and end with the block. */
+/** Call this in a block of tests: the service and the fake Stripe start and stop with the block. */
 export function stripeOrdersOn(kind: TestService['kind']): StripeOrders {
   let stripe: FakeStripe;
   let service: TestService;

@@ -1,6 +1,6 @@
 /**
- * As much of Stripe as the service speaks to, on a port of its own: payment intents, their cancellation, refunds,
- * and Idempotency-Key as Stripe honours it. Its requests are kept, so that tests can look at them.
+ * The part of Stripe that the service uses, on a port of its own: payment intents, their cancellation, refunds,
+ * and Idempotency-Key as Stripe honours it. Received requests are kept, so that tests can inspect them.
  */
 import Stripe from 'stripe';
 import { call, type Received } from '../http/http.ts';
@@ -36,11 +36,11 @@ export interface FakeStripe {
   readonly refunds: string[];
   /** How it responds from now on. */
   mood: Mood;
-  /** The body of every response, with 200, in place of what it would answer. */
+  /** The body of every response, with 200, in place of the usual one. */
   body: string | undefined;
   /** The customer confirms: the intent is paid. */
   pay(id: string): void;
-  /** Lets the requests go on that have come while it was slow. */
+  /** Responds to the requests that arrived while Stripe was slow. */
   release(): void;
   stop(): Promise<void>;
 }
@@ -160,7 +160,7 @@ export function fakeStripe(): FakeStripe {
   return fake;
 }
 
-/** Posts an event as Stripe does. @param signedWith another secret, or another moment, than the right ones */
+/** Posts an event as Stripe does; by default with a valid signature. */
 export async function report(
   service: TestService,
   intent: Partial<Intent> | undefined,
@@ -169,7 +169,7 @@ export async function report(
   return reportAs(service, { id: 'evt_1', object: 'event', type, data: { object: intent } }, { secret, at });
 }
 
-/** Any value, signed as an event. */
+/** Posts any value, signed as an event. */
 export async function reportAs(
   service: TestService,
   value: unknown,

@@ -1,23 +1,23 @@
-/** A weather provider of the tests' own, on a real port: it can be good, wrong, slow, silent or dead. */
+/** A fake weather provider on a real port, which can respond well, wrongly, late or never, or be down. */
 
 export type Mood =
   | 'good'
-  /** Answers 500. */
+  /** Responds with 500. */
   | 'failing'
-  /** Answers 200 with something that is not weather. */
+  /** Responds with 200 and something that is not weather. */
   | 'nonsense'
   /** Responds with 200 and far too large a body. */
   | 'endless'
   /** Takes the request and never responds. */
   | 'silent'
-  /** Responds to one request at a time, when the test says so. */
+  /** Responds to one request at a time, when the test releases it. */
   | 'held';
 
 export interface FakeProvider {
   readonly url: string;
   mood: Mood;
   temperature: number;
-  /** Paths of the requests so far, without their queries. */
+  /** Paths of the requests so far, without queries. */
   readonly requests: string[];
   /** Resolves when a request is being held. */
   held(): Promise<void>;

@@ -1,4 +1,4 @@
-/** What a list of products must hold, worked out here and not by the service. */
+/** The expected content of a list of products, computed independently of the service. */
 import { addProduct, type Product } from '../data/catalog.ts';
 import type { TestService } from '../service/service.ts';
 
@@ -13,7 +13,7 @@ export interface ListQuery {
   readonly maxPrice?: number;
 }
 
-/** By Unicode code point, which is the order of UTF-8's bytes; numbers by value. */
+/** Compares strings by Unicode code point, which is the order of their UTF-8 bytes, and numbers by value. */
 function compare(a: string | number, b: string | number): number {
   if (typeof a === 'number' || typeof b === 'number') return Number(a) - Number(b);
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -40,7 +40,7 @@ export function searchOf(query: object): string {
 }
 
 const names = ['Zebra', 'apple', 'Apple', 'Äpfel', 'zoo', '10', '9', 'a b', 'ａ', '𝔞', 'é', 'e\u0301'];
-/** Each of fewer products than the one before it; some products have one of them twice. */
+/** Each tag is on fewer products than the one before; some products have the same tag twice. */
 const tags = ['used', 'ｗood', 'desk'];
 const categories = ['lighting', 'chairs', null];
 

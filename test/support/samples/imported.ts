@@ -1,10 +1,10 @@
-/** Very many products at once, as an import makes them. */
+/** Many products at once, as an import creates them. */
 import { createCause, createCommandOutbox } from '../../../src/events/outbox.ts';
 import { createProductImporter } from '../../../src/resources/products/import/index.ts';
 import { createRecordCheck, createRecordPreparer } from '../../../src/resources/products/import/prepared.ts';
 import type { TestService } from '../service/service.ts';
 
-/** In one transaction. @param at when, epoch milliseconds */
+/** Writes the products in one transaction. @param at their time, in epoch milliseconds */
 export async function importProducts(
   { database }: Pick<TestService, 'database'>,
   records: readonly Readonly<Record<string, unknown>>[],

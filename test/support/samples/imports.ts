@@ -1,4 +1,4 @@
-/** Files that are imported while a service runs on the same database, and what it shows of them. */
+/** Imports files while a service runs on the same database, and reads what the service shows of them. */
 import { createPlace, databaseOf, type Ended, type Place } from '../../cli/program.ts';
 import { call, type Received } from '../http/http.ts';
 import { type DatabaseKind, startTestService, type TestService } from '../service/service.ts';
@@ -10,12 +10,12 @@ export interface Imports extends AsyncDisposable {
   readonly service: TestService;
   /** Imports records as NDJSON, or the text of a CSV. */
   run(content: Records | string, ...options: readonly string[]): Promise<Ended>;
-  /** The same where all records have to go in. */
+  /** Imports like `run`, and expects all records to be accepted. */
   take(content: Records | string, ...options: readonly string[]): Promise<void>;
   /** Exports all products. @returns the path of the file */
   exported(name: string): Promise<string>;
   send(method: string, path: string, body?: object): Promise<Received>;
-  /** The product with this sku, with its variants by the size that each is of, or undefined. */
+  /** The product with this SKU, with its variants by size, or undefined. */
   shown(sku: string): Promise<ReturnType<typeof JSON.parse>>;
 }
 

@@ -1,4 +1,4 @@
-/** Files as streams of chunks, and the records that are read from them. */
+/** Files as streams of chunks, and the records read from them. */
 import { createRecordMapper } from '../../../src/files/cells/mapper.ts';
 import {
   type FileFormat,
@@ -39,7 +39,7 @@ export async function readAll(
   return all;
 }
 
-/** What matters of a record in a table: its line and either its value or its error. */
+/** The parts of a record that tests compare: its line, and either its value or its error. */
 export const brief = (records: readonly SourceRecord[]): unknown[] =>
   records.map(record => [record.line, record.error ?? { ...record.value }]);
 
@@ -51,9 +51,9 @@ export const mapped = (records: readonly SourceRecord[]): Fields[] => {
   });
 };
 
-/** As long as a line may be. */
+/** A line of the maximum length. */
 export const bigLine = 'x'.repeat(8 * 1024 * 1024);
 
-/** Text with bytes in it that are not UTF-8. */
+/** Text with bytes between that are not UTF-8. */
 export const notUtf8 = (before: string, after: string): Uint8Array =>
   Buffer.concat([bytesOf(before), Uint8Array.of(0xe9, 0x28), bytesOf(after)]);

@@ -1,4 +1,4 @@
-/** A small catalog to search in, and what finds things in it. */
+/** A small catalog to search in, and queries that find its products. */
 import { addProduct } from '../data/catalog.ts';
 import { call } from '../http/http.ts';
 import { startTestService, type TestService } from '../service/service.ts';

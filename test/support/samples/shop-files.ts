@@ -1,11 +1,11 @@
-/** Small files as shops export them, with what is awkward in real ones. */
+/** Small files as shops export them, with the quirks of real ones. */
 
 const csvOf = (rows: readonly (readonly string[])[]): string =>
   rows
     .map(row => row.map(cell => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(','))
     .join('\r\n');
 
-/** Rows by the names of their columns; what a row does not say is empty. */
+/** A CSV of rows given by column name; cells that a row does not name are empty. */
 function table(columns: readonly string[], rows: readonly Readonly<Record<string, string>>[]): string {
   for (const row of rows)
     for (const name of Object.keys(row)) if (!columns.includes(name)) throw new Error(`no column ${name}`);
@@ -220,7 +220,7 @@ const feedRows = [
 
 export const googleFile = table(feedHeader, feedRows);
 
-/** What the table of the same products has several of in one cell has an element each. */
+/** An element for each value of a cell of the table, which may hold several. */
 function toElements(
   name: string,
   { [name]: text = '' }: Readonly<Record<string, string>>,

@@ -1,12 +1,12 @@
-/** Slices of work by their number: with a clock of which each reading is later than a slice lasts, each piece of work takes a turn. */
+/** Counts slices of work with a clock that advances by more than a slice at each reading: each slice takes a turn. */
 import { spyOn } from 'bun:test';
 
 /** Milliseconds from one reading of the clock to the next. */
 const step = 20;
 
-/** How many turns of the event loop are requested while something is done. */
+/** The number of turns of the event loop that `work` requests. */
 export async function countTurns(work: () => Promise<unknown>): Promise<number> {
-  // What this turn has left of its time is not that of the other clock.
+  // The current turn still measures its time by the real clock.
   await new Promise(resolve => setImmediate(resolve));
   let now = performance.now();
   const clock = spyOn(performance, 'now').mockImplementation(() => {

@@ -1,7 +1,7 @@
-/** Texts for properties: of any characters at all. */
+/** Texts of arbitrary characters, for properties. */
 import fc from 'fast-check';
 
-/** As fast-check's `binary`, which costs a third of a second before the first text: it lists all of Unicode. */
+/** Like fast-check's `binary`, which lists all of Unicode and so takes a third of a second before the first text. */
 const anyCharacter = fc
   .oneof(
     { weight: 3, arbitrary: fc.integer({ min: 0, max: 0xff }) },
@@ -11,6 +11,6 @@ const anyCharacter = fc
   )
   .map(code => String.fromCodePoint(code));
 
-/** Any well-formed text, with U+0000, control characters and those beyond the Basic Multilingual Plane. */
+/** Any well-formed text, including U+0000, control characters, and characters beyond the Basic Multilingual Plane. */
 export const anyTextOf = (limits: { readonly minLength?: number; readonly maxLength: number }) =>
   fc.string({ unit: anyCharacter, ...limits });

@@ -1,15 +1,15 @@
-/** Everything a database holds, so that a test can say that nothing was written. */
+/** The whole content of a database, so that a test can assert that nothing was written. */
 import { expect } from 'bun:test';
 import { type RawBuilder, sql } from 'kysely';
 import type { TestService } from './service.ts';
 
-/** Counting requests is not a write that a refused request must not make. */
+/** Even a refused request may write to these: they count requests. */
 const bookkeeping = ['quotas', 'failed_attempts'];
 
 type Observed = Pick<TestService, 'database' | 'kind' | 'settle' | 'clock'>;
 type Read<T> = () => Promise<T>;
 
-/** What distinguishes one state of a table's rows from another, without the rows. */
+/** A fingerprint of a table's rows. */
 interface Mark {
   readonly name: string;
   readonly rows: number;
@@ -19,7 +19,7 @@ interface Mark {
 interface Readers {
   /** Every row of every table, as sorted JSON lines. */
   readonly lines: Read<string[]>;
-  /** What is another whenever something has been committed in between. */
+  /** A value that changes with every commit. */
   readonly state: Read<unknown>;
 }
 
@@ -43,8 +43,8 @@ const readersOf = {
     };
   },
   /**
-   * In one statement: to ask for each table by itself costs many times as much. It has a parameter, since one without is
-   * not prepared, and would be planned each time: nine tenths of its work.
+   * One statement for all tables: one for each would cost many times as much. It has a parameter, because a statement
+   * without parameters is not prepared: it would be planned each time, which is nine tenths of its work.
    */
   async postgresql({ read, build }: TestService['database']): Promise<Readers> {
     const catalog = sql<{
@@ -60,7 +60,7 @@ const readersOf = {
     const lines = ofEach<{ readonly line: string }>(
       name => sql`select ${sql.lit(`${name} `)} || row_to_json(t)::text as line from ${sql.table(name)} t`,
     );
-    // Where each version of a row stands and which transaction wrote it: a tenth of the work of reading the rows.
+    // The position of each row version and the transaction that wrote it: a tenth of the work of reading the rows.
     const marks = ofEach<Mark>(
       name => sql`select ${sql.lit(name)} as name, cast(count(*) as integer) as rows,
         cast(sum(hash_record_extended(row(ctid, xmin), 0)) as text) as mark from ${sql.table(name)}`,
@@ -80,16 +80,16 @@ function readers({ database, kind }: Observed): Promise<Readers> {
   return made;
 }
 
-/** What was there, and when, at the last moment when nothing was left to be done. */
+/** The time and the database's state when work was last settled. */
 const settled = new WeakMap<TestService['database'], { readonly at: number; readonly state: string }>();
 
-/** @param read gives what is another when something has been written */
+/** @param read returns a value that changes with every write */
 async function whenSettled<T>(observed: Observed, read: Read<T>): Promise<T> {
   const { database, clock, settle } = observed;
   const found = await read();
   const last = settled.get(database);
   if (last?.at === clock.now() && last.state === JSON.stringify(found)) return found;
-  // What earlier requests have left to be done is not what the next one writes.
+  // Pending work of earlier requests must not count as a write of the next request.
   await settle();
   const state = await read();
   settled.set(database, { at: clock.now(), state: JSON.stringify(state) });
@@ -103,8 +103,8 @@ export async function contentsOf(service: Observed): Promise<string[]> {
 }
 
 /**
- * Takes note of what the database holds.
- * @returns asserts that nothing has been committed since
+ * Records the state of the database.
+ * @returns a function that asserts that nothing has been committed since
  */
 export async function unchanged(service: Observed): Promise<() => Promise<void>> {
   const { state } = await readers(service);
@@ -112,7 +112,7 @@ export async function unchanged(service: Observed): Promise<() => Promise<void>>
   return async () => expect(await whenSettled(service, state)).toEqual(before);
 }
 
-/** Runs `work` and asserts that the database holds afterwards what it held before. */
+/** Runs `work` and asserts that the database holds the same before and after. */
 export async function writesNothing<T>(service: TestService, work: () => Promise<T>): Promise<T> {
   const check = await unchanged(service);
   const result = await work();

@@ -1,4 +1,4 @@
-/** Scenarios that run on both databases; where there is no PostgreSQL its half is skipped, and counted as skipped. */
+/** Scenarios that run on both databases; without PostgreSQL, its half is skipped and counted as skipped. */
 import { describe } from 'bun:test';
 import { hasPostgres } from './postgres.ts';
 import { type DatabaseKind, databaseKinds } from './service.ts';

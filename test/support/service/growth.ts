@@ -1,14 +1,14 @@
-/** Whether the time that a request takes grows as its length does, measured on a machine that others use too. */
+/** Whether the time of a request grows linearly with its length, measured on a machine that other processes use too. */
 
-/** Whatever takes less is not distinguished from noise; the event loop may be blocked for so long. */
+/** Milliseconds for which the event loop may be blocked. Shorter times cannot be distinguished from noise. */
 const unnoticed = 50;
 /** Four times the length takes four times as long when it is linear, and sixteen times when it is quadratic. */
 const factor = 4;
 const tolerated = 8;
-/** The least of several counts: other processes only ever add time. */
+/** The shortest of several tries counts, because other processes only ever add time. */
 const tries = 5;
 
-/** Milliseconds, where the time grew more than linearly: of `length`, and of four times that. */
+/** A superlinear growth: the milliseconds for a text of `length`, and for one four times as long. */
 export interface Growth {
   readonly length: number;
   readonly milliseconds: number;
@@ -34,7 +34,7 @@ export async function superlinearGrowth(
   return { length, milliseconds, fourfold };
 }
 
-/** @returns the processor times, where one work takes more than eight times as long as another, and more than 50 ms */
+/** @returns both processor times if `work` takes more than eight times as long as the other, and more than 50 ms */
 export async function excessiveTime(
   work: () => unknown,
   other: () => unknown,
@@ -49,7 +49,7 @@ export async function excessiveTime(
   return least;
 }
 
-/** Of the processor, in milliseconds: what waits because others use it too is not counted. */
+/** The processor time in milliseconds, which excludes waiting for other processes. */
 export async function processorTime(work: () => unknown): Promise<number> {
   const started = process.cpuUsage();
   await work();

@@ -1,4 +1,4 @@
-/** Databases as older releases have left them. */
+/** Databases as older releases left them. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { migrations } from '../../../src/storage/migrations/index.ts';
 import { openDatabase } from '../../../src/storage/open.ts';
 import { createDatabase } from './postgres.ts';
 
-/** Runs the migrations before the one of this name, as an older release has. */
+/** Runs the migrations before the named one, as an older release did. */
 async function migrateUpTo(database: Database, name: string): Promise<void> {
   const { text, moment } = database.dialect.types;
   const older = migrations.filter(migration => migration.name < name);
@@ -24,7 +24,7 @@ async function migrateUpTo(database: Database, name: string): Promise<void> {
   });
 }
 
-/** A database as it was before the migration of this name; `run` writes to it. */
+/** A database as it was before the named migration; `run` writes to it. */
 export async function olderDatabase(kind: string, name: string) {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-test-'));
   const config = loadConfig({

@@ -1,4 +1,4 @@
-/** A PostgreSQL server that a test may stop, start again and kill the backends of, on its own folder and port. */
+/** A PostgreSQL server on its own folder and port, which a test may stop and restart, and whose backends it may end. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SQL } from 'bun';
@@ -6,13 +6,13 @@ import { createCluster, throwaway } from '../../../scripts/tests/postgresql.ts';
 
 export interface PostgresCluster {
   readonly url: string;
-  /** The end of a crash: connections are cut, nothing is shut down in order, and the start recovers. */
+  /** Stops as in a crash: connections are cut, there is no orderly shutdown, and the next start recovers. */
   stop(): Promise<void>;
   /** Does nothing while it runs. */
   start(): Promise<void>;
-  /** Ends every connection of the service; resolves, with how many there were, when all are gone. */
+  /** Ends every connection of the service. Resolves with their number when all have ended. */
   terminateBackends(): Promise<number>;
-  /** Every process of the server stands still, its connections stay open; gives the way back. */
+  /** Stops every process of the server, while its connections stay open. @returns a function that resumes them */
   freeze(): () => void;
   remove(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function startCluster(): Promise<PostgresCluster> {
         `select pid, pg_terminate_backend(pid) from pg_stat_activity where application_name = 'catalog'`,
       );
       const pids = ended.map(({ pid }) => pid).join();
-      // The function above only sends the signal: a connection that is still there could be begun to be used.
+      // The function above only sends the signal: the service could still use a connection that has not ended.
       const left = `select 1 from pg_stat_activity where pid in (${pids})`;
       while (pids !== '' && (await admin.unsafe(left)).length > 0);
       await admin.close();
@@ -55,7 +55,7 @@ export async function startCluster(): Promise<PostgresCluster> {
   };
 }
 
-/** The processes that a process has started, from Linux's list of all. */
+/** The child processes of a process, from Linux's /proc. */
 function childrenOf(parent: number): number[] {
   return readdirSync('/proc')
     .filter(name => /^\d+$/.test(name) && parentOf(name) === parent)
@@ -68,7 +68,7 @@ function parentOf(pid: string): number | undefined {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
   } catch {
-    // It has ended since the list was read.
+    // The process has ended since the list was read.
     return undefined;
   }
 }

@@ -1,27 +1,27 @@
 /**
- * The PostgreSQL that TEST_DATABASE_URL names: `npm test` starts one for the run where it is not given. Each service
- * under test gets a database of its own in it.
+ * The PostgreSQL server that TEST_DATABASE_URL names; where it is not set, `npm test` starts one for the run. Each
+ * service under test gets a database of its own on it.
  */
 import { SQL } from 'bun';
 
-/** Whether there is one; without it the scenarios on PostgreSQL are skipped. */
+/** Whether there is a server; without it, the scenarios on PostgreSQL are skipped. */
 export const hasPostgres = (process.env.TEST_DATABASE_URL ?? '') !== '';
 
-/** Of the databases to be dropped after the tests of a file. */
+/** Names of the databases to drop after the tests of a file. */
 const names = new Set<string>();
 
-/** @param options in the words of CREATE DATABASE @returns the URL of a new, empty database */
+/** @param options options of CREATE DATABASE, as SQL @returns the URL of a new, empty database */
 export function createDatabase(options = ''): Promise<string> {
   return create(options);
 }
 
-/** @returns the URL of a new copy of a database without connections */
+/** @param template a database without connections @returns the URL of a new copy of it */
 export function copyDatabase(template: string): Promise<string> {
-  // Copies files: with nothing to be kept through a power failure that costs less than writing a log of them.
+  // Copying the files costs less than logging their content, where nothing must survive a power failure.
   return create(` template ${new URL(template).pathname.slice(1)} strategy file_copy`);
 }
 
-/** The same database through the pooler that TEST_DATABASE_POOLER names as `host:port`, where it does. */
+/** The same database through the pooler that TEST_DATABASE_POOLER names as `host:port`, if it is set. */
 export function throughPooler(url: string): string {
   const pooler = process.env.TEST_DATABASE_POOLER;
   return pooler === undefined ? url : Object.assign(new URL(url), { host: pooler }).href;
@@ -34,12 +34,12 @@ async function create(origin: string): Promise<string> {
   return Object.assign(new URL(serverUrl()), { pathname: `/${name}` }).href;
 }
 
-/** Lets a database stay for the files that follow; the run drops it at its end. */
+/** Keeps a database for the next files of tests; the run drops it at its end. */
 export function keepForRun(url: string): void {
   if (process.env.TEST_RUN !== undefined) names.delete(new URL(url).pathname.slice(1));
 }
 
-/** Drops what the tests of a file have made; a server that was started for this run is thrown away whole. */
+/** Drops the databases of a file of tests, except on a server started for this run, which is removed as a whole. */
 export async function dropDatabases(): Promise<void> {
   if (process.env.TEST_DATABASE_OWN !== undefined) return;
   for (const name of names) await admin().unsafe(`drop database if exists ${name} with (force)`);
@@ -48,7 +48,7 @@ export async function dropDatabases(): Promise<void> {
 
 let connected: SQL | undefined;
 
-/** One connection for the whole process: to open one costs a third of a database. */
+/** One connection for the whole process: opening one costs a third as much as creating a database. */
 function admin(): SQL {
   connected ??= new SQL(serverUrl(), { max: 1 });
   return connected;

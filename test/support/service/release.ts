@@ -1,4 +1,4 @@
-/** Other releases of this program, for tests of what goes on beside them. */
+/** Other releases of this program, for tests in which releases run side by side. */
 import { expect } from 'bun:test';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ export interface AddedMigration {
   readonly statement: string;
 }
 
-/** This program in a folder of its own, with migrations that it does not have yet. @returns what starts it */
+/** Copies this program to a folder of its own, with additional migrations. @returns the path that starts it */
 export function buildRelease(folder: string, name: string, added: readonly AddedMigration[]): string {
   const own = join(folder, name);
   mkdirSync(own);

@@ -1,4 +1,4 @@
-/** A primary and a standby that streams from it, both of the run's own: the standby is a copy that goes on. */
+/** A primary and a standby that streams from it, both started for the run. The standby begins as a copy. */
 import { chownSync, cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ export interface Pair {
   readonly standby: Cluster;
   /** Both servers, as DATABASE_URL names them. */
   readonly url: string;
-  /** Resolves when the standby shows all that the primary has committed: it has it before, and shows it later. */
+  /** Resolves when the standby shows all that the primary has committed, which it receives before it shows it. */
   catchUp(): Promise<void>;
-  /** Makes the standby the primary; resolves when it takes writes. */
+  /** Makes the standby the primary; resolves when it accepts writes. */
   promote(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export async function startPair(): Promise<Pair> {
   const primary = await createCluster({ settings: [...settings, ...synchronous] });
   const folder = mkdtempSync(join(tmpdir(), 'catalog-standby-'));
   rmSync(folder, { recursive: true });
-  // Not started yet: a copy of a cluster at rest is a whole one.
+  // The primary is not running yet, so the copy is consistent.
   cpSync(primary.folder, folder, { recursive: true });
   writeFileSync(join(folder, 'standby.signal'), '');
   writeFileSync(
@@ -63,7 +63,7 @@ export async function startPair(): Promise<Pair> {
   };
 }
 
-/** As root the server runs as another user, who owns its files. */
+/** When run as root, the server runs as another user, who must own its files. */
 function giveTo(path: string, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
   chownSync(path, uid, gid);
   if (!statSync(path).isDirectory()) return;

@@ -62,7 +62,7 @@ const translations: Readonly<Record<string, Translation>> = {
   },
 };
 
-/** Everything of version 1 is in version 2; what has to do with products is translated. */
+/** Version 2 has every endpoint of version 1; those of products are translated. */
 const second = (endpoints: readonly Endpoint[]) =>
   endpoints.map(endpoint => {
     const translation = translations[endpoint.operationId];

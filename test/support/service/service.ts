@@ -1,4 +1,4 @@
-/** The whole service on a real port with a real database, a clock that tests move, and three people to be. */
+/** The whole service on a real port with a real database, a clock that tests advance, and three users to act as. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgresql'];
 
 interface TestClock {
   now(): number;
-  /** Moves the time on; nothing has to wait for it. */
+  /** Advances the time, without waiting. */
   advance(milliseconds: number): void;
 }
 
@@ -35,23 +35,23 @@ export interface TestService extends AsyncDisposable {
   readonly database: Database;
   /** Access tokens of a user of each role. */
   readonly tokens: Tokens;
-  /** Parsed log lines so far. */
+  /** The log lines so far, parsed. */
   log(): Record<string, unknown>[];
-  /** Resolves when everything that is due after a commit has been done, by this service or one of its replicas. */
+  /** Resolves when this service and its replicas have completed the work that is due after commits. */
   settle(): Promise<void>;
-  /** The mails that were sent so far, those of the same message id once; without SMTP_URL only. */
+  /** The mails sent so far, once for each message id; only without SMTP_URL. */
   mails(): Promise<Email[]>;
   /**
-   * Another process's worth of the service on the same database. What one test has set otherwise is not to do the work
-   * of the tests after it: it ends with the test.
+   * Starts another instance of the service on the same database. It must end with the test, because with its settings
+   * it must not do the work of later tests.
    */
   replica(settings?: Readonly<Record<string, string>>): Promise<TestService>;
   stop(): Promise<void>;
 }
 
 /**
- * @param settings environment variables over the tests' defaults (a quota too large to be met by accident)
- * @param versions those that are published, when not those that are shipped
+ * @param settings environment variables that override the tests' defaults (a quota too large to exceed by accident)
+ * @param versions the published versions, by default those that are shipped
  */
 export async function startTestService(
   kind: DatabaseKind,
@@ -59,7 +59,7 @@ export async function startTestService(
   versions?: Versions,
 ): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-test-'));
-  // Where the settings name a database or a secret, the template's tokens would be of no user.
+  // With a database or a secret from the settings, the template's tokens would not be valid.
   const isOwn = settings.DATABASE_URL !== undefined || settings.JWT_SECRET !== undefined;
   const copy = isOwn ? undefined : await copyTemplate(kind, settings.DATA_DIR ?? folder);
   const environment = {
@@ -69,15 +69,15 @@ export async function startTestService(
     RATE_LIMIT: '1000000',
     MAIL_LIMIT: '1000000',
     MAIL_LIMIT_UNCONFIRMED: '1000000',
-    // Nothing listens there: no test asks the world outside.
+    // Nothing listens there: tests send no requests to the outside.
     WEATHER_URL: 'http://127.0.0.1:9',
     GEOCODING_URL: 'http://127.0.0.1:9',
     LOG_LEVEL: 'info',
     JWT_SECRET: serviceSecret,
-    // Two transactions that write at once beside a group of them, and connections of each kind: with four there are no
-    // groups, and ten cost PostgreSQL a sixth more.
+    // Enough for two concurrent writing transactions beside a group of them, and for connections of each kind. With
+    // four there are no groups, and ten cost PostgreSQL a sixth more.
     DATABASE_POOL: '6',
-    // The setting that the run through a pooler gives the service: empty for none.
+    // Set by the test run through a pooler; otherwise empty.
     DATABASE_POOLER: process.env.TEST_POOLER_SETTING ?? '',
     ...(kind === 'postgresql' && isOwn && settings.DATABASE_URL === undefined
       ? { DATABASE_URL: await createDatabase() }
@@ -103,7 +103,7 @@ async function start(
   kind: DatabaseKind,
   environment: Readonly<Record<string, string>>,
   clock: TestClock,
-  /** Of the people in the database; without them it is empty. */
+  /** The tokens of the users in the database; undefined when it is empty. */
   known: Tokens | undefined,
   versions: Versions | undefined,
 ): Promise<TestService> {
@@ -126,7 +126,7 @@ async function start(
   const parsed = new Map<string, Email>();
   let ended: Promise<void> | undefined;
   async function settle(): Promise<void> {
-    // What a replica has taken up is not due any more, and not done yet.
+    // Work that a replica has claimed is no longer due, but not done yet.
     await Promise.all([service.settle(), ...replicas.map(replica => replica.settle())]);
   }
   function stop(): Promise<void> {
@@ -150,7 +150,7 @@ async function start(
     },
     log() {
       log.flush();
-      // Each line is read once: some tests look after every request.
+      // Each line is parsed only once: some tests read the log after every request.
       for (const line of written.split('\n')) if (line !== '') lines.push(JSON.parse(line));
       written = '';
       return [...lines];

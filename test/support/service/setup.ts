@@ -5,19 +5,19 @@ import { leastWork } from '../data/sign-in.ts';
 import { dropDatabases } from './postgres.ts';
 import { removeTemplates } from './template.ts';
 
-// What the service derives from a password costs a processor 70 ms, on purpose, thousands of times in a run. The
-// service decides how, Bun derives: here with less work. Services in processes of their own have the whole of it, and
-// test/cli/accounts.test.ts looks at what they store.
+// Hashing a password takes 70 ms of processor time, on purpose, and a run does so thousands of times. Here Bun's
+// function, which the service calls with its own parameters, does less work. Services in processes of their own do the
+// full work, and test/cli/accounts.test.ts checks what they store.
 const derive = Bun.password.hash;
 Bun.password.hash = secret => derive(secret, leastWork);
 
-// Some start processes, and on a machine that has much else to do a test of a second has taken half a minute.
+// Some tests start processes, and on a busy machine a test of a second has taken half a minute.
 setDefaultTimeout(60_000);
-// In CI the inputs of properties are the same each time: a change is judged by what it changed, not by a defect that was
-// there before and is found by chance. Elsewhere each run draws its own, and prints the seed of one that fails.
+// In CI the inputs of properties are the same each time, so that a change cannot fail because of an earlier defect
+// that is found by chance. Elsewhere each run draws its own inputs, and a failing property prints its seed.
 const seed = process.env.PROPERTY_SEED;
 if (seed !== undefined) fc.configureGlobal({ seed: Number(seed) });
-// In a run of several processes this is after each file: the next ones copy the same templates, and scripts/tests/run.ts
-// removes them.
+// In a run of several processes, afterAll runs after each file: the next files copy the same templates, and
+// scripts/tests/run.ts removes them.
 if (process.env.TEST_RUN === undefined) afterAll(removeTemplates);
 afterAll(dropDatabases);

@@ -1,7 +1,7 @@
 /**
- * A database as every service under test begins with: its tables, three people, and their sign-ins; and one that has
- * its tables only. Each is made once in each process and copied, because migrating costs far more than copying: as much
- * as all that the tests of a usual file do.
+ * The database with which every service under test begins, with tables, three users and their sign-ins; and an empty
+ * one, with tables only. Each is created once per process and copied: migrating costs far more than copying, as much as
+ * all the tests of a typical file.
  */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { copyDatabase, createDatabase, keepForRun, throughPooler } from './postg
 
 export type DatabaseKind = 'sqlite' | 'postgresql';
 
-/** When the clock of every service under test begins. */
+/** The time at which the clock of every service under test begins. */
 export const beginning = Date.UTC(2026, 0, 15, 9, 30);
 
 /** JWT_SECRET of every service under test. */
@@ -24,13 +24,13 @@ export const serviceSecret = 'a secret for tests that is long enough for HS256';
 
 /** A database without connections. */
 interface Template {
-  /** Of the embedded database; its file is alone in it. */
+  /** The folder of the embedded database, which holds only its file. */
   readonly folder: string;
   readonly url: string | undefined;
 }
 
 interface Peopled extends Template {
-  /** Of the three people; good for every copy whose service signs with `serviceSecret`. */
+  /** Tokens of the three users, valid in every copy whose service signs with `serviceSecret`. */
   readonly tokens: Tokens;
 }
 
@@ -50,7 +50,7 @@ function once<T>(
 const emptyTemplate = (kind: DatabaseKind) => once(emptyTemplates, kind, () => createEmpty(kind));
 const peopledTemplate = (kind: DatabaseKind) => once(peopledTemplates, kind, () => createPeopled(kind));
 
-/** @returns what has to be added to the settings of who is to find the copy there */
+/** @returns the settings with which a service finds the copy */
 async function copy(template: Template, dataFolder: string): Promise<Readonly<Record<string, string>>> {
   if (template.url !== undefined) return { DATABASE_URL: throughPooler(await copyDatabase(template.url)) };
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
@@ -59,8 +59,8 @@ async function copy(template: Template, dataFolder: string): Promise<Readonly<Re
 }
 
 /**
- * Puts a database that is migrated and holds nothing where a program with these settings looks for it.
- * @returns what has to be added to the settings
+ * Puts a migrated, empty database where a program with this data folder looks for it.
+ * @returns the settings to add
  */
 export async function copyEmpty(
   kind: DatabaseKind,
@@ -70,8 +70,8 @@ export async function copyEmpty(
 }
 
 /**
- * Puts a copy of the template where a service with these settings looks for its database.
- * @returns what has to be added to the settings, and the tokens of the three people
+ * Puts a copy of the template where a service with this data folder looks for its database.
+ * @returns the settings to add, and the tokens of the three users
  */
 export async function copyTemplate(
   kind: DatabaseKind,
@@ -97,7 +97,7 @@ async function createEmpty(kind: DatabaseKind): Promise<Template> {
 
 async function createPeopled(kind: DatabaseKind): Promise<Peopled> {
   const folder = newFolder();
-  // Not through a pooler, which would keep its connections: what is connected to cannot be copied.
+  // Not through a pooler, which would keep its connections: a database with connections cannot be copied.
   const empty = await emptyTemplate(kind);
   const url = empty.url === undefined ? undefined : await copyDatabase(empty.url);
   const settings = url === undefined ? await copy(empty, folder) : { DATABASE_URL: url };
@@ -116,7 +116,7 @@ async function createPeopled(kind: DatabaseKind): Promise<Peopled> {
   const tokens = await signInAll(service.address);
   await service.settle();
   await service.stop();
-  // The charges of these sign-ins are removed: each service begins with its whole quota.
+  // The sign-ins above are not charged, so that each service begins with its whole quota.
   await database.write(session => session.run(database.build.deleteFrom('quotas').compile()));
   await database.close();
   if (url !== undefined) keepForRun(url);
