@@ -1,4 +1,4 @@
-/** Accounts that the command line makes and changes. */
+/** Accounts that the command line creates and changes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createCommandOutbox } from '../../src/events/outbox.ts';
 import { createPasswordCheck } from '../../src/resources/auth/passwords.ts';
@@ -51,7 +51,7 @@ describeOnDatabases('accounts on %s', kind => {
     const create = ['users', 'create', '--email', 'Zoe@shop.example', '--name', 'Zoe', '--role', 'user'];
     expect((await place.run([...create, '--password-stdin'], 'correct horse battery\n')).status).toBe(0);
     const user = await userOf(place, 'zoe@SHOP.example');
-    // Derived with all the work that SECURITY.md promises.
+    // Hashed with the full work that SECURITY.md promises.
     expect(user?.password_hash).toStartWith('$argon2id$v=19$m=19456,t=2,p=1$');
     expect(await createPasswordCheck().verify('correct horse battery', user?.password_hash)).toBe(true);
   });

@@ -1,6 +1,7 @@
 /**
- * The program's command line in the process of the tests: the same function with the same settings, without what
- * starting a process costs. For commands that read no standard input, write by console only, and end by themselves.
+ * Runs the program's command line in the process of the tests: the same function with the same settings, without the
+ * cost of starting a process. For commands that do not read standard input, write through console and
+ * process.stdout.write only, and end on their own.
  */
 import { runProgram } from '../../src/cli/program.ts';
 import type { Ended } from './program.ts';
@@ -9,7 +10,7 @@ const signals = ['SIGINT', 'SIGTERM'] as const;
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** @param environment all settings the command sees; one command runs at a time, since these are the process's */
+/** @param environment all the settings that the command sees; since they are the process's, commands run in turn */
 export function runHere(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -50,7 +51,7 @@ async function run(args: readonly string[], environment: Readonly<Record<string,
     process.stderr.isTTY = terminal;
     process.umask(umask);
     replaceEnvironment(settings);
-    // A process that ends has nothing to take back.
+    // The command does not remove its listeners, because usually its process ends.
     for (const [index, signal] of signals.entries())
       for (const listener of process.listeners(signal))
         if (!listeners[index]?.includes(listener)) process.off(signal, listener);

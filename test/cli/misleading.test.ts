@@ -1,4 +1,4 @@
-/** What is given by mistake is named for what it is, in one line that says what to do. */
+/** Mistaken input is identified in one line, which says what to do. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -92,7 +92,7 @@ const makers = [['serve', '--port', '0'], ['migrate'], ['import', '-'], ['restor
 test.each(makers.map(args => [args] as const))('a folder in which no file can be made: %j', async args => {
   const nowhere = await createPlace('sqlite', { DATA_DIR: '/proc' });
   const ended = await (args.includes('-') ? nowhere.run(args, csv) : nowhere.runHere(args));
-  // Permissions say so to all but root.
+  // Users other than root are refused by permissions.
   const reason =
     process.getuid?.() === 0
       ? /no file can be made in \/proc \(\w+\); name another folder/

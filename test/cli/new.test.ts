@@ -1,4 +1,4 @@
-/** What `npm run new` makes of NAME and SINGULAR, and which it refuses. Nothing is written here: see test/long/. */
+/** The names that `npm run new` derives from NAME and SINGULAR, and those it refuses. test/long/ tests its files. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { namesOf, Refused } from '../../scripts/new/names.ts';
@@ -8,7 +8,7 @@ const root = join(import.meta.dir, '../..');
 
 const plan = (words: string) => planResource(root, namesOf(words === '' ? [] : words.split(' ')));
 
-/** The status that the program ends with, and what it says. */
+/** The exit status of the program, and its message. */
 function refusal(words: string): [status: number, message: string] {
   try {
     plan(words);

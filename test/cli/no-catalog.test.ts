@@ -1,6 +1,6 @@
 /**
- * What no command may take for its catalog: a database of another release, which only an upgrade that is meant may
- * migrate, and a file that holds none.
+ * What no command may take for its catalog: a database of another release, which only a deliberate upgrade may
+ * migrate, and a file that is not a catalog.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ import {
   withDatabaseOf,
 } from './program.ts';
 
-/** A command line of each command that works with the catalog there is. */
+/** A command line for each command that works with an existing catalog. */
 const working: readonly (readonly string[])[] = [
   ['users', 'list'],
   ['users', 'create', '--email', 'a@shop.example', '--name', 'A', '--role', 'admin'],
@@ -109,7 +109,7 @@ describeOnDatabases('a catalog of another release on %s', kind => {
       expect(ended.err).toContain('does not know its migration 9999-without-names');
     }
     await change(place, `delete from migrations where name = '9999-without-names'`);
-    // One that only adds is no reason.
+    // A migration that only adds is no reason to refuse.
     await change(place, `insert into migrations (name, applied_at) values ('9999-expand-names', 0)`);
     expect((await place.runHere(['users', 'list'])).status).toBe(0);
     await change(place, `delete from migrations where name = '9999-expand-names'`);
@@ -148,7 +148,7 @@ test('a backup is of whatever release: it is made before the upgrade', async () 
   place.remove();
 });
 
-/** Beside PostgreSQL there is no file to be mistaken for a catalog, only a database without tables. */
+/** On PostgreSQL there is no file that could be mistaken for a catalog, only a database without tables. */
 describeOnDatabases('a database without a catalog on %s', kind => {
   test('no command takes it for an empty catalog', async () => {
     const place = await createPlace(kind);
@@ -234,7 +234,7 @@ describe('a file that is no catalog', () => {
     file = join(data, 'catalog.db');
     expect((await place.runHere(['import', place.file('p.csv', csv)])).status).toBe(0);
     const bytes = readFileSync(file);
-    // All but the first pages, where the schema and the migrations are.
+    // Spares the first pages, which hold the schema and the migrations.
     bytes.fill(0x5a, Math.floor(bytes.length / 2));
     writeFileSync(file, bytes);
     const { status, out, err } = await place.runHere(['check']);

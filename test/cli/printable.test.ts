@@ -1,4 +1,4 @@
-/** Text that others have written neither changes the terminal nor looks like a line of the program. */
+/** Text from outside cannot control the terminal, and cannot look like a line of the program. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createCause, createCommandOutbox } from '../../src/events/outbox.ts';
 import { createKeyStore } from '../../src/resources/keys/store.ts';
@@ -47,7 +47,7 @@ test('names of users and keys are shown with escapes, each in its own row', asyn
 
 test('columns and values of a file, and arguments, are quoted with escapes', async () => {
   const csv = place.file('a.csv', `name,price,"${hostile}"\n"a\u001B]0;x\u0007",x,\nCup,5,1\n`);
-  // A carriage return alone would be the end of a line.
+  // A lone carriage return would end the line.
   const column = hostile.replace('\r', '');
   const renamed = place.file('b.csv', `title,"${column}"\nCup,5\n`);
   const runs = [

@@ -1,4 +1,4 @@
-/** The real program as a child process, on a database of its own. */
+/** Runs the real program as a child process, on a database of its own. */
 import { Database as Connection } from 'bun:sqlite';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,15 +24,15 @@ export interface Ended {
 export interface Place {
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** The path of a new file in the folder. */
+  /** Writes a file into the folder. @returns its path */
   file(name: string, content: string | Uint8Array): string;
-  /** Runs the program to its end, as a process of its own. */
+  /** Runs the program to its end, in a process of its own. */
   run(args: readonly string[], input?: string): Promise<Ended>;
-  /** The same in this process, where no process is needed to show the point: see here.ts for what can be run so. */
+  /** Runs the program in this process, which is faster; here.ts says which commands this works for. */
   runHere(args: readonly string[]): Promise<Ended>;
   /**
-   * @param wrapper a command that sets something up and then becomes the program given as its arguments
-   * @param program the file of another release, instead of this one's main.ts
+   * @param wrapper a command that sets something up and then executes the program given as its arguments
+   * @param program the main file of another release, by default this one's
    */
   start(args: readonly string[], wrapper?: readonly string[], program?: string): Running;
   remove(): void;
@@ -40,12 +40,12 @@ export interface Place {
 
 export type Running = ReturnType<typeof spawn>;
 
-/** A run of all tests names the file that it has made of the program. */
+/** The bundle that a run of all tests has built, or else main.ts. */
 const main = process.env.TEST_PROGRAM ?? join(import.meta.dir, '..', '..', 'src', 'main.ts');
 
 /**
- * A place whose database is there, migrated, and holds nothing: for tests of what comes after.
- * @param settings over the defaults
+ * Creates a place with a migrated, empty database, for tests that do not concern the first start.
+ * @param settings override the defaults
  */
 export async function createCatalog(
   kind: DatabaseKind,
@@ -56,8 +56,8 @@ export async function createCatalog(
 }
 
 /**
- * A place without a database, but for an empty one of PostgreSQL's.
- * @param settings over the defaults; an embedded database in a temporary folder unless `kind` says otherwise
+ * Creates a place without a catalog: with no embedded database, or with an empty PostgreSQL database.
+ * @param settings override the defaults, which name an embedded database in a temporary folder for SQLite
  */
 export async function createPlace(
   kind: DatabaseKind,
@@ -71,8 +71,8 @@ export async function createPlace(
 }
 
 /**
- * Does something with a catalog of its own on SQLite, and removes it.
- * @param settings over the defaults
+ * Runs `work` on a new SQLite catalog, and removes the catalog afterwards.
+ * @param settings override the defaults
  */
 export async function onCatalog(
   work: (place: Place) => Promise<void>,
@@ -128,7 +128,7 @@ function spawn(
   });
 }
 
-/** Reads until the text matches. @throws when the stream ends before */
+/** Reads until the text matches. @throws Error when the stream ends first */
 export async function waitFor(stream: ReadableStream<Uint8Array>, pattern: RegExp): Promise<RegExpExecArray> {
   const reader = stream.getReader();
   const decoder = new TextDecoder();
@@ -146,7 +146,7 @@ export async function waitFor(stream: ReadableStream<Uint8Array>, pattern: RegEx
   }
 }
 
-/** The settings by which a service uses the database of a place. */
+/** The settings with which a service uses the database of a place. */
 export function databaseOf({ environment }: Place): Record<string, string> {
   const { DATA_DIR = '', DATABASE_URL } = environment;
   return DATABASE_URL === undefined ? { DATA_DIR } : { DATA_DIR, DATABASE_URL };
@@ -161,7 +161,7 @@ export async function withDatabaseOf<T>(place: Place, work: (database: Database)
   }
 }
 
-/** Waits until another process has written so many products into the embedded database, its indexes left out. */
+/** Waits until another process has written this many products into the embedded database with deferred indexes. */
 export async function untilThereAre(count: number, place: Place): Promise<void> {
   using connection = new Connection(join(place.folder, 'data', 'catalog.db'), { readonly: true });
   connection.run('PRAGMA busy_timeout = 10000');
@@ -171,7 +171,7 @@ export async function untilThereAre(count: number, place: Place): Promise<void> 
     await new Promise(resolve => setImmediate(resolve));
 }
 
-/** All products by id. */
+/** All products, ordered by id. */
 export function productsOf(place: Place): Promise<Product[]> {
   return withDatabaseOf(place, async database => {
     const query = sql<StoredProduct>`select id, document, updated_at from products order by id`;
@@ -179,7 +179,7 @@ export function productsOf(place: Place): Promise<Product[]> {
   });
 }
 
-/** The variants of all products, each product's in their order. */
+/** The variants of all products, in order of product and position. */
 export function variantsOf(place: Place): Promise<Variant[]> {
   return withDatabaseOf(place, async database => {
     const query = sql<StoredVariant>`select id, document, updated_at from product_variants
@@ -188,7 +188,7 @@ export function variantsOf(place: Place): Promise<Variant[]> {
   });
 }
 
-/** What has been written of all products, be their variants' prices shown. */
+/** The written fields of all products, with their own prices even where prices of variants are shown. */
 export function writtenIn(place: Place): Promise<ProductFields[]> {
   return withDatabaseOf(place, async database => {
     const query = sql<
@@ -200,7 +200,7 @@ export function writtenIn(place: Place): Promise<ProductFields[]> {
   });
 }
 
-/** What a product is but for its id and dates. */
+/** The fields of a product, without its id and dates. */
 export const fieldsOf = (product: Product): ProductFields => toProductFields(product, null);
 
 interface Count {
@@ -209,7 +209,7 @@ interface Count {
   readonly total: number;
 }
 
-/** The kept totals, and the same counted. They have to be equal. */
+/** The stored totals, and the same counted from the products, which must be equal. */
 export function totalsOf(place: Place): Promise<{ kept: Count[]; counted: Count[] }> {
   return withDatabaseOf(place, async database => {
     const kept = sql<Count>`select status, category_id, cast(sum(total) as integer) as total from product_totals
@@ -223,7 +223,7 @@ export function totalsOf(place: Place): Promise<{ kept: Count[]; counted: Count[
   });
 }
 
-/** A number that is another one after every change of products. */
+/** A number that changes with every change to products. */
 export function versionOf(place: Place): Promise<number> {
   return withDatabaseOf(place, async database => {
     const query = sql<{ version: number }>`select coalesce(sum(version), 0) as version
@@ -232,7 +232,6 @@ export function versionOf(place: Place): Promise<number> {
   });
 }
 
-/** Three products. */
 export const csv = [
   'sku,name,price,category,tags,description',
   'A-1,Lamp,10.5,lighting,desk;wood,"A lamp, small"',

@@ -1,9 +1,9 @@
-/** The queue of a program's database, seen from beside the program. */
+/** Access to the queue in a program's database, from outside the program. */
 import { expect } from 'bun:test';
 import { sql } from 'kysely';
 import { type Place, withDatabaseOf } from './program.ts';
 
-/** So much time passes for what is queued: the program has the real clock. */
+/** Makes queued work due earlier, as if time had passed: the program uses the real clock. */
 export async function letPass(place: Place, milliseconds: number): Promise<void> {
   await withDatabaseOf(place, async ({ write, build }) => {
     const earlier = sql<number>`due_at - ${milliseconds}`;
@@ -11,7 +11,7 @@ export async function letPass(place: Place, milliseconds: number): Promise<void>
   });
 }
 
-/** Resolves when everything that was queued has been done; fails as soon as something was given up. */
+/** Resolves when all queued work is done; fails as soon as any of it has been given up. */
 export async function queueIsEmpty(place: Place): Promise<void> {
   await withDatabaseOf(place, async ({ read, build }) => {
     const query = build.selectFrom('deliveries').select(['queue', 'attempts', 'failed_at']).compile();

@@ -1,4 +1,4 @@
-/** What is said of a setting that cannot be used: its name, the rule, the value unless it may be secret, the default. */
+/** Messages about unusable settings: the name, the rule, the value unless it may be secret, and the default. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { call } from '../support/http/http.ts';
 import { startTestService } from '../support/service/service.ts';
 import { runHere } from './here.ts';
 
-/** What a command says that needs nothing but its settings first. */
+/** The message of a command that reads its settings before anything else. */
 async function complain(environment: Readonly<Record<string, string>>): Promise<string> {
   const { status, out, err } = await runHere(['keys', 'list'], environment);
   expect([status, out]).toEqual([1, '']);

@@ -1,4 +1,4 @@
-/** `npm test` where PostgreSQL cannot be trusted or does not start: one line why, and what goes on without it. */
+/** `npm test` when PostgreSQL cannot be trusted or does not start: one line says why, and SQLite's tests still run. */
 import { expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dir, '..', '..');
 
-/** Runs one file's tests where any user could have put programs in the place of PostgreSQL's. */
+/** Runs a file of tests where any user could have replaced PostgreSQL's programs. */
 async function runWithPlanted(settings: Readonly<Record<string, string>>) {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-planted-'));
   chmodSync(folder, 0o755);

@@ -1,4 +1,4 @@
-/** What cannot be written to standard output is no success, least of all a secret that is shown once. */
+/** A command whose output cannot be written does not succeed, least of all one that shows a secret once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createCatalog, type Ended, type Place } from './program.ts';
 
@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.remove());
 
-/** Becomes the program, with its standard output on a device that is always full. */
+/** Runs the program with its standard output on a device that is always full. */
 const onFullDisk = ['sh', '-c', 'exec "$@" > /dev/full', 'sh'];
 
 async function runOnFullDisk(...args: string[]): Promise<Ended> {

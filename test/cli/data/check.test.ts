@@ -1,4 +1,4 @@
-/** `catalog check` finds whatever is wrong with a database, and makes again what is derived, beside a running service. */
+/** `catalog check` finds damage of a database, and rebuilds derived data, while a service is running. */
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { createPlace, type Place } from '../program.ts';
 // Each test starts several processes.
 setDefaultTimeout(60_000);
 
-/** What can be made again, one statement for each way to be wrong, and what is said of it. */
+/** Damage to derived data, which can be rebuilt: a statement for each kind, and the line that reports it. */
 const derived: readonly (readonly [statement: string, line: RegExp])[] = [
   [
     'update product_totals set total = total + 3',
@@ -85,7 +85,7 @@ const derived: readonly (readonly [statement: string, line: RegExp])[] = [
   ],
 ];
 
-/** What cannot. */
+/** Damage to original data, which cannot be rebuilt. */
 const originals: readonly (readonly [statement: string, line: RegExp])[] = [
   [
     "update products set price = 99 where name = 'Lamp'",
@@ -165,7 +165,7 @@ describeOnDatabases('catalog check on %s', kind => {
     place.remove();
   });
 
-  /** By a connection without foreign keys, as damage has none. */
+  /** Runs the statements without checks of foreign keys, which damage would not respect. */
   async function run(statements: readonly (readonly [string, RegExp])[]): Promise<void> {
     const at =
       kind === 'sqlite'
@@ -223,7 +223,7 @@ describeOnDatabases('catalog check on %s', kind => {
     expect((await get('/v1/search?q=shadr&type=product')).data[0].title).toBe('Shade');
   }
 
-  /** A product that shows rightly what its variant shows wrongly: the first is seen to be wrong once the other is not. */
+  /** Damages a variant and its product alike: the product differs from the variant only once that is repaired. */
   async function repairWhatFollows(): Promise<void> {
     await run([
       [
@@ -261,7 +261,7 @@ describeOnDatabases('catalog check on %s', kind => {
     expect(repaired.out).toMatch(/\d+ still wrong: restore a backup, or fix the rows by hand\n$/);
   }
 
-  // One after the other: what is damaged by hand stays damaged.
+  // A single test, because damage that cannot be repaired remains.
   test('finds nothing wrong at first; makes again what is derived; names, and does not fix, what is not', async () => {
     await findNothing();
     await repairDerived();

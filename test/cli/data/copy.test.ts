@@ -1,4 +1,4 @@
-/** `catalog copy` moves a catalog from the embedded database to PostgreSQL, and its service goes on there. */
+/** `catalog copy` moves a catalog from the embedded database to PostgreSQL, where its service continues. */
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ describe.skipIf(!hasPostgres)('catalog copy', () => {
   let whileOpen: Ended;
   let copied: Ended;
   let before: ReadonlyMap<string, unknown>;
-  /** Of a product that is there no more. */
+  /** The id of a deleted product. */
   let deleted = 0;
 
   const folder = mkdtempSync(join(tmpdir(), 'catalog-copy-'));

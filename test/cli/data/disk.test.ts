@@ -1,15 +1,15 @@
-/** A start on a disk that is full, read-only or no folder at all: one line says what is wrong, and where. */
+/** A start with a data folder that is full, read-only or not a folder: one line says what is wrong, and where. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const program = join(import.meta.dir, '../../../src/main.ts');
-/** A file system of the service's own, in a namespace that needs no privileges. */
+/** Gives the service a file system of its own, in a namespace that needs no privileges. */
 const namespace = ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'];
 const hasNamespaces = Bun.which('unshare') !== null && Bun.spawnSync([...namespace, 'true']).exitCode === 0;
 
-/** @param prepare shell commands that make DATA_DIR what it is */
+/** @param prepare shell commands that set up DATA_DIR */
 function serve(folder: string, prepare: string): { readonly status: number; readonly lines: string[] } {
   const start = [process.execPath, program, 'serve'];
   const command = prepare === '' ? start : [...namespace, `${prepare} && exec "$@"`, 'sh', ...start];

@@ -1,4 +1,4 @@
-/** What a signal, or a kill, leaves of a file that a command was writing: nothing, for longer than until the next run. */
+/** A signal leaves nothing of the file that a command was writing; a kill leaves nothing beyond the next run. */
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, rmSync } from 'node:fs';

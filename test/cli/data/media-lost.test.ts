@@ -1,4 +1,4 @@
-/** `catalog media check` where the folder of the images is not there: nothing is taken off products. */
+/** `catalog media check` without the folder of images removes nothing from products. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Files for the service's own user only: the database, its secret, mails with tokens, backups and exports. */
+/** Files that only the service's user may read: the database, its secret, mails with tokens, backups and exports. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,14 +7,14 @@ import { createPlace, type Place, waitFor } from '../program.ts';
 
 const email = 'admin@test.example';
 const secret = 'correct horse battery';
-/** Runs a program under a umask that takes nothing away. */
+/** Runs a program with a umask that removes no permissions. */
 const permissive = ['sh', '-c', 'umask 000; exec "$@"', 'sh'];
 const open = 0o077;
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 const everythingIn = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(name => join(folder, name));
-/** Path and mode of whatever others may read, write or enter. */
+/** Path and mode of the files and folders that other users may read, write or enter. */
 const openIn = (folder: string) =>
   [folder, ...everythingIn(folder)]
     .filter(path => (modeOf(path) & open) !== 0)
@@ -50,7 +50,7 @@ describe('the modes of files', () => {
     return { log: await log, worked };
   }
 
-  // Whichever test comes first finds a database, and files beside it.
+  // Every test, including the first, finds a database and the files beside it.
   beforeAll(() => serveWith(async () => undefined));
 
   test('whatever is written is private, whatever the umask', async () => {
@@ -63,7 +63,7 @@ describe('the modes of files', () => {
       while (!existsSync(outbox) || !readdirSync(outbox).some(name => name.endsWith('.eml')))
         await new Promise(resolve => setImmediate(resolve));
       expect(openIn(data)).toEqual([]);
-      // While it runs, with the log beside the database, from processes of their own.
+      // Commands in processes of their own, while the service runs and the log lies beside the database.
       expect(existsSync(join(data, 'catalog.db-wal'))).toBe(true);
       mkdirSync(join(place.folder, 'made'), { mode: 0o700 });
       await run(

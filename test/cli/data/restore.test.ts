@@ -1,4 +1,4 @@
-/** A backup put back: what it holds is served again, and whatever is wrong with it changes nothing. */
+/** Restoring a backup: its data is served again, and a faulty backup changes nothing. */
 import { Database } from 'bun:sqlite';
 import {
   afterAll,
@@ -53,7 +53,7 @@ describe('catalog restore', () => {
   });
   afterAll(() => original.remove());
 
-  // Each test changes the database, or the backup, in a way of its own.
+  // Each test changes the database or the backup in its own way.
   beforeEach(async () => {
     use(await createPlace('sqlite', { HOST: '127.0.0.1' }));
     cpSync(original.folder, place.folder, { recursive: true });

@@ -1,4 +1,4 @@
-/** Streams of an import that has to read them twice: what is copied of them is gone when the import ends. */
+/** Imports that must read a stream twice: the copy of the stream is removed when the import ends. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-/** As a shell makes it of `<(gunzip -c …)`. */
+/** Makes a named pipe, like that of a shell for `<(gunzip -c …)`. */
 function makePipe(folder: string): string {
   const pipe = join(folder, 'pipe');
   expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0);

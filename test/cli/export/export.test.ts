@@ -1,4 +1,4 @@
-/** What `catalog export` writes, and that an import reads it. */
+/** The output of `catalog export`, and its import. */
 import { expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -91,7 +91,7 @@ const product = fc.record({
   ),
 });
 
-/** @param draw gives what variants are made of; without it products with options get none */
+/** @param draw returns random numbers for variants; without it, products with options get none */
 async function fill(place: Place, products: readonly ProductFields[], draw?: () => number): Promise<void> {
   await withDatabaseOf(place, async database => {
     const outbox = createCommandOutbox(database);
@@ -136,7 +136,7 @@ function someVariants({ options, images }: Product, name: string, draw: () => nu
 const products = fc.array(product, { minLength: 1, maxLength: 60 });
 const draws = fc.array(fc.nat(1000), { minLength: 50, maxLength: 50 });
 
-/** What variants are but for what each catalog says of them itself. */
+/** Variants without the members that each catalog sets itself. */
 const sold = (all: readonly Variant[]) =>
   all.map(({ id: _id, createdAt: _created, updatedAt: _updated, ...rest }) => rest);
 
@@ -170,7 +170,7 @@ describeOnDatabases('catalog export on %s', kind => {
         });
         expect((await writtenIn(to)).map(shown)).toEqual(expected.map(shown));
         expect(sold(await variantsOf(to))).toEqual(sold(await variantsOf(from)));
-        // Nothing is different from what is there.
+        // The file does not differ from the products.
         const [again, version] = [['import', file, '--dry-run'], await versionOf(from)];
         for (const target of [from, to]) {
           const said = (await target.runHere(again)).out;
@@ -211,7 +211,7 @@ describeOnDatabases('catalog export on %s', kind => {
         .map(line => JSON.parse(line).id),
     ).toEqual([2, 3]);
     expect(await place.runHere(['export', '--status', 'gone'])).toMatchObject({ status: 2 });
-    // A category that was mistyped leaves the file as it is.
+    // A mistyped category leaves an existing file as it is.
     const kept = place.file('kept.csv', 'old');
     expect(await place.runHere(['export', '--category', 'Gone', '--output', kept])).toEqual({
       status: 1,

@@ -1,4 +1,4 @@
-/** What a command writes never takes the place of what it reads, or of what the service keeps in DATA_DIR. */
+/** The output of a command never replaces its input, or files that the service keeps in DATA_DIR. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -15,7 +15,7 @@ afterAll(() => place.remove());
 
 const names = ['the same path', 'another spelling', 'a symbolic link', 'a hard link'] as const;
 
-/** The file by another name, of each of these kinds. */
+/** Another name for the file, of the given kind. */
 function otherName(kind: (typeof names)[number], file: string): string {
   if (kind === 'the same path') return file;
   if (kind === 'another spelling') return `${place.folder}/./${relative(place.folder, file)}`;
@@ -117,7 +117,7 @@ test('a folder is not written to, and no device is replaced', async () => {
   expect(readdirSync(place.folder).filter(name => name.endsWith('.partial'))).toEqual([]);
 });
 
-/** Becomes the program, which can write no file of more than 200 KiB. */
+/** Runs the program with a limit of 200 KiB for the files that it writes. */
 const onSmallDisk = ['sh', '-c', 'ulimit -f 200; exec "$@"', 'sh'];
 
 test('a file that does not fit on the disk is named', async () => {

@@ -1,4 +1,4 @@
-/** Export and import of products that have been reviewed: the rating is shown, and cannot be set. */
+/** Export and import of reviewed products: the rating is exported, but cannot be set. */
 import { expect, test } from 'bun:test';
 import { createCause, createCommandOutbox } from '../../../src/events/outbox.ts';
 import { createReviewStore } from '../../../src/resources/reviews/store.ts';

@@ -1,4 +1,4 @@
-/** Images that were uploaded: an export names them, and an import gives them back where the catalog has them. */
+/** Uploaded images: an export names them, and an import restores them if the catalog still has their files. */
 import { expect, test } from 'bun:test';
 import { createImageStore } from '../../../src/resources/images/store.ts';
 import { plainPng, sendImage } from '../../support/data/images.ts';
@@ -14,7 +14,7 @@ const shirt = {
   variants: [{ sku: 'S', options: { Size: 'S' } }],
 };
 
-/** As the service does every ten minutes, a day later. @returns the hashes of the images whose files are removed then */
+/** Does a day later what the service does every ten minutes. @returns the hashes of images whose files are removed */
 const forgetUnused = ({ database, clock }: TestService): Promise<string[]> =>
   database.write(session =>
     createImageStore(database).forgetUnused(session, clock.now() + 25 * 60 * 60 * 1000),
@@ -52,7 +52,7 @@ describeOnDatabases('uploads and the command line on %s', kind => {
     expect(await load()).toContain('1 created, 0 updated, 1 unchanged, 0 rejected');
     const created = await shown('SHIRT');
     expect([created.images, created.variants.S.imageId]).toEqual([before.images, body.id]);
-    // What no product has shown for a day is forgotten; this one is shown.
+    // Images that no product has shown for a day are forgotten; this one is shown.
     expect(await forgetUnused(service)).toEqual([]);
     await expectFile();
     expect(await place.runHere(['media', 'check'])).toMatchObject({ status: 0 });

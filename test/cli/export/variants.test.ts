@@ -1,10 +1,10 @@
-/** Products that only the skus of their variants identify: an import of an export finds them by these. */
+/** Products identified only by the SKUs of their variants: an import of an export finds them by these. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { createCatalog, type Place, productsOf, variantsOf } from '../program.ts';
 
-/** @param variants `SKU size`, or `- size` for a variant without one */
+/** @param variants `SKU size`, or `- size` for a variant without an SKU */
 const shirt = (name: string, ...variants: readonly string[]) => ({
   ...{ name, price: 10, options: [{ name: 'Size', values: ['S', 'M', 'L'] }] },
   variants: variants.map(text => {
@@ -58,7 +58,7 @@ describeOnDatabases('products without a sku of their own on %s', kind => {
     const ended = await importRecords(place, { ...shirt('New', 'T-2 M', 'T-3 L'), brand: 'Acme' });
     expect(ended.out).toContain('0 created, 1 updated, 0 unchanged, 0 rejected');
     expect(await shown(place)).toEqual([['Other'], ['New', 'T-1 S', 'T-2 M', 'T-3 L']]);
-    // A record of the same file finds what the one before it has made.
+    // A record finds the product that the previous record of the file created.
     const more = await importRecords(place, shirt('Cap', 'C-1 S'), shirt('Hat', 'C-2 M', 'C-1 S'));
     expect(more.out).toContain('1 created, 1 updated, 0 unchanged, 0 rejected');
     expect((await shown(place)).at(-1)).toEqual(['Hat', 'C-1 S', 'C-2 M']);

@@ -1,9 +1,9 @@
-/** Products and variants that exchange, pass on or give up options, skus and external ids from one import to the next. */
+/** Products and variants that exchange, pass on or give up options, SKUs and external ids between imports. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { createCatalog, productsOf, variantsOf, versionOf } from '../program.ts';
 
-/** @param rows sku, size and price of each variant */
+/** @param rows SKU, size and price of each variant */
 const tee = (...rows: readonly string[]) => ({
   ...{ name: 'Tee', price: 10, externalId: 'tee' },
   variants: rows.map(row => {
@@ -19,14 +19,14 @@ const mug = (sku: string | null, externalId: string, members: object = {}) => ({
 
 interface Scenario {
   readonly name: string;
-  /** Files, imported one after another. */
+  /** The files, imported one after another. */
   readonly files: readonly (readonly object[])[];
-  /** What the last one comes to. */
+  /** What the import of the last file reports. */
   readonly says: string;
   readonly status?: number;
-  /** Id, size, sku and price of all variants afterwards, in order of their ids. */
+  /** Id, size, SKU and price of all variants afterwards, by id. */
   readonly variants?: readonly string[];
-  /** Id, sku and external id of all products. */
+  /** Id, SKU and external id of all products. */
   readonly products: readonly string[];
 }
 

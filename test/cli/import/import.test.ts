@@ -1,4 +1,4 @@
-/** Imports: what becomes of the records of files, and of what was there. */
+/** Imports: their effect on the products, with the records of files and the products that existed before. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 
 import { gzipSync } from 'node:zlib';
@@ -13,9 +13,9 @@ interface Scenario {
   readonly content: string | Uint8Array;
   readonly options?: readonly string[];
   readonly status: number;
-  /** On standard output and standard error. */
+  /** Expected on standard output or standard error. */
   readonly says: readonly (string | RegExp)[];
-  /** Sku, name and price of all products afterwards. */
+  /** SKU, name and price of all products afterwards. */
   readonly leaves: readonly (readonly [string | null, string, number])[];
 }
 

@@ -1,4 +1,4 @@
-/** What products keep of their members when records leave them out, and what they cannot come to. */
+/** Members that products keep when records leave them out, and limits that they cannot exceed that way. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Imports, type Records, startImports } from '../../support/samples/imports.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
@@ -31,13 +31,13 @@ describeOnDatabases('what an import keeps on %s', kind => {
       attributes: { a: 'z', b: 'y' },
     });
     expect((await imports.shown('K1')).attributes).toEqual({ a: 'z', b: 'y' });
-    // A new product has what is usual.
+    // A new product gets the defaults.
     expect(await imports.shown('K2')).toMatchObject({
       stock: { tracked: true, onHand: 7, reserved: 0, backorder: false },
       attributes: { a: 'z' },
     });
     expect((await imports.run(file)).out).toContain('0 created, 0 updated, 2 unchanged');
-    // An empty cell keeps.
+    // An empty cell keeps the value.
     await imports.take(
       table('sku,name,price,stock.onHand,stock.backorder,attributes.a,attributes.b', 'K1,Cup,1,,no,,q'),
     );
@@ -105,7 +105,7 @@ describeOnDatabases('what an import keeps on %s', kind => {
     expect(await attributesNow()).toEqual({});
   });
 
-  /** Files that come to more than a product may have: what is accepted can be changed over HTTP, exported and imported. */
+  /** Files that together exceed a limit of products: accepted products must work over HTTP, in exports and imports. */
   const limits: readonly (readonly [name: string, files: readonly (Records | string)[], says: string])[] = [
     [
       'more than 200 values of an option',

@@ -1,4 +1,4 @@
-/** Files of many records, and what must hold after every import. */
+/** Files of many records, and checks for every import. */
 import { expect } from 'bun:test';
 import { type Place, totalsOf } from '../program.ts';
 

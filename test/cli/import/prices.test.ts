@@ -1,4 +1,4 @@
-/** The price that is a product's own, and the one that is shown for its variants, in what is exported and imported. */
+/** A product's own price, and the price shown for its variants, in exports and imports. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { type Imports, type Records, startImports } from '../../support/samples/imports.ts';
@@ -14,9 +14,9 @@ const only = (sku: string, members: object) => ({ sku, name: 'Shirt', ...members
 
 interface Scenario {
   readonly name: string;
-  /** @returns files that are imported one after another */
+  /** @returns the files, which are imported one after another */
   files(sku: string): readonly Records[];
-  /** What the product then shows as its price and price range, and what it costs without a price of a variant. */
+  /** The price and price range that the product then shows, and its own price, for variants without one. */
   readonly shows: readonly [price: number, min: number, max: number, own: number];
 }
 
@@ -73,7 +73,7 @@ describeOnDatabases('prices of products with variants on %s', kind => {
 
   const shownOf = async (sku: string) => {
     const { id, price, priceRange } = await imports.shown(sku);
-    // The product's own is shown once no variant has any other.
+    // The product's own price is shown once no variant has a price.
     const { body } = await imports.send('GET', `/v1/products/${id}/variants`);
     for (const variant of body.data)
       await imports.send('PATCH', `/v1/products/${id}/variants/${variant.id}`, { price: null });

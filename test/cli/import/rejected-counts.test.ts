@@ -1,4 +1,4 @@
-/** What an import says that it has read, where records are rejected by what the catalog has already. */
+/** What an import reports as read when records are rejected because of products that the catalog already has. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { createCatalog, productsOf, variantsOf } from '../program.ts';
@@ -12,7 +12,7 @@ const record = (sku: string, option: string, values: readonly string[], images =
   });
 const known = record('KNOWN', 'Size', ['S']);
 
-/** Records, and what is said of them. */
+/** Records, and what the import reports. */
 const cases: readonly (readonly [name: string, lines: readonly string[], counts: string, read: string])[] = [
   [
     'none is rejected',

@@ -1,4 +1,4 @@
-/** What an import refuses, and what it says of it. */
+/** What an import refuses, and how it reports that. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ describeOnDatabases('catalog import on %s', kind => {
     await fresh.runHere(['import', fresh.file('before.csv', 'sku,name,price\nA-1,Before,9\n')]);
     const file = fresh.file('r.csv', lines.join('\n'));
     const ended = await fresh.runHere(['import', file, '--skip', '2']);
-    // The first had waited for the last when the other was stopped.
+    // When the other import was stopped, the first record was still waiting for the last.
     expect(ended.out).toStartWith('0 created, 2 updated, 0 unchanged, 0 rejected');
     expect((await productsOf(fresh)).map(({ name, category }) => [name, category])).toEqual([
       ['Last', 'early'],
@@ -100,7 +100,7 @@ test('a dry run without a database makes none', async () => {
   place.remove();
 });
 
-/** File, content, and what is said in one line. */
+/** File, content, and the one line that the import prints. */
 const unusable: readonly (readonly [file: string, content: string | Uint8Array, says: string])[] = [
   ['p.csv', '', 'p.csv has no records: it is empty'],
   ['p.csv', 'sku,name,price\n', 'p.csv has no records: nothing follows the header row'],

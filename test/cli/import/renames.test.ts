@@ -1,4 +1,4 @@
-/** Records whose external id is that of a product with another sku: a new sku from file to file, a mistake within one. */
+/** Records with the external id of a product that has another SKU: a new SKU between files, a mistake within one. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { createCatalog, type Place, productsOf, versionOf } from '../program.ts';
@@ -15,7 +15,7 @@ interface Scenario {
   readonly before?: readonly object[];
   readonly file: readonly object[];
   readonly says: readonly string[];
-  /** Sku, external id and price of all products afterwards. */
+  /** SKU, external id and price of all products afterwards. */
   readonly leaves: readonly string[];
 }
 
@@ -59,7 +59,7 @@ const scenarios: readonly Scenario[] = [
   },
 ];
 
-/** How the same file is imported. */
+/** The ways to import the same file. */
 const ways: readonly (readonly [
   way: string,
   run: (place: Place, file: string) => ReturnType<Place['run']>,

@@ -1,4 +1,4 @@
-/** Records of one file that have the same sku: what they come to is what they come to one after another. */
+/** Records of a file with the same SKU have the same result as if they were imported one after another. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { createCatalog, productsOf, variantsOf, versionOf } from '../program.ts';
@@ -23,7 +23,7 @@ describeOnDatabases('records with the sku of an earlier one on %s', kind => {
     });
     expect((await variantsOf(place)).map(({ sku }) => sku)).toEqual(['P2S', 'P2M']);
     const version = await versionOf(place);
-    // In one transaction even where each record has one of its own.
+    // Records of the same product share a transaction, even with a batch size of one.
     expect((await place.runHere([...run, '--batch', '1'])).out).toStartWith(
       '0 created, 0 updated, 2 unchanged',
     );

@@ -1,4 +1,4 @@
-/** A cell of a table has no type: of an attribute that is defined it is read as the definition says. */
+/** A cell of a table has no type. For a defined attribute, it is read as the definition says. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Imports, startImports } from '../../support/samples/imports.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
@@ -11,7 +11,7 @@ const definitions = [
   { key: 'since', label: 'Since', type: 'date' },
 ];
 
-/** What is in the cell, and what becomes of it. */
+/** The key of an attribute, the content of the cell, and the resulting value. */
 const read = [
   ['size', '38', '38'],
   ['size', ' 40 ', '40'],
@@ -29,12 +29,12 @@ const read = [
   ['organic', 'Ja', true],
   ['organic', 'nein', false],
   ['since', '2026-01-31', '2026-01-31'],
-  // Without a definition a value is what it looks like.
+  // Without a definition, the form of the cell determines the type.
   ['other', '12', 12],
   ['other', '0012', '0012'],
 ] as const;
 
-/** Values that were there before they were defined. */
+/** Values that existed before their attributes were defined, and the later definitions. */
 const late: Readonly<Record<string, { value: unknown; type: string; choices?: readonly string[] }>> = {
   late_1: { value: 12, type: 'text' },
   late_2: { value: 12.5, type: 'text' },
@@ -81,7 +81,7 @@ describeOnDatabases('cells of attributes on %s', kind => {
     expect((await attributesNow()).length).toBe(12.5);
   });
 
-  /** In the cell, and what an attribute without a definition is then, without and with `--decimal comma`. */
+  /** The cell, and the resulting value of an attribute without a definition, without and with `--decimal comma`. */
   test.each([
     ['12,5', '12,5', 12.5],
     ['-0,25', '-0,25', -0.25],
@@ -96,7 +96,7 @@ describeOnDatabases('cells of attributes on %s', kind => {
     const freeNow = async () => (await imports.shown(sku))?.attributes?.free;
     await imports.take(file);
     expect(await freeNow()).toBe(plain);
-    // What looks like the cell stays.
+    // A value that would be written like the cell stays.
     await imports.take(file, '--decimal', 'comma');
     expect(await freeNow()).toBe(plain);
     await imports.take(file.replace(sku, `${sku}-new`), '--decimal', 'comma');
@@ -150,12 +150,12 @@ describeOnDatabases('cells of attributes on %s', kind => {
       expect([again.status, again.out]).toEqual([0, expect.stringContaining('0 created, 0 updated')]);
       expect((await imports.shown('L-1')).attributes).toEqual(before);
     }
-    // What differs is read as its type says, beside what does not.
+    // Values that differ are read by their type, beside those that do not differ.
     await imports.take(
       'sku,name,price,attributes.late_1,attributes.late_2,attributes.late_5\nL-1,Late,1,12,13,no\n',
     );
     expect((await imports.shown('L-1')).attributes).toEqual({ ...before, late_2: '13', late_5: false });
-    // So is what all products get.
+    // The same holds for values that all products get.
     await imports.take('sku,name,price\nL-1,Late,1\n', '--set', 'attributes.late_1=12');
     expect((await imports.shown('L-1')).attributes).toMatchObject({ late_1: '12', late_3: true });
   });

@@ -1,4 +1,4 @@
-/** Products with their variants in one file: what is added, what is updated, and what is refused as a whole. */
+/** Products with their variants in one file: what is added, what is updated, and what is refused entirely. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { createCatalog, productsOf, variantsOf, versionOf } from '../program.ts';
@@ -18,7 +18,7 @@ interface Scenario {
   readonly file: readonly object[];
   readonly status?: number;
   readonly says: readonly string[];
-  /** Sku, options and price of all variants afterwards. */
+  /** SKU, options and price of all variants afterwards. */
   readonly leaves: readonly (readonly [sku: string | null, options: object, price: number | null])[];
   readonly products?: readonly object[];
 }

@@ -1,4 +1,4 @@
-/** Files of shops that are imported again: with one cell changed, packed, in a dry run, or as what cannot be read. */
+/** Files of shops that are imported again: with one cell changed, compressed, in a dry run, or unreadable. */
 import { expect, test } from 'bun:test';
 import { appendFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -7,7 +7,7 @@ import { googleFile, magentoFile, metaFile, shopifyFile, wooFile } from '../../s
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { createCatalog, onCatalog, productsOf, variantsOf } from '../program.ts';
 
-/** Of each shop a file, and a cell of a variant's row with what it is changed to. */
+/** A file of each shop, and a cell of it with its new content. */
 const shops = [
   ['shopify', shopifyFile, '26.90', '27.90'],
   ['woocommerce', wooFile, ',62,', ',63,'],
@@ -24,7 +24,7 @@ describeOnDatabases('a file of a shop that is imported again, on %s', kind => {
     const place = await createCatalog(kind);
     const run = async (file: string, ...options: readonly string[]) =>
       countsOf((await place.runHere(['import', file, '--preset', shop, ...options])).out);
-    /** What a dry run says, and then the import. */
+    /** Imports after a dry run, which must report the same. */
     const runBoth = async (file: string) => {
       const dry = await run(file, '--dry-run');
       expect(await run(file)).toBe(dry);

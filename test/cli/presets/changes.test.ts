@@ -1,11 +1,11 @@
-/** A file of a shop that comes again when the shop has changed: what it says now counts, and what it leaves out stays. */
+/** A shop's file imported again after changes in the shop: its new values apply, and what it leaves out stays. */
 import { expect, test } from 'bun:test';
 import { onCatalog, productsOf, variantsOf } from '../program.ts';
 
 interface Change {
   readonly name: string;
   readonly shop: string;
-  /** Of each file the header and its rows. */
+  /** The header and the rows of each file. */
   readonly files: readonly [readonly string[], readonly string[]];
   readonly before: object;
   readonly after: object;

@@ -1,4 +1,4 @@
-/** Columns of a shop's file: those that are missing, and those that what is rejected is in. */
+/** Columns of a shop's file: missing ones, and those named for rejected values. */
 import { expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { googleFile, googleXmlFile, shopifyFile } from '../../support/samples/shop-files.ts';
@@ -135,7 +135,7 @@ test.each([[[]], [['--image-base', 'https://c.example/media']]])(
     }),
 );
 
-/** Without what differs from catalog to catalog. */
+/** The products and variants of a catalog, without members that differ between catalogs. */
 const describeCatalog = async (place: Parameters<typeof productsOf>[0]) =>
   JSON.parse(
     JSON.stringify([await productsOf(place), await variantsOf(place)], (key, value) =>

@@ -1,4 +1,4 @@
-/** Presets on rows of one product that say of it what it has once: each cell is read, kept as an attribute, or counted. */
+/** Rows of a product that repeat a single-valued member: presets read, keep as an attribute, or count each cell. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { createCatalog, productsOf, variantsOf } from '../program.ts';
@@ -16,7 +16,7 @@ const feedHeader = [
   ...['id', 'title', 'price', 'image_link', 'availability', 'item_group_id', 'size', 'mpn', 'brand'],
   ...['description', 'product_type', 'google_product_category'],
 ];
-/** @param more from `mpn` on */
+/** @param more the cells from `mpn` on */
 const feedRow = (size: string, ...more: readonly string[]) => [
   ...[`TR-${size}`, 'Runner', '5 EUR', '', 'in stock', 'TR', size],
   ...more,

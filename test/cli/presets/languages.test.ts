@@ -1,13 +1,13 @@
-/** WooCommerce writes its header in the shop's language: what an export of all columns becomes in each. */
+/** WooCommerce writes its header in the shop's language. Imports an export of all columns in each language. */
 import { expect, test } from 'bun:test';
 import { onCatalog, productsOf, variantsOf } from '../program.ts';
 
 interface Header {
   readonly language: string;
-  /** Whether it has a column for GTINs, and one for what counts as little stock. */
+  /** Whether the file has columns for GTINs and for the low stock threshold. */
   readonly version: { readonly gtin: boolean; readonly lowStock: boolean };
   readonly columns: string;
-  /** What follows `Position` up to the attributes, and how many columns that is. */
+  /** The columns between `Position` and the attributes. */
   readonly brands: string;
   readonly attribute: readonly string[];
 }
@@ -57,7 +57,7 @@ const headers: readonly Header[] = [
   },
 ];
 
-/** A hoodie of two sizes and a cap, in the order of the columns. */
+/** A file with a hoodie of two sizes and a cap. */
 function fileOf({ version, columns, brands, attribute }: Header): string {
   const row = (cells: { readonly [name: string]: string; readonly size: string }) => {
     const of = (...names: readonly string[]) => names.map(name => cells[name] ?? '');
@@ -87,7 +87,7 @@ function fileOf({ version, columns, brands, attribute }: Header): string {
   };
   const size = { attribute: 'Size', published: '1', inStock: '1' };
   return [
-    // A plugin of this shop has put a column before the brands; another one keeps its own as metadata.
+    // A plugin of this shop adds a column before the brands; another one keeps its value as metadata.
     `${columns},"Swatches 12",${brands},${attribute.join(',')},Meta: _care_2`,
     row({
       ...size,

@@ -1,4 +1,4 @@
-/** What of a shop's file is not taken over as it is there, and that the import says so. */
+/** Data of a shop's file that is not imported as it is, which the import must report. */
 import { expect, test } from 'bun:test';
 import { onCatalog, productsOf, variantsOf } from '../program.ts';
 
@@ -18,7 +18,7 @@ interface Case {
   readonly says: readonly string[];
   readonly not?: string;
   readonly product: object;
-  /** What is left of the variants. */
+  /** The variants that were imported. */
   readonly variants: readonly object[];
 }
 

@@ -1,10 +1,10 @@
-/** Which columns of a shop's file become options, and which attributes: empty cells, and more than a product may have. */
+/** Which columns of a shop's file become options, and which attributes, with empty cells and with too many options. */
 import { expect, test } from 'bun:test';
 import { createCatalog, onCatalog, productsOf, variantsOf } from '../program.ts';
 
 const columns = ['color', 'size', 'material', 'pattern', 'gender', 'age_group', 'size_type'];
 const feedHeader = ['id', 'title', 'image_link', 'availability', 'price', 'item_group_id', ...columns].join();
-/** @param cells of the columns of options */
+/** @param cells the cells of the option columns */
 const row = (id: string, ...cells: readonly string[]) =>
   [id, 'Hoodie', '', 'in stock', '10 USD', 'G', ...columns.map((_, index) => cells[index] ?? '')].join();
 

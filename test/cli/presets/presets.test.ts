@@ -1,4 +1,4 @@
-/** Files as shops export them: what becomes of their rows. */
+/** Files as shops export them, and the products that their rows become. */
 import { expect, test } from 'bun:test';
 import { googleFile, magentoFile, metaFile, shopifyFile, wooFile } from '../../support/samples/shop-files.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
@@ -10,9 +10,9 @@ interface Scenario {
   readonly options?: readonly string[];
   readonly status: number;
   readonly says: readonly (string | RegExp)[];
-  /** Each product by its name, with what matters of it. */
+  /** The products by name, with the members that matter. */
   readonly products: Readonly<Record<string, object>>;
-  /** Of all products, in their order, with what matters of them. */
+  /** The variants of all products, in order, with the members that matter. */
   readonly variants: readonly object[];
 }
 

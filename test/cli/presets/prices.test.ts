@@ -1,4 +1,4 @@
-/** Prices in shops' files: the currency beside them, and sales by their dates. */
+/** Prices in shops' files: the currencies beside them, and the dates of sales. */
 import { expect, test } from 'bun:test';
 import { isSaleOn } from '../../../src/cli/import/presets/dates.ts';
 import { onCatalog, type Place, productsOf, variantsOf } from '../program.ts';
@@ -131,7 +131,7 @@ test.each(named)(
 const unreadable = 'sales whose dates cannot be read count as over: the regular price was taken';
 const eitherWay = 'dates of sales that can be read in two ways were read with the month first';
 
-/** Whether a sale is on, and what is noted of it, on 20 March 2024 at noon. */
+/** Whether a sale is on at noon on 20 March 2024, and the note about it. */
 const sales: readonly (readonly [from: string, to: string, isOn: boolean, note?: string])[] = [
   ['', '', true],
   ['2024-03-01', '', true],

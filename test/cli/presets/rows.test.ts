@@ -1,4 +1,4 @@
-/** Presets on files that differ from what shops export: what of them is read, refused, left out. */
+/** Presets on files that differ from what shops export: what is read, refused, or left out. */
 import { expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { googleFile, magentoFile, metaFile, shopifyFile, wooFile } from '../../support/samples/shop-files.ts';
@@ -59,7 +59,7 @@ interface ShopifyRows {
   readonly rows: readonly string[];
   readonly status?: number;
   readonly says: readonly string[];
-  /** Names of products with the options and skus of their variants. */
+  /** Name and SKU of each product, with the options and SKUs of its variants. */
   readonly leaves: readonly (readonly [name: string, sku: string | null, ...variants: readonly string[]])[];
 }
 

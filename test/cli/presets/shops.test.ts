@@ -1,4 +1,4 @@
-/** What shops mean by their columns of images, stock and visibility, by an id that comes twice and a missing title. */
+/** The meaning of shops' columns for images, stock and visibility, of repeated ids, and of missing titles. */
 import { describe, expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { createCatalog, onCatalog, productsOf } from '../program.ts';

@@ -1,4 +1,4 @@
-/** Texts in shops' files: entities, category paths with commas, names of attributes that come to one key. */
+/** Texts in shops' files: entities, category paths with commas, names of attributes that give the same key. */
 import { expect, test } from 'bun:test';
 import { onCatalog, productsOf, variantsOf } from '../program.ts';
 

@@ -1,4 +1,4 @@
-/** What is said of a DATABASE_URL that cannot be used: the setting, the rule, and nothing of the password. */
+/** Messages about an unusable DATABASE_URL: the setting and the rule, but no part of the password. */
 import { expect, test } from 'bun:test';
 import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
 import { createPlace } from '../program.ts';
@@ -51,7 +51,7 @@ test.each([
   place.remove();
 });
 
-/** A server that has no TLS: it responds so to an SSLRequest. */
+/** A server without TLS, which refuses an SSLRequest. */
 const withoutTls = () =>
   Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: socket => void socket.write('N') } });
 

@@ -1,4 +1,4 @@
-/** Settings in a file `.env` of the current folder, as the launcher reads it. */
+/** Settings in the file `.env` of the current folder, as the launcher reads them. */
 import { expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { createPlace, type Place, waitFor } from '../program.ts';
 
 const launcher = join(import.meta.dir, '..', '..', '..', 'scripts', 'catalog.mjs');
 
-/** Runs the program by its launcher, in the place's folder. */
+/** Runs the program through its launcher, in the place's folder. */
 async function launch(
   place: Place,
   args: readonly string[],
@@ -37,7 +37,7 @@ test('.env in the current folder is read, and the environment counts more', asyn
   place.remove();
 });
 
-/** A value as it is written, and what it is. */
+/** Values as written in the file, and as the program reads them. */
 const values: readonly (readonly [written: string, value: string])[] = [
   ['pa$word-$HOME-x', 'pa$word-$HOME-x'],
   ["'pa$HOME-{HOME}#x'", 'pa$HOME-{HOME}#x'],

@@ -1,4 +1,4 @@
-/** The installation before the first command, by an npm that only writes down how it was called. */
+/** The installation before the first command, with a fake npm that only records its calls. */
 import { afterEach, expect, test } from 'bun:test';
 import {
   chmodSync,
@@ -34,7 +34,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A checkout in which nothing is installed. */
+/** Creates a checkout without installed packages. */
 function createCheckout() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'catalog-install-')));
   folders.push(folder);
@@ -62,7 +62,7 @@ function createCheckout() {
     start: (...args: string[]) =>
       Bun.spawn(['node', join(root, 'scripts/catalog.mjs'), ...args], {
         cwd: folder,
-        // A group of its own, which is killed as a whole.
+        // A process group of its own, which is killed as a whole.
         detached: true,
         env: { PATH: `${join(folder, 'bin')}:${process.env.PATH}` },
         stdout: 'pipe',

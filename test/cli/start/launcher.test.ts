@@ -1,4 +1,4 @@
-/** What starts the service hands signals on, each once, and ends as it does. All ends of it: test/faults/stops.test.ts. */
+/** Launchers of the service pass on each signal once, and end as it does. All its ends: test/faults/stops.test.ts. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { freePort } from '../../../scripts/tests/postgresql.ts';

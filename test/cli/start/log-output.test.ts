@@ -1,9 +1,9 @@
-/** Standard output that cannot be written: it costs log lines, never the service. */
+/** If standard output cannot be written, log lines are lost, but the service keeps running. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { createPlace, type Place, waitFor } from '../program.ts';
 
-/** Runs in the process before the program does: an error whose line is written at once, and a sign that it was. */
+/** Runs in the process before the program: raises an error that is logged at once, and signals that it was. */
 const failing = `process.on('SIGUSR2', () => {
   setTimeout(() => { throw Object.create(null); });
   setTimeout(() => { throw new Error('thrown in the background'); });

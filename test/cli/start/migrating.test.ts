@@ -1,4 +1,4 @@
-/** What is heard of migrations while they run: an upgrade of a large catalog takes minutes. */
+/** Migrations are reported while they run, because an upgrade of a large catalog takes minutes. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { buildRelease } from '../../support/service/release.ts';

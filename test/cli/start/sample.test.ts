@@ -1,4 +1,4 @@
-/** The sample catalog of a first start: the document's examples, sent as a newcomer sends them in /docs, fit it. */
+/** The sample catalog of a first start works with the document's examples, sent as a new user sends them in /docs. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { contractAt, type Operation } from '../../support/http/contract.ts';
 import { bodyOf } from '../../support/http/walk.ts';
@@ -8,7 +8,7 @@ import { createPlace, type Place, type Running, waitFor } from '../program.ts';
 
 const account = { ADMIN_EMAIL: 'admin@catalog.example', ADMIN_PASSWORD: 'correct horse battery' };
 
-/** In this order: what the first makes, others may use. */
+/** In this order, because later operations may use what earlier ones create. */
 const writes: readonly (readonly [operationId: string, status: number])[] = [
   ['createProduct', 201],
   ['createVariant', 201],

@@ -1,4 +1,4 @@
-/** What ends a running service, and how: it does not wait for idle connections. What a kill leaves: test/long. */
+/** What ends a running service, and how; it does not wait for idle connections. For kills, see test/long. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
@@ -31,7 +31,7 @@ function idleConnection(url: string): Promise<Socket> {
 describeOnDatabases('the end of serve on %s', kind => {
   let place: Place;
   beforeAll(async () => {
-    // STOP_TIMEOUT beyond the test's own: waiting for the idle connection would fail it.
+    // STOP_TIMEOUT exceeds the test's timeout, so that waiting for the idle connection would fail the test.
     const settings = { ADMIN_EMAIL: email, ADMIN_PASSWORD: secret, HOST: '127.0.0.1', STOP_TIMEOUT: '300' };
     place = await createPlace(kind, { ...settings, RATE_LIMIT: '1000000' });
   });
@@ -43,12 +43,12 @@ describeOnDatabases('the end of serve on %s', kind => {
     child.kill('SIGTERM');
     expect(await child.exited).toBe(0);
     socket.destroy();
-    // Closed whole: everything is in the database file.
+    // Closed cleanly: everything is in the database file.
     if (kind === 'sqlite') expect(existsSync(join(place.folder, 'data', 'catalog.db-wal'))).toBe(false);
   });
 
   test('a failure that no request waits for is reported, and ends nothing', async () => {
-    // Runs in the process before the program does: a rejection that nothing handles, and an error that nothing catches.
+    // Runs in the process before the program: causes an unhandled rejection and an uncaught error.
     const failing = `process.on('SIGUSR2', () => {
       void Promise.reject(new Error('rejected in the background'));
       setTimeout(() => { throw new Error('thrown in the background'); });
@@ -77,7 +77,7 @@ describeOnDatabases('the end of serve on %s', kind => {
     const { child, url } = await serve(place, ['env', 'STOP_DELAY=300']);
     child.kill('SIGTERM');
     while ((await fetch(`${url}/ready`)).status === 200);
-    // The second ends the delay.
+    // A second signal ends the delay.
     child.kill('SIGTERM');
     expect(await child.exited).toBe(0);
     const lines = (await child.stdout.text())
@@ -90,12 +90,12 @@ describeOnDatabases('the end of serve on %s', kind => {
   });
 
   test.skipIf(kind !== 'sqlite')('a stop does not wait for the check after an unclean end', async () => {
-    // One that has just been migrated has written what is not in its file yet.
+    // A service that has just migrated has written data that is not in the database file yet.
     const fresh = await createPlace('sqlite', { HOST: '127.0.0.1' });
     const killed = await serve(fresh);
     killed.child.kill('SIGKILL');
     await killed.child.exited;
-    // The check of a database that is so large that it does not come to an end.
+    // Simulates the check of a very large database, which does not finish.
     const endless = `import { Worker } from 'node:worker_threads';
       const { postMessage } = Worker.prototype;
       Worker.prototype.postMessage = function (message) {

@@ -1,4 +1,4 @@
-/** The start: what it says when something is missing or in the way, and that nothing is lost then. */
+/** The start of the service: its messages when something is missing or in the way, without loss of data. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -21,7 +21,7 @@ afterEach(() => {
   for (const place of places.splice(0)) place.remove();
 });
 
-/** @param forward the port that connections are handed on to; without it they are only taken */
+/** @param forward where connections are forwarded to; without it, they are only accepted */
 async function listening(port: number, forward?: { hostname: string; port: number }): Promise<Server> {
   const server = createServer((socket: Socket) => {
     socket.on('error', () => socket.destroy());
@@ -147,7 +147,7 @@ test.skipIf(!hasPostgres)('a service that still starts is not ready, which is no
   const account = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
   const place = await createCatalog('postgresql', { ...local, ...account });
   places.push(place);
-  // No user can be made until this has ended.
+  // No user can be created until this transaction has ended.
   const other = new SQL(place.environment.DATABASE_URL ?? '', { max: 1 });
   await other.unsafe('begin; lock table users in share mode');
   const port = await freePort();
@@ -255,7 +255,7 @@ describe('settings that lead nowhere', () => {
     const place = await placeOf('sqlite');
     const file = place.file('a-file', 'not a folder');
     const there = await placeOf('sqlite', { DATA_DIR: file });
-    // What reads standard input is a process of its own.
+    // Commands that read standard input need a process of their own.
     const ended = await (args.includes('-') ? there.run(args, '') : there.runHere(args));
     expect(ended.err).toBe(
       `catalog: setting DATA_DIR: ${file} is not a folder, or lies below a file; name a folder\n`,
