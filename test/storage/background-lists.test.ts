@@ -1,4 +1,4 @@
-/** Lists of many rows are read in the background on SQLite, where all requests would wait for them; others are not. */
+/** On SQLite, only lists of many rows are read in the background: otherwise all requests would wait for them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { openSqlite } from '../../src/storage/sqlite/index.ts';
 const rows = 20_001;
 let folder: string;
 let database: Database;
-/** Of the snapshots that were read, which were in the background. */
+/** For each snapshot that was read, whether it was in the background. */
 const background: boolean[] = [];
 let watched: Database;
 

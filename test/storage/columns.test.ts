@@ -1,4 +1,4 @@
-/** Columns in memory stay as they are while a request works with them, however long that takes. */
+/** Columns in memory do not change while a request works with them, however long that takes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { products } from '../../src/resources/products/row.ts';
 import type { Column } from '../../src/storage/columns/column.ts';
@@ -31,7 +31,7 @@ describeOnDatabases('columns on %s', kind => {
     const seen = await columns.use(sources, async ([column]) => {
       const first = countOf(column);
       await addProduct(service, { brand: 'A' });
-      // One that no request has used: it is made of the rows as they are held.
+      // A condition that no request has used yet, so that it is computed now, from the rows as they are held.
       const both = () => column?.rows({ of: 'equal', texts: ['A', 'B'] }).count;
       await changes.check();
       others.push(count(), count());
@@ -65,7 +65,7 @@ describeOnDatabases('columns on %s', kind => {
       { value: 'x', count: many },
       { value: 'y', count: many },
     ]);
-    // Fifty values each: the column of one is read again, that of the other goes on.
+    // The changes give `size` fifty values, so its column is read again; that of `other` takes over the changes.
     const size = Array.from({ length: 50 }, (_, index) => String(index));
     expect((await patch({ size, other: ['y'] })).status).toBe(200);
     const after = await count();

@@ -1,4 +1,4 @@
-/** What PostgreSQL says of damaged pages and indexes is reported as damage, whichever of the two it is. */
+/** PostgreSQL's errors for damaged pages and for damaged indexes are both reported as damage. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { call } from '../support/http/http.ts';
@@ -37,7 +37,7 @@ describe.skipIf(!hasPostgres)('damage that PostgreSQL reports', () => {
       const response = await call(service, { method: 'POST', path: '/v1/todos', as: 'user', body }).catch(
         String,
       );
-      // The tests' client takes no INTERNAL_ERROR for a response.
+      // The tests' client throws for INTERNAL_ERROR, instead of returning the response.
       if (typeof response === 'string') expect(response).toContain(error);
       else {
         expect([response.status, response.body.error]).toEqual([500, error]);

@@ -1,4 +1,4 @@
-/** What is read into memory while it changes: once at a time, and with what has changed meanwhile. */
+/** Data is loaded into memory once for concurrent requests, and includes changes made during the load. */
 import { expect, test } from 'bun:test';
 import { products } from '../../src/resources/products/row.ts';
 import { createLoads } from '../../src/storage/changes/loads.ts';

@@ -1,4 +1,4 @@
-/** Products that had options before these counted as attributes (docs/decisions/0042). */
+/** Products that had options before options counted as attributes (docs/decisions/0042). */
 import { expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { describeRest, migrate } from '../../src/storage/migrations/migrate.ts';
@@ -25,18 +25,18 @@ describeOnDatabases('options as attributes on %s', kind => {
     list[16] = attributes;
     const documents = [
       JSON.stringify([...list, options]),
-      // As documents were before they were lists.
+      // The older form of documents, before they were lists.
       JSON.stringify({ name: 'Coat', attributes, options }).slice(1),
       JSON.stringify([...list.slice(0, 5), 'Has "values":[ in its text', ...list.slice(6)]),
     ];
     for (const document of documents)
       await run(sql`insert into products (name, price, status, created_at, updated_at, document)
         values ('Coat', 1, 'active', 1, 1, ${document})`);
-    // What a replica of the release before has written since its product was read.
+    // Written by a replica of the previous release after the migration has read the product.
     await run(
       sql`insert into product_attributes (key, value, product_id, kind) values ('grosse', 'M', 1, 0)`,
     );
-    // Two programs that start at once: both prepare it.
+    // Two programs that start at once both prepare the migration.
     const ran = (await Promise.all([migrate(database, () => 2), migrate(database, () => 2)])).flat();
     expect(ran).toEqual(['0037-options-as-attributes']);
     const rest = describeRest(ran, database);

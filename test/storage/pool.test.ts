@@ -1,4 +1,4 @@
-/** Connections to PostgreSQL that are slow to open, or never come to be: none is lost to those who come later. */
+/** Connections to PostgreSQL that open slowly or never: the pool does not lose them for later requests. */
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { parseAddress } from '../../src/storage/postgres/address.ts';
@@ -7,19 +7,19 @@ import { createConnector } from '../../src/storage/postgres/connector.ts';
 import { openPool, type PostgresPool } from '../../src/storage/postgres/pool.ts';
 import { createDatabase, hasPostgres } from '../support/service/postgres.ts';
 
-/** Milliseconds: of those that wait for a connection, and of a statement. */
+/** The timeout, in milliseconds, of waiting for a connection and of a statement. */
 const patience = 300;
 
-/** What stands between the service and PostgreSQL, and stands still as the test wants it. */
+/** A proxy between the service and PostgreSQL, which can hold up connections. */
 interface Between {
   readonly url: string;
-  /** From now on new connections are taken, and nothing of what they send goes on. */
+  /** From now on, accepts new connections, but forwards nothing that clients send. */
   hold(): void;
-  /** The same for those that send this text, with which a new connection is checked. */
+  /** From now on, holds connections whose clients send this text, which is part of the check of new connections. */
   holdFrom(text: string): void;
-  /** Lets everything go on that has been held. */
+  /** Forwards everything that was held. */
   release(): void;
-  /** Ends the connections that are held. */
+  /** Closes the connections that are held. */
   cut(): void;
   close(): void;
 }
@@ -98,7 +98,7 @@ describe.skipIf(!hasPostgres)('a pool whose connections open slowly', () => {
   beforeEach(async () => {
     between = await standBetween(target);
     const connector = createConnector(parseAddress(between.url), 'pool test', 'none');
-    // Four connections: one of each kind.
+    // With four connections, there is one of each kind.
     pool = openPool({ size: 4, connector, limits, patience });
   });
   afterEach(async () => {
@@ -114,7 +114,7 @@ describe.skipIf(!hasPostgres)('a pool whose connections open slowly', () => {
       (error: unknown) => error,
     );
 
-  /** Loses the only connection while others wait, and what is opened for them is held. @returns their outcomes */
+  /** Loses the only connection while others wait, and holds the new ones opened for them. @returns their outcomes */
   async function loseWhileOthersWait(others: number): Promise<unknown[]> {
     const { promise: lent, resolve: isLent } = Promise.withResolvers<Connection>();
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();

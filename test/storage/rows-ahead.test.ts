@@ -1,4 +1,4 @@
-/** A row that is read by itself may be newer than the last check: what shows the state of that does without it. */
+/** A single row that was read may be newer than the last check: data that shows the checked state must not use it. */
 import { expect, test } from 'bun:test';
 import { createCommandOutbox } from '../../src/events/outbox.ts';
 import { products } from '../../src/resources/products/row.ts';

@@ -1,4 +1,4 @@
-/** Long work in slices: what comes of it is the same, and no part of it is done without turns between. */
+/** Long work in slices gives the same result as in one go, with turns of the event loop between all slices. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { CompiledQuery } from 'kysely';

@@ -1,4 +1,4 @@
-/** The state of an SQLite database: another number after every commit of any process, and the same until then. */
+/** The state of an SQLite database: a number that changes with every commit of any process, and only then. */
 
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
@@ -34,7 +34,7 @@ afterAll(async () => {
 const insert = 'insert into numbers values (1)';
 const run = (text: string) => sql.raw(text).compile(database.build);
 
-/** What others have committed is seen from the next turn of the event loop on. */
+/** Commits of other connections are visible from the next turn of the event loop on. */
 const turn = () => new Promise(resolve => setImmediate(resolve));
 
 async function count(): Promise<number> {
@@ -44,7 +44,7 @@ async function count(): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Each way to use the file, and whether it commits something. */
+/** The ways to use the file, and whether they commit something. */
 const steps: Readonly<Record<string, { readonly commits: boolean; run(): unknown }>> = {
   'own commit': { commits: true, run: () => database.write(session => session.run(run(insert))) },
   'own commits together': {
@@ -85,7 +85,7 @@ test('by SQLite’s own means, where the file cannot be looked at: another numbe
 });
 
 test.skipIf(!existsSync('/proc/locks'))('looking at the file takes no lock away from SQLite', async () => {
-  // Anyone who opens the database as its first user empties the wal-index: it must not come to think it is the first.
+  // A process that opens the database as its first user empties the wal-index. The script must not conclude that it is.
   const script = `new (require('bun:sqlite').Database)(process.argv[1]).query('select count(*) from numbers').get()`;
   database.state();
   expect(Bun.spawnSync([process.execPath, '-e', script, file]).exitCode).toBe(0);
@@ -104,7 +104,7 @@ test('is another number exactly when something has been committed, and what is r
         if (step === undefined) throw new Error(`there is no step ${name}`);
         await turn();
         const before = database.state();
-        // Opens the transaction that the reads of this turn share: it must not outlive the state.
+        // Opens the transaction that reads of this turn share, which must not outlive the state.
         await count();
         await step.run();
         await turn();
@@ -133,7 +133,7 @@ test('is another number after the log has begun again and another process has co
 
 describe('is as new as what has been read in the same turn', () => {
   const readCount = (session: Session) => session.all(run('select count(*) from numbers'));
-  /** @param read after a commit within a turn that has looked at the state already, as another process may commit */
+  /** @param read runs after another process has committed, within a turn that has already read the state */
   async function expectNewState(read: () => Promise<unknown>): Promise<void> {
     await turn();
     const before = database.state();
@@ -151,7 +151,7 @@ describe('is as new as what has been read in the same turn', () => {
       session =>
         expectNewState(() => {
           const rows = readCount(session);
-          // A turn that lasts until the thread has sent them.
+          // The turn lasts until the thread has sent the rows.
           Bun.sleepSync(20);
           return rows;
         }),

@@ -1,4 +1,4 @@
-/** What is cached under a collection's version is not served for a state that came after a restore. */
+/** Data cached under a collection's version is not served for a state after a restore. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { addProduct } from '../support/data/catalog.ts';
@@ -28,7 +28,7 @@ describeOnDatabases('a restore under a running service on %s', kind => {
     for (let round = 0; round < 5; round++) {
       const lost = await addProduct(service, { name: `Lost ${round}` });
       expect(await namesOf()).toContain(lost.name);
-      // As a dump made before, or a standby that had not heard of the product, has it.
+      // The state of an earlier dump, or of a standby that had not received the product.
       await database.write(async session => {
         const run = (query: ReturnType<typeof sql>) => session.run(query.compile(database.build));
         await run(sql`delete from products where id = ${lost.id}`);

@@ -1,4 +1,4 @@
-/** The search index after any changes: what it holds is what the last change of each document has left. */
+/** After any changes, the search index holds the words of the latest state of each document. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Transaction } from '../../../src/storage/database.ts';
@@ -15,7 +15,7 @@ import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
 const words = ['lantern', 'teapot', 'saucer', 'kettle'];
-/** What becomes of a product; undefined where it is deleted. */
+/** The next state of a product; undefined if it is deleted. */
 type Next = { readonly title: string; readonly archived: boolean } | undefined;
 
 const title = fc.subarray(words, { minLength: 1 }).map(some => some.join(' '));
@@ -32,7 +32,7 @@ describeOnDatabases('the search index on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  /** Position and word of all that it holds of products. */
+  /** Position and word of all entries of products. */
   async function held(): Promise<string[]> {
     const { read, build } = service.database;
     const entries: string[] = [];
@@ -50,7 +50,7 @@ describeOnDatabases('the search index on %s', kind => {
     const index = createSearchIndex(database);
     const documents = new Map<number, SearchDocument>();
 
-    /** What writes a change, which `documents` shows from now on. */
+    /** Applies a change to `documents`. @returns a function that writes the change to the index */
     function writing(id: number, become: Next) {
       const before = documents.get(id);
       const after = become && { id, body: '', ...become };
@@ -72,8 +72,8 @@ describeOnDatabases('the search index on %s', kind => {
             for (const write of all) await write(session);
           };
         });
-        // On SQLite those that come at once are committed together, in their order; PostgreSQL has none of those that
-        // lock nothing.
+        // On SQLite, concurrent transactions are committed together, in order; on PostgreSQL, only those with locks
+        // are.
         if (kind === 'sqlite') await Promise.all(writes.map(write => database.write(write)));
         else for (const write of writes) await database.write(write);
         const expected = [...documents.values()].flatMap(document => {

@@ -1,11 +1,11 @@
-/** The words of very long texts: what they have in common with those of short ones, and how much is made of the worst. */
+/** The words of very long texts: the same as those of short ones, and limited in number for the worst texts. */
 import { describe, expect, test } from 'bun:test';
 import { toPlainText } from '../../../src/storage/search/text/html.ts';
 import { collectWords, splitRuns, splitWords } from '../../../src/storage/search/text/split.ts';
 import { toDocumentWords } from '../../../src/storage/search/text/words.ts';
 import { superlinearGrowth } from '../../support/service/growth.ts';
 
-/** Of a description, in characters. */
+/** The maximum length of a description, in characters. */
 const longest = 100_000;
 const filled = (unit: string, length = longest) => unit.repeat(Math.floor(length / unit.length));
 
@@ -36,7 +36,7 @@ describe('the words of a long text are those of its parts', () => {
 });
 
 describe('of what stands for several words no more is made than of text in any language', () => {
-  /** As many as there are characters, and those of one piece. */
+  /** One word for each character, plus those of one piece. */
   const most = longest * 1.2;
 
   test.each(['\ufdfa', '\ufdfa ', '\ufdfaa', '\u3316', '\u3316 ', '5\u2033'])('%s', unit => {
@@ -54,7 +54,7 @@ describe('of what stands for several words no more is made than of text in any l
   });
 });
 
-/** Four times this is as long as a description may be. */
+/** A quarter of the maximum length of a description. */
 const quarter = longest / 4;
 
 describe('takes linear time', () => {

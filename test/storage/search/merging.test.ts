@@ -1,4 +1,4 @@
-/** Pieces of the search index on the embedded database: merged some pages at a time by statements of their own. */
+/** Pieces of the search index on the embedded database are merged by separate statements, some pages at a time. */
 import { Database as SqliteFile } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -30,7 +30,7 @@ test('few pieces are left, no statement that writes documents merges any, and al
   const pieces = reader
     .query<{ n: number }, []>('select count(distinct segid) as n from search_index_idx')
     .get();
-  // Eight of one document each, and as many of each size above.
+  // At most eight pieces of a single document, and at most eight of each larger size.
   expect(pieces?.n).toBeLessThan(20);
   expect(mergeSome).toContain("'merge'");
   const found = reader

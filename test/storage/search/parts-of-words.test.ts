@@ -1,4 +1,4 @@
-/** Documents of older releases are found by parts of their words of letters and digits, once the database is upgraded. */
+/** After an upgrade, older documents are found by parts of their words, if these mix letters and digits. */
 import { expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { createSearchCheck } from '../../../src/cli/check/search.ts';
@@ -8,11 +8,11 @@ import { createDialectSpelling, createSearchIndex, searchTypes } from '../../../
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { olderDatabase } from '../../support/service/older-database.ts';
 
-/** The rest of such a list is as it is by default. */
+/** A stored document as a list; the omitted rest has default values. */
 const listed = (name: string, description: string | null, sku: string | null) =>
   `[null,[],\n${JSON.stringify([name, 1, 'EUR', description, sku, [], '2026-11-21T00:00:00.000Z']).slice(1)}`;
 
-/** What it stores, and the words by which it is found there. */
+/** Documents of products, and the words by which the older index finds them. */
 const products: readonly (readonly [document: string, words: string, archived: boolean])[] = [
   [listed('Earcups WH-1000XM5', null, null), 'earcups wh 1000xm5 wh1000xm5', false],
   [
@@ -23,7 +23,7 @@ const products: readonly (readonly [document: string, words: string, archived: b
   ],
   [listed('Lamp', '<p>Fits Phonix12</p>', null), 'lamp fits phonix12', false],
   [listed('Screen 27" QHD', null, null), 'screen 27 qhd', false],
-  // Its words were wrong before: it is left as it is.
+  // The indexed words were wrong before the upgrade, which leaves them as they are.
   [listed('Oak Table', null, 'SKU-000123'), 'untouched', false],
 ];
 
@@ -44,7 +44,7 @@ describeOnDatabases('an upgrade of the search index on %s', kind => {
     });
     await database.exclusively(session => createDialectSpelling(database).rebuild(session));
 
-    // Two programs that start at once: both prepare them, and either runs each.
+    // Two programs that start at once both prepare the migrations, and one of them runs each.
     const ran = await Promise.all([migrate(database, () => 2), migrate(database, () => 2)]);
     const ofIndex = ran.flat().toSorted().slice(0, 2);
     expect(ofIndex).toEqual(['0033-expand-parts-of-words', '0034-expand-inches']);

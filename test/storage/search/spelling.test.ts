@@ -1,4 +1,4 @@
-/** The words that typing errors are looked for in: all of those that are committed, and no others. */
+/** The vocabulary for correcting typing errors holds all committed words, and no others. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,11 +1,11 @@
-/** Statements that take many rows: every row once and in order, and none so long that all others wait for it. */
+/** Statements for many rows contain every row once and in order, and are not so long that other requests wait. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createBulkInsert } from '../../../src/storage/bulk.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** Characters of texts in one statement, where it has more than one row. */
+/** The maximum number of characters in the texts of a statement with more than one row. */
 const most = 200_000;
 
 describeOnDatabases('statements of many rows on %s', kind => {
@@ -28,7 +28,7 @@ describeOnDatabases('statements of many rows on %s', kind => {
           const texts = parameters.filter(value => typeof value === 'string');
           const length = texts.reduce((sum, text) => sum + text.length, 0);
           const count = kind === 'sqlite' ? parameters.length / 2 : String(parameters[0]).split(',').length;
-          // PostgreSQL gets the places as text, too: some digits a row.
+          // On PostgreSQL the places are sent as text, too: some digits for each row.
           if (count > 1) expect(length).toBeLessThanOrEqual(most + 10 * count);
           const places = parameters.filter((_, index) => index % 2 === 0).map(String);
           written.push(...(kind === 'sqlite' ? places : places.join().replace(/[{}]/g, '').split(',')));

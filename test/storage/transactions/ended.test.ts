@@ -1,4 +1,4 @@
-/** A session that is used after its transaction has ended does nothing: it would write into the transaction of another. */
+/** A session does nothing after its transaction has ended: otherwise it would write into another transaction. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { type Bulk, createBulk, createBulkInsert } from '../../../src/storage/bulk.ts';
@@ -12,7 +12,7 @@ const createStatement = (database: Database): Bulk =>
 const name = 'late';
 const insertion = sql`insert into written (name) values (${name})`;
 
-/** What a transaction can do: to read, to write, and to leave something for its end. */
+/** The methods of a transaction: reading, writing, and deferring work to its end. */
 const uses: Readonly<Record<string, (session: Transaction, database: Database) => unknown>> = {
   all: (session, { build }) => session.all(sql`select 1`.compile(build)),
   first: (session, { build }) => session.first(sql`select 1`.compile(build)),
@@ -32,7 +32,7 @@ const uses: Readonly<Record<string, (session: Transaction, database: Database) =
     }),
 };
 
-/** On PostgreSQL what is left for the end of a transaction that has ended is refused by none, since none looks for it. */
+/** On PostgreSQL, work deferred to the end of a transaction that has already ended is ignored instead of refused. */
 const leaving = ['writeDeferred', 'increment', 'atEnd', 'onCommit'];
 
 describeOnDatabases('a session that is used after its transaction on %s', kind => {
@@ -49,7 +49,7 @@ describeOnDatabases('a session that is used after its transaction on %s', kind =
 
   const readOne = (session: Transaction) => session.all(sql`select 1`.compile(database.build));
 
-  // Alone, and beside another, which may share a transaction of the database with it.
+  // Alone, and beside another session, which may share a transaction of the database with it.
   test.each(Object.keys(uses).flatMap(name => [1, 2].map(count => [name, count] as const)))(
     '%s does nothing in the next one: %i at once',
     async (name, count) => {

@@ -1,4 +1,4 @@
-/** Durability on the embedded database: a transaction is acknowledged when the log is on the disk, and not before. */
+/** Durability on the embedded database: a transaction is only acknowledged once the log is on the disk. */
 import { Database as SqliteFile } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { copyFileSync, fdatasync, mkdtempSync, rmSync } from 'node:fs';
@@ -65,7 +65,7 @@ test('a write is acknowledged after its flush; reads wait for none', async () =>
 
 test('a loss of power at any moment keeps what was acknowledged', async () => {
   const copies: string[] = [];
-  // What the disk holds from this flush until the next one.
+  // Each copy is the content of the disk from one flush until the next.
   const database = await openWith(async descriptor => {
     await promisify(fdatasync)(descriptor);
     const copy = join(folder, `disk-${copies.length}.db`);
@@ -73,7 +73,7 @@ test('a loss of power at any moment keeps what was acknowledged', async () => {
     copyFileSync(`${file()}-wal`, `${copy}-wal`);
     copies.push(copy);
   });
-  /** By the number of copies there were when each was acknowledged. */
+  /** The acknowledged names, with the number of copies that existed at that time. */
   const acknowledged: { readonly name: string; readonly copies: number }[] = [];
   const client = async (number: number) => {
     for (let round = 0; round < 15; round++) {
@@ -109,10 +109,10 @@ test('what cannot be flushed is not acknowledged, nor is anything after it; read
     return [error?.kind, error?.message.includes('catalog.db-wal could not be flushed')];
   };
   expect(await refusal('lost')).toEqual(['unavailable', true]);
-  // A second flush that succeeds proves nothing about what the first has dropped.
+  // A successful second flush proves nothing about data that the first one dropped.
   broken = false;
   expect(await refusal('later')).toEqual(['unavailable', true]);
-  // So that /ready says that this service takes no writes.
+  // With this error, /ready reports that the service accepts no writes.
   expect(await database.ping().catch(({ kind }: StorageError) => kind)).toBe('unavailable');
   expect(await namesOf(database)).toContain('durable');
 });
@@ -125,7 +125,7 @@ test('transactions that write very much are not all committed together, and none
   const before = flushes;
   const names = Array.from({ length: 12 }, (_, index) => `${index} ${'x'.repeat(1_000_000)}`);
   await Promise.all(names.map(name => insert(database, name)));
-  // Three are over the limit of a group.
+  // Three of these transactions exceed the limit of a group.
   expect(flushes - before).toBeGreaterThanOrEqual(4);
   expect(await namesOf(database)).toEqual(names);
 });

@@ -1,4 +1,4 @@
-/** Transactions that are committed together: each as if it were alone, whatever becomes of the others. */
+/** Transactions that are committed together: each behaves as if it were alone, whether or not the others succeed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ async function openEmpty(settings: Record<string, string>): Promise<Database> {
   return database;
 }
 
-/** What a transaction may do, in some order. */
+/** The actions of transactions, which each draws in some order. */
 const actions = [
   'write',
   'write and return',
@@ -58,7 +58,7 @@ interface Job {
 const failing = ['fail', 'break a rule', 'insert again'] as const;
 const fails = ({ does }: Job) => failing.some(action => does.includes(action));
 
-/** One statement for all transactions on a database: their rows may be written by one. */
+/** A statement shared by all transactions on a database, whose rows may be written together. */
 const statements = new WeakMap<Database, Bulk>();
 function writtenTogether(database: Database): Bulk {
   const known =
@@ -175,7 +175,7 @@ describeOnDatabases('transactions together on %s', kind => {
 });
 
 describeOnDatabases('many rows on %s', kind => {
-  // Few enough for statements, and so many that PostgreSQL is given them by COPY.
+  // Few enough rows for statements, and enough that PostgreSQL gets them by COPY.
   test.each([30, 300])('are written as they are, and get their ids in their order: %i', async count => {
     const database = await openEmpty(
       kind === 'sqlite' ? anotherFolder() : { DATABASE_URL: await createDatabase() },
@@ -254,7 +254,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
           .then(() => settled.push(name));
       const locked = ['a', 'b'].map(name => write('first', name));
       await Promise.all(['c', 'd', 'e'].map(name => write('second', name)));
-      // Behind those that wait already, which it must not make others wait for again.
+      // Queued behind those that already wait; it must not make other transactions wait for the lock.
       locked.push(write('first', 'f'));
       await Promise.all(['g', 'h'].map(name => write('second', name)));
       expect(settled.toSorted()).toEqual(['c', 'd', 'e', 'g', 'h']);

@@ -1,6 +1,6 @@
 /**
- * On PostgreSQL a write that waits for a product sees all that the one before it has committed: also the category that
- * it made, which the statement that waits is too old to see.
+ * On PostgreSQL, a write that waits for a product sees everything that the write before it has committed, even a new
+ * category, which the snapshot of the waiting statement is too old to include.
  */
 import { expect, test } from 'bun:test';
 import { SQL } from 'bun';
@@ -15,7 +15,7 @@ const patch = (path: string, body: unknown): Call => ({ method: 'PATCH', path, a
 const post = (path: string, body: unknown): Call => ({ method: 'POST', path, as: 'admin', body });
 const place = (name: string) => ({ category: `Main ${name} > New`, categories: [`Further ${name}`] });
 
-/** What waits: the product is to have its new places after each. */
+/** The waiting writes, after each of which the product must be in its new categories. */
 const writes: Readonly<Record<string, (id: number) => Call>> = {
   patch: id => patch(`/v1/products/${id}`, { name: 'Renamed' }),
   bulk: id => patch('/v1/products', { ids: [id], update: { tags: ['seen'] } }),
@@ -29,7 +29,7 @@ const writes: Readonly<Record<string, (id: number) => Call>> = {
 
 test.skipIf(!hasPostgres)('a write that waits for a product sees where it was moved', async () => {
   const url = await createDatabase();
-  // Without groups of writes: in one, who waits too long begins again by itself, behind the others.
+  // Without groups of writes: in a group, a transaction that waits too long restarts on its own, behind the others.
   await using service = await startTestService('postgresql', { DATABASE_URL: url, DATABASE_POOL: '4' });
   const other = await service.replica();
   await using holder = new SQL(url, { max: 1 });

@@ -1,4 +1,4 @@
-/** Each transaction of a group learns what has become of itself, and whatever happens the next group runs. */
+/** Each transaction of a group learns its own outcome, and the next group runs in any case. */
 import { Database as Connection } from 'bun:sqlite';
 import { expect, spyOn, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -81,7 +81,7 @@ test('a transaction that cannot be rolled back ends all the same, and so do thos
   await expectRejection(insert(database, 'before'), 'UNIQUE constraint failed');
   await expectRejection(insert(database, 'meanwhile'), 'within a transaction');
   broken.mockRestore();
-  // It finds the transaction that is still open, and ends it.
+  // This write finds the transaction that is still open, and ends it.
   await expectRejection(insert(database, 'finding'), 'within a transaction');
   await insert(database, 'after');
   expect(await namesOf(database)).toEqual(['after', 'before']);

@@ -1,4 +1,4 @@
-/** A process that has stood still within a transaction: the server has undone it, and it is run again, once for each. */
+/** When a process stands still within a transaction, the server rolls it back, and the service runs it again. */
 import { describe, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { loadConfig } from '../../../src/config.ts';
@@ -11,7 +11,7 @@ const settings = async () =>
     DATABASE_URL: await createDatabase(),
   });
 
-/** Nothing else happens in this process meanwhile. */
+/** Blocks the whole process. */
 function standStill(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
@@ -30,7 +30,7 @@ describe.skipIf(!hasPostgres)('a transaction in which the process stood still', 
       runs++;
       await session.run(sql`insert into written values (${sql.lit(runs)})`.compile(build));
       if (runs === 1) {
-        // As the limit of every session is, but shorter: the test does not have to wait as long.
+        // Every session has this limit; a shorter one saves waiting.
         await session.run(sql`set local idle_in_transaction_session_timeout = 20`.compile(build));
         standStill(60);
       }
