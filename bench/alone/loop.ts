@@ -86,7 +86,7 @@ function bytesOf(token: string, { path, method = 'GET', headers = {}, body }: Re
   return new TextEncoder().encode(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`);
 }
 
-/** Creates products with almost as much text as is allowed. @returns their ids */
+/** Creates products with 9 KB of text each. @returns their ids */
 async function addLarge(url: string, token: string): Promise<number[]> {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   const stock = { onHand: 1000 };

@@ -132,7 +132,7 @@ export const segments: readonly string[] = [
   ':id',
 ];
 
-/** Query strings. */
+/** Query strings, which are appended to the path. */
 export const queries: readonly string[] = [
   'page=1&page=2',
   'page=0',

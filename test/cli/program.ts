@@ -232,6 +232,7 @@ export function versionOf(place: Place): Promise<number> {
   });
 }
 
+/** A CSV file of three products. */
 export const csv = [
   'sku,name,price,category,tags,description',
   'A-1,Lamp,10.5,lighting,desk;wood,"A lamp, small"',

@@ -119,7 +119,7 @@ test('every component is referred to', () => {
 });
 
 test('the document stays small enough to be read at once', () => {
-  // Now below 700 KB, with room for a new resource: a typical one adds some 17 KB.
+  // About 700 KB, with room for new resources: a typical one adds some 17 KB.
   expect(Bun.file(join(root, 'openapi.json')).size).toBeLessThan(720_000);
 });
 

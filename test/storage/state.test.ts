@@ -85,7 +85,7 @@ test('by SQLite’s own means, where the file cannot be looked at: another numbe
 });
 
 test.skipIf(!existsSync('/proc/locks'))('looking at the file takes no lock away from SQLite', async () => {
-  // A process that opens the database as its first user empties the wal-index. The script must not conclude that it is.
+  // The first process to open a database empties the wal-index; the script must not take itself for the first.
   const script = `new (require('bun:sqlite').Database)(process.argv[1]).query('select count(*) from numbers').get()`;
   database.state();
   expect(Bun.spawnSync([process.execPath, '-e', script, file]).exitCode).toBe(0);

@@ -1,4 +1,4 @@
-/** `catalog check` finds damage of a database, and rebuilds derived data, while a service is running. */
+/** `catalog check` finds damage in a database and rebuilds derived data, while a service is running. */
 import { Database as Connection } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
@@ -223,7 +223,7 @@ describeOnDatabases('catalog check on %s', kind => {
     expect((await get('/v1/search?q=shadr&type=product')).data[0].title).toBe('Shade');
   }
 
-  /** Damages a variant and its product alike: the product differs from the variant only once that is repaired. */
+  /** Damages a variant and its product alike: the product's damage is only found once the variant is repaired. */
   async function repairWhatFollows(): Promise<void> {
     await run([
       [

@@ -1,4 +1,4 @@
-/** Cached lists: kept when a change does not affect their page, rebuilt when it does, and never stale. */
+/** Cached lists: kept when a change does not affect their page, rebuilt when it does or when it overtakes the read. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';

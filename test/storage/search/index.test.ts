@@ -72,8 +72,8 @@ describeOnDatabases('the search index on %s', kind => {
             for (const write of all) await write(session);
           };
         });
-        // On SQLite, concurrent transactions are committed together, in order; on PostgreSQL, only those with locks
-        // are.
+        // On SQLite, concurrent transactions are committed together, in order; on PostgreSQL, only those that declare
+        // what they touch.
         if (kind === 'sqlite') await Promise.all(writes.map(write => database.write(write)));
         else for (const write of writes) await database.write(write);
         const expected = [...documents.values()].flatMap(document => {
