@@ -9,14 +9,14 @@ import { sql } from 'kysely';
 import type { Database, Session, Transaction } from '../../storage/database.ts';
 import { prepareQuery } from '../../storage/prepared.ts';
 import { prepareRemoval } from '../../storage/table-rows.ts';
-import { accessLifetime } from './lifetimes.ts';
+import { accessLifetime, clockSkew } from './lifetimes.ts';
 
 /** The age, in milliseconds, at which a process polls again for the sessions that others ended. */
 const knownForMs = 30_000;
 /** Milliseconds until the next poll after one that failed. */
 const againAfterMs = 5000;
-/** Longer than any access token lives, even if the clocks of machines differ by minutes. */
-const keptForMs = (accessLifetime + 300) * 1000;
+/** No access token is good for longer, wherever it was made. */
+const keptForMs = (accessLifetime + clockSkew) * 1000;
 
 export type EndedSessions = ReturnType<typeof createEndedSessions>;
 

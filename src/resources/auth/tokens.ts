@@ -10,7 +10,7 @@ import { runWhenReady } from '../../http/when-ready.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Secrets } from '../../secrets/index.ts';
 import type { EndedSessions } from './ended-sessions.ts';
-import { accessLifetime, refreshLifetime } from './lifetimes.ts';
+import { accessLifetime, clockSkew, refreshLifetime } from './lifetimes.ts';
 
 const cachedTokens = 10_000;
 
@@ -32,6 +32,14 @@ export function createTokens(secrets: Secrets, clock: Clock, ended: Pick<EndedSe
     cachedTokens,
   );
   const readSeconds = () => Math.floor(clock.now() / 1000);
+  /**
+   * Whether the time of an access token is over, or lies in a future that the clock was set back from: such a token would
+   * outlive what is known of ended sessions.
+   */
+  function isOver(expiresAt: number): boolean {
+    const left = expiresAt - readSeconds();
+    return left <= 0 || left > accessLifetime + clockSkew;
+  }
 
   const sign = (claims: Record<string, unknown>, lifetime: number) =>
     new SignJWT(claims)
@@ -63,7 +71,9 @@ export function createTokens(secrets: Secrets, clock: Clock, ended: Pick<EndedSe
     if (typeof claims === 'string') return claims;
     const caller = toCaller(claims);
     if (caller === undefined) return 'UNAUTHORIZED';
-    cached.set(token, { caller, expiresAt: Number(claims.exp) });
+    const expiresAt = Number(claims.exp);
+    if (isOver(expiresAt)) return 'TOKEN_EXPIRED';
+    cached.set(token, { caller, expiresAt });
     await ended.known(clock.now());
     return admitUnlessEnded(caller);
   }
@@ -80,7 +90,7 @@ export function createTokens(secrets: Secrets, clock: Clock, ended: Pick<EndedSe
     verifyAccess(token: string): Caller | ErrorCode | Promise<Caller | ErrorCode> {
       const known = cached.get(token);
       if (known === undefined) return verifyUncached(token);
-      if (known.expiresAt <= readSeconds()) return 'TOKEN_EXPIRED';
+      if (isOver(known.expiresAt)) return 'TOKEN_EXPIRED';
       return runWhenReady(ended.known(clock.now()), () => admitUnlessEnded(known.caller));
     },
     /** The session that a refresh token belongs to, or the error code if it is not valid. */

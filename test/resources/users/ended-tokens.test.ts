@@ -222,4 +222,30 @@ describeOnDatabases('access tokens on %s', kind => {
       200, 200,
     ]);
   });
+
+  test('are over when the clock is set back by more than they live, and stay over', async () => {
+    await using service = await startTestService(kind);
+    const { email } = await addPerson(service);
+    const day = 24 * 60 * 60 * 1000;
+    service.clock.advance(day);
+    const { accessToken, refreshToken } = (await signInAs(service, email)).body;
+    const early = { Authorization: `Bearer ${accessToken}` };
+    const ask = async (where: TestService, headers: Record<string, string>) => {
+      const { status, body } = await call(where, { path: '/v1/products?limit=1', headers });
+      return status === 200 ? status : body.error;
+    };
+    expect(await ask(service, early)).toBe(200);
+    service.clock.advance(-day);
+    expect(await ask(service, early)).toBe('TOKEN_EXPIRED');
+    const again = { method: 'POST', path: '/v1/auth/refresh', body: { refreshToken } };
+    const refreshed = await call(service, again);
+    const headers = { Authorization: `Bearer ${refreshed.body.accessToken}` };
+    expect(await ask(service, headers)).toBe(200);
+    const passwords = { currentPassword: password, newPassword: another };
+    await send(service, 'PUT', '/v1/me/password', passwords, headers);
+    // By then no process knows any more what has ended.
+    service.clock.advance(25 * 60 * 1000);
+    const replica = await service.replica();
+    for (const where of [service, replica]) expect(await ask(where, early)).toBe('TOKEN_EXPIRED');
+  });
 });
