@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { PermanentFailure } from '../events/dispatcher.ts';
+import { prepareLibrary } from './library.ts';
 
 interface Attachment {
   readonly filename: string;
@@ -128,13 +129,13 @@ function createFileMailer(folder: string, from: string): Mailer {
 function createLazyTransport<Transport extends { close(): void }>(
   make: (library: typeof import('nodemailer')) => Transport,
 ) {
-  let made: Promise<Transport> | undefined;
+  let made: Transport | undefined;
   return {
-    get(): Promise<Transport> {
-      made ??= import('nodemailer').then(make);
+    get: prepareLibrary('nodemailer', async () => {
+      made = make(await import('nodemailer'));
       return made;
-    },
-    close: () => void made?.then(transport => transport.close()),
+    }),
+    close: () => made?.close(),
   };
 }
 

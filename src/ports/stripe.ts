@@ -7,6 +7,7 @@ import { PermanentFailure } from '../events/dispatcher.ts';
 import { isObject } from '../json-object.ts';
 import { getExponent } from '../money.ts';
 import { type Clock, hourMs } from './clock.ts';
+import { prepareLibrary } from './library.ts';
 import {
   type Due,
   PaymentError,
@@ -46,8 +47,7 @@ export function createStripePayments(
 function createStripeProvider(secretKey: string, url: string): PaymentProvider {
   const { protocol, hostname, port } = new URL(url);
   const secure = protocol === 'https:';
-  let client: Promise<Stripe> | undefined;
-  const connect = async () => {
+  const getStripe = prepareLibrary<Stripe>('stripe', async () => {
     const { default: Library } = await import('stripe');
     return new Library(secretKey, {
       host: hostname,
@@ -59,11 +59,7 @@ function createStripeProvider(secretKey: string, url: string): PaymentProvider {
       maxNetworkRetries: 0,
       telemetry: false,
     });
-  };
-  const getStripe = () => {
-    client ??= connect();
-    return client;
-  };
+  });
 
   /** The intent created before, unless it was cancelled or no longer exists. */
   async function findIntent(reference: string | null): Promise<Intent | undefined> {
@@ -189,10 +185,11 @@ const isEvent = (value: unknown): value is { readonly type: string } =>
 
 /** @param secret the secret with which Stripe signs its webhooks */
 function createStripeReports(secret: string, clock: Clock): PaymentReports {
+  const getLibrary = prepareLibrary('stripe', () => import('stripe'));
   return {
     amountOf: toStripeAmount,
     async read(body, signature) {
-      const { default: Library } = await import('stripe');
+      const { default: Library } = await getLibrary();
       let event: unknown;
       try {
         event = await Library.webhooks.constructEventAsync(

@@ -20,9 +20,11 @@ const shelfPattern = /^[0-9a-f]{2}$/;
 /** Milliseconds after which an unfinished file is abandoned. */
 const abandoned = hourMs;
 
-/** Errors for a folder that is not permitted, mounted read-only, broken, or on a machine that cannot be reached. */
+/** Errors for a folder that is not permitted, mounted read-only, broken, or on a machine that cannot be reached; and too many open files. */
 const awayCodes =
-  'EROFS EACCES EPERM ENOTDIR EIO ESTALE ENODEV ENXIO ENOTCONN ETIMEDOUT EHOSTDOWN EHOSTUNREACH'.split(' ');
+  'EMFILE ENFILE EROFS EACCES EPERM ENOTDIR EIO ESTALE ENODEV ENXIO ENOTCONN ETIMEDOUT EHOSTDOWN EHOSTUNREACH'.split(
+    ' ',
+  );
 
 /**
  * @param isOwn whether the folder is in the data folder of the service: it is then created with the first file. Any
