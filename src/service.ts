@@ -6,6 +6,7 @@ import { createDispatcher } from './events/dispatcher.ts';
 import { createOutbox } from './events/outbox.ts';
 import { createQueue } from './events/queue.ts';
 import { createRetention } from './events/retention.ts';
+import { createHastener } from './events/set-back.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { buildEntryLinks } from './http/hal/entry.ts';
 import { createIdempotency } from './http/idempotency.ts';
@@ -25,7 +26,7 @@ import { createLoopDelay } from './operations/loop-delay.ts';
 import { formatMetrics } from './operations/metrics.ts';
 import { createObserver } from './operations/observe.ts';
 import { createDocs, createStaticBody } from './operations/pages/docs.ts';
-import type { Clock } from './ports/clock.ts';
+import { type Clock, createJumpMeter } from './ports/clock.ts';
 import { createMailer } from './ports/mail.ts';
 import type { Dependencies } from './resources/dependencies.ts';
 import { createResources } from './resources/index.ts';
@@ -106,7 +107,8 @@ export function startService(options: ServiceOptions): Service {
     clock,
     config.DATABASE_URL === undefined ? undefined : database,
   );
-  const quota = createQuota('requests', config.RATE_LIMIT, config.RATE_WINDOW, { failsOpen: true });
+  const { RATE_LIMIT, RATE_WINDOW } = config;
+  const quota = createQuota('requests', RATE_LIMIT, RATE_WINDOW, { failsOpen: true });
   const observer = createObserver(log, clock);
   const idempotency = createIdempotency(database, clock, secrets);
   const { queue, seal, limits, dependencies } = compose(
@@ -124,9 +126,7 @@ export function startService(options: ServiceOptions): Service {
   const loop = createLoopDelay();
   const published = (options.versions ?? buildPublishedVersions)(config, resources.endpoints);
   const versions = addEntries(addSuccessors(published, config.BASE_URL));
-  const renditions = createQuota('sizes of images', config.RATE_LIMIT, config.RATE_WINDOW, {
-    failsOpen: true,
-  });
+  const renditions = createQuota('sizes of images', RATE_LIMIT, RATE_WINDOW, { failsOpen: true });
   const { media } = dependencies;
   const numbers = { observer, database, quota, release, loop, media, queues: dispatcher, clock };
   let { starting } = options;
@@ -157,6 +157,7 @@ export function startService(options: ServiceOptions): Service {
     operations,
   });
   const server = listen(app, config);
+  const measureJump = createJumpMeter(clock);
   const sweeper = setInterval(() => void sweep(), sweepEveryMs);
   // Without the database it is unknown whether there are images; other log lines report that.
   void hasImages(database).then(media.open, () => undefined);
@@ -164,8 +165,17 @@ export function startService(options: ServiceOptions): Service {
   /**
    * Deletes expired data: that of the resources, failed attempts, mail counters, idempotent responses, quota windows
    * and, if configured, events. A step that fails does not prevent the others.
+   * After a jump of the clock ahead it waits one interval: the clock may be wrong, and deleted data would be missing once
+   * it is right again.
    */
   async function sweep(): Promise<void> {
+    const ahead = measureJump();
+    if (ahead > 0) {
+      log.warn('the clock has jumped ahead: what is over by it is kept until the next sweep', {
+        seconds: ahead,
+      });
+      return;
+    }
     const steps: Readonly<Record<string, () => Promise<number>>> = {
       ...resources.sweeps,
       attempts: () => delays.sweep(),
@@ -174,6 +184,7 @@ export function startService(options: ServiceOptions): Service {
       counters: () => quota.sweep(),
       events: () => retention.events(stopping.hasBegun),
       deliveries: () => retention.deliveries(stopping.hasBegun),
+      hastened: createHastener({ database, clock, log, consumers }),
     };
     const swept: Record<string, unknown> = {};
     for (const [what, step] of Object.entries(steps)) {

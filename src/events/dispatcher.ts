@@ -22,6 +22,8 @@ export type Consumer = { readonly queue: string } & (
       readonly attemptMs?: number;
       /** @param signal aborts when that time is up, or when the service stops; drop the connection then */
       deliver(payload: string, signal: AbortSignal): Promise<void>;
+      /** Deliveries may be queued for any time to come. */
+      readonly isPlanned?: boolean;
       /** Runs in the transaction that removes a completed delivery: exactly once. */
       delivered?(session: Transaction, payload: string): Promise<void>;
     }
@@ -78,7 +80,7 @@ interface Lanes {
 }
 
 const defaultPollMs = 1000;
-const longestPauseMs = hourMs;
+export const longestPauseMs = hourMs;
 /** About five days, as RFC 5321 §4.5.4.1 recommends for mail. */
 export const attemptsLimit = 130;
 /** External deliveries under way at once per queue: one slow receiver must not hold up the others. */

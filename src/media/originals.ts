@@ -4,7 +4,7 @@
  */
 import { createBoundedMap } from '../bounded-map.ts';
 import type { Log } from '../operations/log.ts';
-import type { Clock } from '../ports/clock.ts';
+import { type Clock, isRecent } from '../ports/clock.ts';
 import { createOnce } from '../turns/once.ts';
 import type { FileCache } from './cache.ts';
 import type { KeptType } from './inspect/image.ts';
@@ -60,7 +60,8 @@ export function createOriginals(store: FileStore, cache: FileCache, clock: Clock
 
   async function isThere(hash: string): Promise<boolean> {
     const isElsewhere = store.pathOf(hash) === undefined;
-    if (isElsewhere && (seen.get(hash) ?? 0) > clock.now() - seenMs) return true;
+    const since = seen.get(hash);
+    if (isElsewhere && since !== undefined && isRecent(since, seenMs, clock.now())) return true;
     try {
       const found = await store.has(hash);
       if (found && isElsewhere) seen.set(hash, clock.now());

@@ -1,5 +1,5 @@
 /** A circuit breaker: after several failures in a row it makes no attempts for a while, and then a single one. */
-import type { Clock } from './clock.ts';
+import { type Clock, isRecent } from './clock.ts';
 
 /** No attempt was made: the last ones failed, and the pause is not over. */
 class CircuitOpen extends Error {}
@@ -17,13 +17,14 @@ export interface CircuitOptions {
 
 export function createCircuit({ clock, failures, pauseMs, onChange }: CircuitOptions) {
   let failed = 0;
-  let openUntil = 0;
+  let failedAt = 0;
   let trying = false;
   return {
     /** @throws CircuitOpen, or what `work` throws */
     async run<T>(work: () => Promise<T>): Promise<T> {
       const isOpen = failed >= failures;
-      if (isOpen && (trying || clock.now() < openUntil)) throw new CircuitOpen('left alone after failures');
+      if (isOpen && (trying || isRecent(failedAt, pauseMs, clock.now())))
+        throw new CircuitOpen('left alone after failures');
       trying = true;
       try {
         const result = await work();
@@ -32,7 +33,7 @@ export function createCircuit({ clock, failures, pauseMs, onChange }: CircuitOpt
         return result;
       } catch (error) {
         failed += 1;
-        openUntil = clock.now() + pauseMs;
+        failedAt = clock.now();
         if (failed === failures) onChange('open', error);
         throw error;
       } finally {

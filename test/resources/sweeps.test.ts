@@ -3,14 +3,18 @@ import { expect, spyOn, test } from 'bun:test';
 import { sql } from 'kysely';
 import { createSessionStore } from '../../src/resources/auth/store.ts';
 import type { Transaction } from '../../src/storage/database.ts';
+import { queue, smtp, urlOf } from '../mail/sender.ts';
 import { readOrder } from '../support/data/orders.ts';
 import { userIdOf } from '../support/data/people.ts';
 import { addStocked, ordered } from '../support/data/stock.ts';
+import { call } from '../support/http/http.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { type DatabaseKind, startTestService, type TestService } from '../support/service/service.ts';
 
 const interval = 10 * 60 * 1000;
 const seconds = 20;
+const day = 24 * 60 * 60 * 1000;
+const jumped = 'the clock has jumped ahead: what is over by it is kept until the next sweep';
 
 /** Starts a service. @returns it, and what its timer does */
 async function startSwept(kind: DatabaseKind, settings: Record<string, string>) {
@@ -20,12 +24,12 @@ async function startSwept(kind: DatabaseKind, settings: Record<string, string>) 
   const sweep = timers.mock.calls.findLast(([, milliseconds]) => milliseconds === interval)?.[0];
   timers.mockRestore();
   const linesOf = (message: string) => service.log().filter(line => line.message === message);
-  const waitForSweep = async () => {
+  const waitForSweep = async (message = 'swept') => {
     if (typeof sweep !== 'function') throw new Error('nothing is swept at intervals');
-    const before = linesOf('swept').length;
+    const before = linesOf(message).length;
     sweep();
-    while (linesOf('swept').length === before) await new Promise(resolve => setImmediate(resolve));
-    return linesOf('swept').at(-1);
+    while (linesOf(message).length === before) await new Promise(resolve => setImmediate(resolve));
+    return linesOf(message).at(-1);
   };
   return { service, linesOf, waitForSweep };
 }
@@ -126,5 +130,44 @@ describeOnDatabases('sweeps on %s', kind => {
     expect(swept).toMatchObject({ ended: 0, orders: 1, images: 0, responses: 0 });
     await service.settle();
     expect((await readOrder(service, order)).body.status).toBe('CANCELLED');
+  });
+
+  test('forget nothing at once when the clock jumps ahead: it may be set back', async () => {
+    const { service, waitForSweep } = await startSwept(kind, {});
+    await using _ = service;
+    const body = { name: 'Once', price: 1 };
+    const headers = { 'Idempotency-Key': 'once' };
+    const create = () => call(service, { method: 'POST', path: '/v1/products', as: 'editor', body, headers });
+    const { status, text } = await create();
+    expect(status).toBe(201);
+    service.clock.advance(40 * day);
+    expect(await waitForSweep(jumped)).toMatchObject({ level: 'warn' });
+    service.clock.advance(-40 * day);
+    expect(await waitForSweep()).toMatchObject({ responses: 0, sessions: 0 });
+    const replayed = await create();
+    expect([replayed.headers.get('Idempotency-Replayed'), replayed.text]).toEqual(['true', text]);
+    service.clock.advance(2 * day);
+    await waitForSweep(jumped);
+    expect(await waitForSweep()).toMatchObject({ responses: 1 });
+  });
+
+  test('have what failed before the clock was set back tried again, and nothing that is due later', async () => {
+    const server = await smtp();
+    await server.die();
+    const settings = { SMTP_URL: urlOf(server), ORDER_TIMEOUT: String((3 * day) / 1000) };
+    const { service, linesOf, waitForSweep } = await startSwept(kind, settings);
+    await using _ = service;
+    const order = await ordered(service, [await addStocked(service, 9), 1]);
+    service.clock.advance(day);
+    await queue(service);
+    await service.settle();
+    expect(linesOf('delivery failed; it will be tried again')).toHaveLength(1);
+    service.clock.advance(-day);
+    await server.revive();
+    expect(await waitForSweep()).toMatchObject({ hastened: 1 });
+    await service.settle();
+    expect(server.received).toHaveLength(1);
+    expect((await readOrder(service, order)).body.status).toBe('PENDING');
+    expect(await waitForSweep()).toMatchObject({ hastened: 0 });
   });
 });

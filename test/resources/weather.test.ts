@@ -185,4 +185,21 @@ describeOnDatabases('weather on %s', kind => {
     expect((await ask('Berlin')).body).toEqual(observed);
     expect((await ask('Paris')).body.source).toBe('open-meteo');
   });
+
+  test('a clock that is set back neither prolongs what is cached nor the pause of a provider that failed', async () => {
+    await ask('Berlin');
+    expect((await ask('Atlantis')).status).toBe(404);
+    provider.temperature = 7;
+    service.clock.advance(-60 * minute);
+    expect((await ask('Berlin')).body.temperature).toBe(7);
+    const before = provider.requests.length;
+    expect((await ask('Atlantis')).status).toBe(404);
+    expect(provider.requests).toHaveLength(before + 1);
+    provider.mood = 'failing';
+    for (const city of ['Paris', 'Rome', 'Madrid']) await ask(city);
+    provider.mood = 'good';
+    expect((await ask('Paris')).body.source).toBe('bundled');
+    service.clock.advance(-60 * minute);
+    expect((await ask('Paris')).body.source).toBe('open-meteo');
+  });
 });

@@ -5,7 +5,7 @@
 import { type Cause, createChangeBuilder, type Outbox } from '../../events/outbox.ts';
 import type { Caller } from '../../http/access.ts';
 import type { ErrorCode } from '../../http/errors.ts';
-import type { Clock } from '../../ports/clock.ts';
+import { type Clock, isRecent } from '../../ports/clock.ts';
 import { createRandomSecret, hashSecret } from '../../secrets/random.ts';
 import { parseStored } from '../../storage/damage.ts';
 import { type Database, StorageError, type Transaction } from '../../storage/database.ts';
@@ -67,7 +67,7 @@ export function createKeyStore(database: Database, clock: Clock, outbox: Outbox)
 
   /** Notes a use in the background, one note at a time for each key: requests that read do not wait for the writer. */
   function noteUse({ id, last_used_at }: StoredKey, now: number): void {
-    if (noting.has(id) || (last_used_at !== null && now - last_used_at < lastUseResolution)) return;
+    if (noting.has(id) || (last_used_at !== null && isRecent(last_used_at, lastUseResolution, now))) return;
     const note = database
       .write(session => rows.update(session, id, { last_used_at: now }))
       .catch(ignoreStorageError)

@@ -62,6 +62,7 @@ export function createOrderTimeouts(
     consumer: {
       queue: queueName,
       kind: 'external',
+      isPlanned: true,
       async deliver(payload) {
         const order = await orders.find(database.read, Number(payload));
         if (isOverdue(order)) await endPayment(order);

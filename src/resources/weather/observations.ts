@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { describeError } from '../../operations/log.ts';
 import { type Circuit, createCircuit } from '../../ports/circuit.ts';
-import { type Clock, dayMs, hourMs } from '../../ports/clock.ts';
+import { type Clock, dayMs, hourMs, isRecent } from '../../ports/clock.ts';
 import { type CityLocation, type Observation, openMeteo, type WeatherProvider } from '../../ports/weather.ts';
 import { createOnce } from '../../turns/once.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -79,7 +79,7 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
     const known = bundled.get(key) ?? locations.get(key);
     if (known !== undefined) return known;
     const since = absent.get(key)?.since;
-    if (since !== undefined && clock.now() < since + absentMs) return undefined;
+    if (since !== undefined && isRecent(since, absentMs, clock.now())) return undefined;
     const location = await circuit.run(() => provider.find(city));
     if (location === undefined) absent.set(key, { since: clock.now() });
     else locations.set(key, location);
@@ -111,7 +111,7 @@ function createObservations({ provider, circuit, clock }: ObservationsOptions): 
     of(city) {
       const key = toCityKey(city);
       const last = observed.get(key);
-      if (last !== undefined && clock.now() < last.since + freshMs) {
+      if (last !== undefined && isRecent(last.since, freshMs, clock.now())) {
         return Promise.resolve(toWeather(last.location, last.observation, provider.name, false));
       }
       return shareRun(key, () => observe(city, key));
