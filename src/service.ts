@@ -123,7 +123,7 @@ export function startService(options: ServiceOptions): Service {
   const dispatcher = createDispatcher({ database, clock, log, consumers });
   const retention = createRetention(database, clock, config.EVENTS_RETENTION_DAYS);
   const stopping = createStopControl();
-  const loop = createLoopDelay();
+  const [loop, measureJump] = [createLoopDelay(), createJumpMeter(clock)];
   const published = (options.versions ?? buildPublishedVersions)(config, resources.endpoints);
   const versions = addEntries(addSuccessors(published, config.BASE_URL));
   const renditions = createQuota('sizes of images', RATE_LIMIT, RATE_WINDOW, { failsOpen: true });
@@ -157,7 +157,6 @@ export function startService(options: ServiceOptions): Service {
     operations,
   });
   const server = listen(app, config);
-  const measureJump = createJumpMeter(clock);
   const sweeper = setInterval(() => void sweep(), sweepEveryMs);
   // Without the database it is unknown whether there are images; other log lines report that.
   void hasImages(database).then(media.open, () => undefined);
