@@ -1,4 +1,4 @@
-/** Errors of PATCH of many: they point into the body that was sent, and say which of them does not fit. */
+/** Errors of bulk updates: each points into the body that was sent, and names the item that does not fit. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, type Product } from '../support/data/catalog.ts';
 import { chosen, variantCalls } from '../support/data/variants.ts';
@@ -27,11 +27,11 @@ describeOnDatabases('errors of bulk updates on %s', kind => {
     readonly error: string;
     readonly member: string;
     readonly code: string;
-    /** What is named as the one that does not fit. */
+    /** The name of the item that does not fit. */
     readonly of: string;
   }
 
-  /** Plays a bulk update that is refused with one problem of `update`. */
+  /** Sends a bulk update that is refused with one problem in `update`. */
   async function refuse(path: string, all: readonly Named[], update: object, refusal: Refusal) {
     const { error, member, code, of } = refusal;
     const ids = all.map(({ id }) => id);

@@ -1,4 +1,4 @@
-/** What goes with what it belongs to: each has an event of its own, ratings follow, and many hold no request up. */
+/** Rows that are deleted with their owner: each has its own event, ratings follow, and many block no request. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { createSearchCheck } from '../../src/cli/check/search.ts';
@@ -23,7 +23,7 @@ describeOnDatabases('what is deleted with something on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  /** A user of one test's own, signed in. */
+  /** A signed-in user for a single test. */
   const addUser = async (): Promise<{ readonly id: number; readonly as: Record<string, string> }> => {
     const email = `${crypto.randomUUID()}@shop.example`;
     const body = { name: 'Ada Leaving', email, role: 'user', password };
@@ -129,7 +129,7 @@ describeOnDatabases('what is deleted with something on %s', kind => {
     await remove(gone.path);
     expect(await found('zephyrine')).toEqual([1, [stays.id]]);
     expect((await found(encodeURIComponent(gone.email)))?.[1]).not.toContain(gone.id);
-    // What `catalog check` says of the index; other tests write rows of products that are not in it.
+    // Other tests write product rows that are not in the index, so lines of `catalog check` about products are ignored.
     const wrong = await createSearchCheck(service.database).find(service.database.read);
     expect(wrong.filter(line => !line.startsWith('product '))).toEqual([]);
   });
@@ -142,7 +142,7 @@ describeOnDatabases('what is deleted with something on %s', kind => {
     await run(sql`insert into products (name, price, status, created_at, updated_at, document, rating_sum, rating_count)
       with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(many)})
       select 'Rated', 1, 'active', 1, 1, ${sql.lit(document)}, 8, 2 from numbers`);
-    // The later the product, the earlier its review.
+    // Later products have earlier reviews.
     await run(sql`insert into reviews (product_id, user_id, author_name, rating, body, created_at, updated_at)
       select id, ${sql.lit(userId)}, 'Ada Leaving', 3, name, 1, 1 from products
       where rating_sum = 8 order by id desc`);
@@ -196,7 +196,7 @@ describeOnDatabases('what is deleted with something on %s', kind => {
     ];
     expect(await counts(id)).toEqual([many, 0, 0]);
     expect(await counts(other.id)).toEqual([0, many, many]);
-    // Another test compares what can be found with what is there.
+    // Another test compares the search index with the stored rows.
     await run(sql`delete from posts where title = 'Kept'`);
   });
 
@@ -252,12 +252,12 @@ test('every cascade of the database is either preceded by events or of no resour
   expect(rows.map(({ child, parent }) => `${child} with ${parent}`).sort()).toEqual([
     'address_tokens with users',
     'article_tags with articles',
-    // Each of these deletes them itself before: see the tests above.
+    // The program deletes each of these before the cascade: see the tests above.
     'comments with posts',
     'comments with users',
-    // Without events: a reader's own, and what signs users in.
+    // Without events: what belongs to one reader, and what signs users in.
     'known_addresses with users',
-    // Which uploads a product shows: without events of their own.
+    // Without events: which uploads a product shows.
     'media_uses with products',
     'notifications with users',
     // Orders are never deleted.

@@ -1,4 +1,4 @@
-/** Public HAL clients know the service's address and nothing else, and walk from there to the items of an order. */
+/** Public HAL clients know only the service's address, and follow links from there to the items of an order. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createClient, type HalResource } from 'hal-rest-client';
 import halfred from 'halfred';
@@ -8,8 +8,8 @@ import { placeOrder } from '../support/data/orders.ts';
 import { call } from '../support/http/http.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
 
-// halboy was compiled for a runtime that it leaves to others to load. Imported one after the other: static imports are
-// not evaluated in their order when another test file has loaded one of them.
+// halboy needs a runtime that it does not load itself. The imports run one after the other: static imports are not
+// evaluated in order when another test file has already loaded one of them.
 await import('regenerator-runtime/runtime');
 const { Navigator } = await import('halboy');
 
@@ -19,7 +19,7 @@ interface Item {
   readonly quantity: number;
 }
 
-/** Each gives the items of the first order of the list that the entry at `path` leads to. */
+/** Returns the items of the first order in the list that the entry at `path` leads to. */
 type Walk = (service: TestService, path: string) => Promise<Item[]>;
 
 const headersFor = ({ tokens }: TestService) => ({ Accept: hal, Authorization: `Bearer ${tokens.admin}` });
@@ -60,7 +60,7 @@ const walks: Readonly<Record<string, Walk>> = {
       const response = await fetch(address, { headers: headersFor(service) });
       return halfred.parse(await response.json());
     };
-    // It leaves templates to others: this one is expanded with no variable set (RFC 6570).
+    // halfred does not expand templates: this one is expanded with no variable set (RFC 6570).
     const to = (href: string) => at(href.replace(/\{\?[^}]*\}$/, ''));
     const orders = await to((await at(`${service.url}${path}`)).link('orders').href);
     const [first] = orders.embeddedArray('orders');

@@ -1,4 +1,4 @@
-/** Images of products: uploads and links, in their order, as a part of the product. */
+/** Images of products: uploads and links, in order, as part of the product. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { addProduct, pathOf, read } from '../support/data/catalog.ts';
 import { gif, jpeg, plainPng, png, sendImage, webp } from '../support/data/images.ts';

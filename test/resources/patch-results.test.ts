@@ -1,4 +1,4 @@
-/** What a JSON Patch makes of a resource: whichever rule it breaks is 422, where other bodies that break it are 400. */
+/** Results of a JSON Patch that break a rule are refused with 422, where other bodies get 400. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, pathOf } from '../support/data/catalog.ts';
 import { chosen, variantCalls } from '../support/data/variants.ts';
@@ -26,7 +26,7 @@ describeOnDatabases('results of patches on %s', kind => {
       ...{ status: type === operations ? 422 : 400, headers: { 'Content-Type': type, ...headers } },
       error: type === operations ? 'PATCH_RESULT_INVALID' : 'VALIDATION_FAILED',
     });
-  /** Plays the same change in the three media types, and compares what is said of it. */
+  /** Sends the same change in the three media types and compares the errors. */
   async function refuse(path: string, [member, value]: [string, unknown], pointer: string, code: string) {
     const plain = await send(path, 'application/json', { [member]: value });
     const merged = await send(path, merge, { [member]: value });

@@ -1,4 +1,4 @@
-/** Members inside members that only the service writes: a JSON Patch that changes them is refused, and changes nothing. */
+/** A JSON Patch that changes nested members that only the service writes is refused, and changes nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, pathOf } from '../support/data/catalog.ts';
 import { plainPng, sendImage } from '../support/data/images.ts';
@@ -76,7 +76,7 @@ describeOnDatabases('read-only members inside members on %s', kind => {
     expect((await patch(uncounted, [wrong])).body.details).toEqual(readOnly('#/stock/reserved'));
     const now = await call(service, { path: pathOf(product), as: 'user' });
     expect([now.body.price, now.body.stock]).toEqual([product.price, product.stock]);
-    // What comes out as it was sent is not refused, nor what is not known at all.
+    // A value equal to the result is not refused, nor is an unknown member.
     const whole = await patch(uncounted, [{ op: 'add', path: '/stock', value: stock }]);
     expect([whole.status, whole.body.stock]).toEqual([200, stock]);
     const unknown = await patch(uncounted, [{ op: 'add', path: '/stock/colour', value: 'red' }]);
@@ -97,7 +97,7 @@ describeOnDatabases('read-only members inside members on %s', kind => {
     const merged = await strictly(product, { images: [{ id: 7, url: url('a') }] });
     expect([merged.status, merged.body.details]).toEqual([400, readOnly('#/images/0/id')]);
     expect(await imagesOf(product)).toEqual([a, b]);
-    // Another link is another image: that of its place has its id only as long as it has its url.
+    // Another link is another image: a place in the list keeps its id only while it keeps its url.
     const replaced = await patch(product, [{ op: 'replace', path: '/images/0/url', value: url('d') }]);
     expect([replaced.status, replaced.body.images[0].url]).toEqual([200, url('d')]);
     const copied = await addProduct(service);

@@ -1,4 +1,4 @@
-/** Names that a product may not have for its attributes and categories: the rule in words, the same wherever it is broken. */
+/** Names that a product may not use for attributes and categories: one rule, in the same words everywhere. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createCatalog, type Place } from '../cli/program.ts';
 import { call } from '../support/http/http.ts';

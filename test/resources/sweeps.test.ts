@@ -1,4 +1,4 @@
-/** What has expired is removed at intervals: each kind by itself, whatever becomes of the others. */
+/** Expired rows are removed at intervals: each kind separately, even when another kind fails. */
 import { expect, spyOn, test } from 'bun:test';
 import { sql } from 'kysely';
 import { createSessionStore } from '../../src/resources/auth/store.ts';
@@ -16,11 +16,11 @@ const seconds = 20;
 const day = 24 * 60 * 60 * 1000;
 const jumped = 'the clock has jumped ahead: what is over by it is kept until the next sweep';
 
-/** Starts a service. @returns it, and what its timer does */
+/** Starts a service. @returns it, and a function that runs its timer */
 async function startSwept(kind: DatabaseKind, settings: Record<string, string>) {
   const timers = spyOn(globalThis, 'setInterval');
   const service = await startTestService(kind, { ...settings, LOG_LEVEL: 'debug' });
-  // The last: the people of the tests may have been signed in by a service of their own.
+  // The last one: a separate service may have signed in the people of the tests.
   const sweep = timers.mock.calls.findLast(([, milliseconds]) => milliseconds === interval)?.[0];
   timers.mockRestore();
   const linesOf = (message: string) => service.log().filter(line => line.message === message);
@@ -34,10 +34,10 @@ async function startSwept(kind: DatabaseKind, settings: Record<string, string>) 
   return { service, linesOf, waitForSweep };
 }
 
-/** More than one statement deletes. */
+/** More rows than one statement deletes. */
 const many = 700;
 
-/** Rows that have expired long ago, so many in each table; those of the first two are of this user. */
+/** Adds `many` rows to each table that expired long ago. Those of the first two belong to this user. */
 async function addExpired({ database }: TestService, userId: number): Promise<void> {
   const [user, count] = [sql.lit(userId), sql.lit(many)];
   const rows = [
@@ -63,7 +63,7 @@ async function addExpired({ database }: TestService, userId: number): Promise<vo
   });
 }
 
-/** How often a session is given a DELETE, and what the most is that one of them deletes. */
+/** Records how many rows each DELETE of a session deletes. */
 function countDeletions(session: Transaction) {
   const deleted: number[] = [];
   const counting: Transaction = {
@@ -120,7 +120,7 @@ describeOnDatabases('sweeps on %s', kind => {
     const { database, clock } = service;
     const order = await ordered(service, [await addStocked(service, 9), 1]);
     await database.write(async session => {
-      // As an order from before there was a limit; and sessions cannot be swept.
+      // Like an order from before there was a limit. Without its table the sweep of sessions fails.
       await session.run(database.build.deleteFrom('deliveries').compile());
       await session.run(sql`alter table sessions rename to elsewhere`.compile(database.build));
     });

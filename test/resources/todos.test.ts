@@ -1,4 +1,4 @@
-/** Todos: the specification's own envelopes and rules, to the letter, and only the user's own todos. */
+/** Todos: the exact envelopes and rules of the specification, and only the user's own todos. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createTodoStore } from '../../src/resources/todos/store.ts';
 import { addKey, addPerson } from '../support/data/people.ts';

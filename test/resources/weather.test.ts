@@ -1,4 +1,4 @@
-/** Weather: from a provider that may be slow, wrong, silent or dead, and without any. */
+/** Weather: from a provider that may be slow, wrong, silent or dead, and without a provider. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { addKey, type KeyHeaders } from '../support/data/people.ts';
 import { call } from '../support/http/http.ts';
@@ -71,7 +71,7 @@ describeOnDatabases('weather on %s', kind => {
       401,
       'The API key is wrong, was revoked, or has expired.',
     ]);
-    // Elsewhere it is the token that counts.
+    // Elsewhere the token counts.
     expect((await call(service, { path: '/v1/me', as: 'user', headers })).status).toBe(200);
   });
 
@@ -160,7 +160,7 @@ describeOnDatabases('weather on %s', kind => {
     provider.mood = 'held';
     const first = ask('Smalltown');
     await provider.held();
-    // The place is found; from here on every response is an error.
+    // The place is found; every later response is an error.
     provider.release();
     provider.mood = 'failing';
     const response = await first;

@@ -1,4 +1,4 @@
-/** Facets of lists: what is shown of them, and which are refused. What they count is in test/campaigns/lists/facets.test.ts. */
+/** Facets of lists: which are shown and which refused. test/campaigns/lists/facets.test.ts checks their counts. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -27,7 +27,7 @@ describeOnDatabases('facets on %s', kind => {
       { value: 'v0', count: 1 },
     ]);
     expect(body.meta.moreValues).toEqual({ 'attr.many': 3 });
-    // A text of that length is nothing to choose from.
+    // A text of that length makes no useful choice.
     expect(body.meta.facets['attr.long']).toEqual([]);
   });
 

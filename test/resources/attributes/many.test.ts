@@ -1,11 +1,11 @@
-/** More definitions and synonyms than one statement reads: all of them count. */
+/** More definitions and synonyms than one statement reads: all of them apply. */
 import { expect, test } from 'bun:test';
 import { addProduct, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** Twice what is read at once, and a few. */
+/** Two full statements, and a few more. */
 const many = 45;
 const numbers = Array.from({ length: many }, (_, index) => index);
 

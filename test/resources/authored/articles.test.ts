@@ -1,4 +1,4 @@
-/** Articles: what they hold, who may write them, and what is left when their author has gone. */
+/** Articles: what they hold, who may write them, and what remains when their author is deleted. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { nowOf } from '../../support/data/catalog.ts';
 import { eventsOf } from '../../support/data/events.ts';
@@ -127,7 +127,7 @@ describeOnDatabases('articles on %s', kind => {
         path: `${path}/${id}`,
         as: 'editor',
         headers: { 'Content-Type': 'application/json-patch+json' },
-        // No article's id: to replace one by itself changes nothing, and is allowed.
+        // No article has this id. Replacing a value with itself changes nothing and is allowed.
         body: [{ op: 'replace', path: `/${member}`, value: -1 }],
         status: 422,
         error: 'PATCH_RESULT_INVALID',
@@ -211,7 +211,7 @@ describeOnDatabases('articles on %s', kind => {
     const target = `${path}/${id}`;
     const href = `${service.url}${target}`;
     const links = { self: { href } };
-    // The author's account is there for the author, administrators, and keys that may read users.
+    // Only the author, administrators, and keys that may read users see the link to the author's account.
     const author = { href: `${service.url}/v1/users/${editor.id}` };
     const actions = { edit: { href, method: 'PATCH' }, delete: { href, method: 'DELETE' } };
     const own = await call(service, { path: target, headers: { ...editor.headers, ...halType } });

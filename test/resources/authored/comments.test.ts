@@ -1,4 +1,4 @@
-/** Comments on posts: everyone writes their own, and staff take down what must not stay. */
+/** Comments on posts: every user writes their own, and staff remove unacceptable ones. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { nowOf } from '../../support/data/catalog.ts';
 import { eventsOf } from '../../support/data/events.ts';

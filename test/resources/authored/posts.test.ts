@@ -1,4 +1,4 @@
-/** Posts: what they hold and who may write them. What they share with articles is tested there. */
+/** Posts: what they hold and who may write them. The tests of articles cover what both share. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { nowOf } from '../../support/data/catalog.ts';
 import { eventsOf } from '../../support/data/events.ts';

@@ -1,4 +1,4 @@
-/** What a product says of its reviews: right after every change of one, and untouched by every other change. */
+/** The rating of a product: correct after every change to its reviews, and untouched by any other change. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { addProduct, nowOf, type Product, pathOf, read } from '../../support/data/catalog.ts';
@@ -195,7 +195,7 @@ describeOnDatabases('ratings on %s', kind => {
         }
         const ratings = [...there.values()].map(({ rating }) => rating);
         const sum = ratings.reduce((total, rating) => total + rating, 0);
-        // As text: the average of at most five whole numbers, to two decimals.
+        // Rounded as text: the average of at most five whole numbers, to two decimals.
         const average = ratings.length === 0 ? null : Number((sum / ratings.length).toFixed(2));
         expect(await ratingOf(product)).toEqual({ average, count: ratings.length });
       }),

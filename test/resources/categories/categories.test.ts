@@ -1,4 +1,4 @@
-/** The tree of categories: where each may be, what it is called, how it is listed, and what a change of it changes. */
+/** The tree of categories: where they may be, their names, their list, and the effects of a change. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Category, categoryCalls, fresh, path } from '../../support/data/categories.ts';
 import { call } from '../../support/http/http.ts';
@@ -172,7 +172,7 @@ describeOnDatabases('categories on %s', kind => {
       const body = { parentId: target?.id };
       await play(service, { ...move, name: 'cycle', path: `${path}/${first?.id}`, body, problems: cycle });
     }
-    // A name that begins alike is not below.
+    // A category whose name starts with another's name is not below it.
     const [short, long] = [await add('Begins'), await add('Begins alike')];
     expect((await change(short.id, { parentId: long.id })).status).toBe(200);
     const eleventh = { name: 'Eleventh', parentId: tenth?.id };

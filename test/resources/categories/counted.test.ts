@@ -1,11 +1,11 @@
-/** How many products a category has: in it and below it, by their main category or another, each once. */
+/** A category counts each product in it or below it once, by its main category or any other. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createPlace, databaseOf, type Place } from '../../cli/program.ts';
 import { adminCalls } from '../../support/data/categories.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** More than one statement looks at. */
+/** More products than one statement reads. */
 const many = 1200;
 const places = ['Root > A', 'Root > A > B', 'Root > C', 'Root'];
 const listed = Array.from({ length: many }, (_, at) => ({
@@ -35,7 +35,7 @@ describeOnDatabases('products of categories on %s', kind => {
     const isIn = (path: string | null) => path === root || path?.startsWith(`${root} > `) === true;
     const expected = listed.filter(({ category, categories }) => [category, ...categories].some(isIn));
     const path = `/v1/categories/${await findId(root)}`;
-    // Read, and counted by the transaction of a change.
+    // Counted by a read, and by the transaction of a change.
     expect((await send('GET', path)).productCount).toBe(expected.length);
     expect((await send('PATCH', path, { description: `Of ${root}` })).productCount).toBe(expected.length);
     expect((await send('PATCH', path, { name: 'Renamed' })).productCount).toBe(expected.length);

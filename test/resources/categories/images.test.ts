@@ -1,4 +1,4 @@
-/** The image that a category is shown with: one that a product has, for as long as it has it. */
+/** The image of a category: an image of a product, for as long as the product has it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
 import { png, sendImage } from '../../support/data/images.ts';
@@ -46,7 +46,7 @@ describeOnDatabases('images of categories on %s', kind => {
     const { body } = await call(service, { path: `${path}/${category.id}`, as: 'user', headers: hal });
     const { pathname } = new URL(body._links.image.href);
     expect((await call(service, { path: pathname, as: 'user' })).body.url).toBe(upload.url);
-    // Sent back as it is shown, and without it.
+    // Sent back as it was shown, then without the image.
     const whole = (await call(service, { path: `${path}/${category.id}`, as: 'editor' })).body;
     const { updatedAt: _then, ...same } = whole;
     expect((await write('PUT', `${path}/${category.id}`, whole)).body).toMatchObject(same);
@@ -77,7 +77,7 @@ describeOnDatabases('images of categories on %s', kind => {
       const { body } = await play(service, { ...refused, ...one });
       expect(body.details[0].message).toBe('must be the id of an image of a product, not 999');
     }
-    // A text that looks like an image is none.
+    // A text that looks like an image does not count as one.
     await addProduct(service, {
       description: '{"id":998,"url":"x"}',
       attributes: { a: '{"id":998,"url":"' },
@@ -97,7 +97,7 @@ describeOnDatabases('images of categories on %s', kind => {
     const [first, second] = images.map(({ id }) => id);
     const { id } = await add(first ?? 0);
     expect(await shown(id)).toEqual([first, urls[0]]);
-    // The image that is meant in the end was not looked for ahead.
+    // The image of the last operation was not looked up in advance.
     const operations = [first, second].map(value => ({ op: 'replace', path: '/imageId', value }));
     await write('PATCH', `${path}/${id}`, operations, 'application/json-patch+json');
     expect(await shown(id)).toEqual([second, urls[1]]);
@@ -114,7 +114,7 @@ describeOnDatabases('images of categories on %s', kind => {
     const [category, untouched] = [await add(imageId), await add(other.id)];
     const { etag } = (await call(service, { path: `${path}/${category.id}`, as: 'user' })).headers.toJSON();
     const product = `/v1/products/${first.id}`;
-    // Another order, and another text, are no loss; nor is what the product loses that does not give the image.
+    // A new order, a new alt text, and the loss of the same image by another product change nothing.
     await write('PATCH', product, { images: [{ id: other.id }, { id: imageId, alt: 'Front' }] });
     await write('PATCH', `/v1/products/${second.id}`, { images: [] });
     expect(await shown(category.id)).toEqual([imageId, url]);

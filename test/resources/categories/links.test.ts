@@ -1,4 +1,4 @@
-/** What a category links to, and which of its actions are possible. */
+/** The links of a category, and which of its actions are possible. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
 import { type Category, categoryCalls, path } from '../../support/data/categories.ts';
@@ -28,7 +28,7 @@ describeOnDatabases('the links of categories on %s', kind => {
       products: { href: `${service.url}/v1/products?category=${encodeURIComponent(child?.path ?? '')}` },
     });
     expect(Object.keys(await hal('editor'))).toEqual([...Object.keys(links), 'edit', 'delete']);
-    // Deleting is possible while nothing is in it: no category, and no product.
+    // A category can be deleted while it holds no category and no product.
     const named = async (category: Category | undefined) =>
       Object.keys(
         (await call(service, { path: `${path}/${category?.id}`, as: 'editor', headers })).body._links,

@@ -1,4 +1,4 @@
-/** Very many categories below one, as where each product has been given a category of its own. */
+/** Very many categories below one, as when each product has a category of its own. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { createPlace, databaseOf, type Place } from '../../cli/program.ts';
@@ -6,7 +6,7 @@ import { adminCalls } from '../../support/data/categories.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** More than one statement moves, and more than one transaction looks into. */
+/** More categories than one statement moves, and than one transaction examines. */
 const many = 270;
 
 describeOnDatabases('very many categories on %s', kind => {
@@ -46,7 +46,7 @@ describeOnDatabases('very many categories on %s', kind => {
     expect(paths.sort()).toEqual(['Forestry', ...leaves].sort());
     expect((await send('GET', `/v1/categories/${id}`)).productCount).toBe(many);
 
-    // What is still to be indexed is not wrong.
+    // Products that are still to be indexed are no error.
     expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
     await service.settle();
     expect([await totalOf('/v1/search?q=forestry'), await totalOf('/v1/search?q=gardening')]).toEqual([

@@ -1,4 +1,4 @@
-/** The words of a category's former path are kept for misspelt searches while a product is indexed by them, and no longer. */
+/** The words of a category's former path are kept for misspelt searches while any product is indexed by them. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { createPlace, databaseOf, type Place } from '../../cli/program.ts';
@@ -6,9 +6,9 @@ import { adminCalls } from '../../support/data/categories.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** When what holds others becomes due. */
+/** When a held delivery becomes due. */
 const held = 9_000_000_000_000_000;
-/** Letters only, as words that can be misspelt are. */
+/** Letters only, because only such words can be misspelt. */
 const createWord = () =>
   crypto
     .randomUUID()
@@ -27,7 +27,7 @@ describeOnDatabases('the words of former paths on %s', kind => {
     place.remove();
   });
 
-  // What one test has found wrong is not wrong in the next.
+  // The next test must not report what this one left behind.
   afterEach(() => place.runHere(['check', '--repair']));
 
   const { send, findId } = adminCalls(() => service);
@@ -45,7 +45,7 @@ describeOnDatabases('the words of former paths on %s', kind => {
     service.database.write(async session => {
       await session.run(statement.compile(service.database.build));
     });
-  /** An earlier delivery of a category that is not due: those of the category wait behind it. */
+  /** Adds an earlier delivery for the category that is not due, so that its later deliveries wait. */
   const hold = (id: number) =>
     write(sql`insert into deliveries (queue, key, payload, attempts, due_at, created_at)
       values ('category-search', ${`category:${id}`}, '{"former":"Held"}', 0, ${held}, 0)`);
@@ -57,9 +57,9 @@ describeOnDatabases('the words of former paths on %s', kind => {
     readonly rootId: number;
     readonly ids: readonly number[];
   }
-  /** Categories that are held besides. */
+  /** Further categories whose deliveries are held. */
   const others: number[] = [];
-  /** What happens between the rename of a category and its products being indexed by the words of its new path. */
+  /** What happens after the category is renamed and before its products are indexed by the words of its new path. */
   const leavings: Readonly<Record<string, (leaving: Leaving) => Promise<unknown>>> = {
     'go to another category': ({ ids }) =>
       send('PATCH', '/v1/products', { ids, update: { category: 'Else' } }),

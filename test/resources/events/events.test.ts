@@ -1,4 +1,4 @@
-/** The audit trail: what was changed, by whom, from what to what, and nothing that must stay secret. */
+/** The audit trail: what changed, by whom, the values before and after, and no secrets. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, nowOf, pathOf } from '../../support/data/catalog.ts';
 import { record } from '../../support/data/events.ts';

@@ -1,4 +1,4 @@
-/** Following the audit trail by cursor while transactions overlap: no event is passed by, in no order, in no total. */
+/** Following the audit trail by cursor while transactions overlap: no order and no total misses an event. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { addProduct, pathOf } from '../../support/data/catalog.ts';
@@ -15,7 +15,7 @@ interface Listed {
 describe.skipIf(!hasPostgres)('events followed on postgresql', () => {
   let service: TestService;
   let other: SQL;
-  // Each begins with few events: they are read in one page.
+  // Each test begins with few events, so that one page holds them.
   beforeEach(async () => {
     const url = await createDatabase();
     service = await startTestService('postgresql', { DATABASE_URL: url });
@@ -29,7 +29,7 @@ describe.skipIf(!hasPostgres)('events followed on postgresql', () => {
   const list = async (query: string): Promise<Listed> =>
     (await call(service, { path: `/v1/events?${query}`, as: 'admin' })).body;
 
-  /** All ids from a cursor on, and the last cursor that leads somewhere. */
+  /** Reads all ids from a cursor to the end. @returns them, and the cursor of the last page */
   async function follow(cursor: string | undefined) {
     const ids: number[] = [];
     for (let at = cursor; ; ) {
@@ -40,7 +40,7 @@ describe.skipIf(!hasPostgres)('events followed on postgresql', () => {
     }
   }
 
-  /** Another transaction has recorded an event, and is committed when the work is done. */
+  /** Runs the work while another transaction has recorded an event, and commits that transaction afterwards. */
   async function whileAnEventIsHeld(work: () => Promise<void>) {
     const recorded = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ describe.skipIf(!hasPostgres)('events followed on postgresql', () => {
       const body = { tags: ['changed'] };
       const early = await call(service, { method: 'PATCH', path: `/v1/users/${user}`, as: 'admin', body });
       expect(early.status).toBe(200);
-      // Its event has a higher id, is committed, and not listed: in no order, by no filter, in no total.
+      // The later event has a higher id and is committed, but no order, filter or total includes it yet.
       const meanwhile = await follow(before.cursor);
       expect(meanwhile.ids.filter(id => !before.ids.includes(id))).toEqual([]);
       for (const query of [

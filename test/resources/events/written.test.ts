@@ -1,4 +1,4 @@
-/** Which changes are in the audit trail: all, but for those that the guide names ("The audit trail"). */
+/** Every change is in the audit trail, except those that the guide names ("The audit trail"). */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Operation } from '../../support/http/contract.ts';
 import { call } from '../../support/http/http.ts';
@@ -7,14 +7,14 @@ import { type Walk, walkOf, webhookSecret } from '../../support/http/walk.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** What users do for themselves, and what changes no resource. */
+/** Operations on a user's own things, and operations that change no resource. */
 const silent = operations.filter(
   ({ method, path }) =>
     method !== 'GET' && /^\/v1\/(todos|notifications|auth\/(login|refresh|logout))(\/|$)/.test(path),
 );
 const resources =
   'users|me|keys|products|attributes|categories|stock|orders|invoices|reviews|articles|posts|comments|search';
-/** Those of mails with links change nothing until the link is used; the examples of the others name nothing of the walk. */
+/** A mail with a link changes nothing until the link is used; the example of the bulk patch matches no variant here. */
 const changingNothing = ['requestPasswordReset', 'bulkPatchVariants'];
 const recorded = operations.filter(
   ({ method, path, operationId }) =>
@@ -42,7 +42,7 @@ describeOnDatabases('the audit trail on %s', kind => {
     return (await call(service, { path, as: 'admin' })).body.data[0]?.id ?? 0;
   };
 
-  /** Whether an operation that succeeds leaves an event. */
+  /** Whether an operation that succeeds adds an event. */
   async function leavesEvent(operation: Operation): Promise<boolean> {
     const path = await walk.existingPath(operation);
     await service.settle();

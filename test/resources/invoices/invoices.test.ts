@@ -1,4 +1,4 @@
-/** Invoices: issued by payments with numbers that have no gaps, read by those concerned. */
+/** Invoices: payments issue them with gapless numbers, and only the users concerned can read them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { eventsOf } from '../../support/data/events.ts';
 import { invoiced, pay, placeOrder } from '../../support/data/invoices.ts';
@@ -37,7 +37,7 @@ describeOnDatabases('invoices on %s', kind => {
       ids.push((await call(service, { path: list, headers })).body.data[0].id);
     }
     const halType = { Accept: 'application/hal+json' };
-    /** Whether it has the link: by itself, in the list, and in both as HAL. */
+    /** Whether the invoice has the link: at its own address and in the list, each as JSON and as HAL. */
     const linked = async (id: number) => {
       const [path, list] = [`/v1/invoices/${id}`, '/v1/invoices?sort=id&order=desc'];
       const inList = (all: { id: number }[]) => all.find(one => one.id === id);
@@ -194,7 +194,7 @@ describeOnDatabases('invoices on %s', kind => {
   });
 });
 
-/** On a machine that is very busy, a request that waits for too long is 503. */
+/** Repeats the request while the response is 503: on a very busy machine a request may wait for too long. */
 async function once503IsOver(ask: () => Promise<Received>): Promise<Received> {
   const response = await ask();
   return response.status === 503 ? once503IsOver(ask) : response;
@@ -212,7 +212,7 @@ describeOnDatabases('invoice numbers on %s', kind => {
     const orders: number[] = [];
     for (let count = 0; count < 20; count++) orders.push(await placeOrder(service));
     const replica = kind === 'postgresql' ? await service.replica() : service;
-    // Each order is paid twice: only one of both issues an invoice.
+    // Each order is paid twice, but only one of the payments issues an invoice.
     const responses = await Promise.all(
       orders.flatMap(id => [service, replica].map(each => once503IsOver(() => pay(each, id)))),
     );
@@ -224,12 +224,12 @@ describeOnDatabases('invoice numbers on %s', kind => {
   test('a payment that fails after its number was taken leaves no gap', async () => {
     const before = await numbersOf(service);
     const [broken, whole] = [await placeOrder(service), await placeOrder(service)];
-    // An invoice of this order is there already, so that its payment fails at the last step.
+    // This order already has an invoice, so its payment fails at the last step.
     const { database } = service;
     const values = { number: 1_000_000, order_id: broken, customer_id: 1, document: '{}', version: 1 };
     const row = { ...values, sent_at: null, created_at: 0, updated_at: 0 };
     await database.write(session => session.run(database.build.insertInto('invoices').values(row).compile()));
-    // Not through `call`: that an order has an invoice before it is paid is nothing that the contract knows.
+    // Not through `call`: the contract has no response for an order with an invoice but no payment.
     const failed = await fetch(`${service.url}/v1/orders/${broken}/payment`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${service.tokens.user}` },

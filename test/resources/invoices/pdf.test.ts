@@ -1,4 +1,4 @@
-/** The document of an invoice: what is on it, on as many pages as it needs, and always the same bytes. */
+/** The PDF of an invoice: what it shows, on as many pages as it needs, and always the same bytes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createFonts } from '../../../src/resources/invoices/pdf/fonts.ts';
@@ -114,7 +114,7 @@ describeOnDatabases('an invoice as PDF on %s', kind => {
 
   test('the same bytes whatever has been drawn before it, and its text can be copied', async () => {
     const named = (name: string) => invoiced(service, 'user', [{ name, price: 1, quantity: 1 }]);
-    // The shapes of accented letters are made of those of the letters.
+    // The shapes of accented letters are composed from those of the plain letters.
     const others = [await named('Éric Ñandú ÀÈÌÒÙ'), await named('ffi Ç Å 東京 カ\u309a')];
     const invoice = await named('ERIC EWE NAOU ffi');
     await using replica = await service.replica();
@@ -166,7 +166,7 @@ describe('the pages of an invoice', () => {
       const texts = page.map(({ text }) => text);
       expect(texts).toContain(`Page ${index + 1} of ${pages.length}`);
       if (page.length > 6) expect(texts).toContain('Unit price');
-      // Footers stand alone: what is written above them stays above.
+      // Apart from the footer, nothing is written near the foot of a page.
       const body = page.filter(({ y }) => y !== 40 && y !== 52);
       expect(Math.min(...body.map(({ y }) => y))).toBeGreaterThan(60);
     }

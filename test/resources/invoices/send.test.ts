@@ -1,4 +1,4 @@
-/** Invoices by mail: queued by the request, delivered to a real SMTP server, and taken note of once they are out. */
+/** Invoices by mail: queued by the request, delivered to a real SMTP server, and marked as sent once delivered. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { eventsOf } from '../../support/data/events.ts';
 import { invoiced } from '../../support/data/invoices.ts';

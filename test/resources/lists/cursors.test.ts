@@ -1,4 +1,4 @@
-/** The list of products by cursor: both directions, what cursors are bound to, and what is refused. */
+/** The list of products by cursor: both directions, what a cursor is bound to, and which cursors are refused. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -24,7 +24,7 @@ describeOnDatabases('cursors on %s', kind => {
   const list = async (query: object) =>
     (await call(service, { path: `/v1/products?${searchOf(query)}`, as: 'user' })).body;
 
-  // The walks see every product: the other tests remove theirs.
+  // The walks see every product, so the other tests remove theirs.
   test.each(filters.map(filter => [searchOf(filter) || 'no filter', filter] as const))(
     'walks every order of %s forwards and back',
     async (_, filter) => {
@@ -75,7 +75,7 @@ describeOnDatabases('cursors on %s', kind => {
     });
     expect(second.links.prev).toBe(at(`sort=price&count=exact&limit=10&cursor=${prevCursor}`));
     expect(second.links.first).toBe(at('sort=price&count=exact&limit=10'));
-    // The size belongs to the page, not to the cursor.
+    // The size may differ from page to page: the cursor does not hold it.
     const larger = await list({ sort: 'price', limit: 30, cursor: nextCursor });
     expect(larger.data).toEqual(expectedList(products, { sort: 'price' }).slice(10, 40));
     const unsized = await list({ sort: 'price', cursor: nextCursor });
@@ -115,7 +115,7 @@ describeOnDatabases('cursors on %s', kind => {
       const path = `/v1/products?${searchOf(query)}`;
       await play(service, { name: path, path, as: 'user', status: 400, error: 'INVALID_CURSOR' });
     }
-    // Another list of the same service, and another service's secret.
+    // A cursor of another list of the same service, and one signed with another service's secret.
     const path = `/v1/keys?limit=3&cursor=${(await list({ limit: 3 })).meta.nextCursor}`;
     await play(service, { name: 'keys', path, as: 'admin', status: 400, error: 'INVALID_CURSOR' });
     await using foreign = await service.replica({

@@ -75,7 +75,7 @@ describeOnDatabases('the list of products on %s', kind => {
         const query: ListQuery = { ...filter, ...ordering };
         const expected = expectedList(products, query);
         const last = Math.max(1, Math.ceil(expected.length / 13));
-        // From the end, so that deep pages are not reached by way of the pages before them.
+        // From the end, so that no earlier page helps to find a deep one.
         for (let page = last; page >= 1; page--) {
           const { body } = await list(searchOf({ ...query, perPage: 13, page }));
           expect(body.data).toEqual(expected.slice((page - 1) * 13, page * 13));
@@ -152,7 +152,7 @@ describeOnDatabases('totals on %s', kind => {
       { sort: 'name', category: 'lighting' },
     ];
 
-    /** Reads a first, a deep and the last page of every list; the first reading of each fills the caches. */
+    /** Reads the first, a deep and the last page of every list. The first call fills the caches. */
     async function checkLists(): Promise<void> {
       for (const query of queries) {
         const expected = expectedList(products.values(), query);
@@ -198,7 +198,7 @@ describeOnDatabases('totals on %s', kind => {
       products.set(id, body);
     }
     await checkLists();
-    // A write that fails changes no total either.
+    // A write that fails leaves the totals as they are.
     const clash = { ids, update: { sku: 'ONE-FOR-ALL', status: 'archived' } };
     await call(service, { method: 'PATCH', path: '/v1/products', as: 'editor', body: clash });
     await checkLists();

@@ -1,4 +1,4 @@
-/** Notifications: sent once, to those whom they concern, and shown to no others. */
+/** Notifications: sent once, to the users they concern, and shown only to those. */
 import { expect, test } from 'bun:test';
 import { nowOf } from '../../support/data/catalog.ts';
 import { type Happening, record } from '../../support/data/events.ts';

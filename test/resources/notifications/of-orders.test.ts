@@ -1,4 +1,4 @@
-/** What a customer is notified of about an order, from paying or cancelling it over HTTP to reading it. */
+/** The notifications of a customer about an order, from paying or cancelling it over HTTP to reading them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { nowOf } from '../../support/data/catalog.ts';
 import { act, placeOrder } from '../../support/data/orders.ts';

@@ -1,4 +1,4 @@
-/** A notification is marked as read and unread by patches in three media types, under conditions. */
+/** Notifications are marked as read or unread by patches in three media types, with preconditions. */
 import { expect, test } from 'bun:test';
 import { nowOf } from '../../support/data/catalog.ts';
 import { notificationsOn } from '../../support/data/notifications.ts';

@@ -1,4 +1,4 @@
-/** Cancelling and paying orders, by hand: states, preconditions, and who comes first. */
+/** Cancelling and paying orders by hand: states, preconditions, and which of two requests wins. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Role } from '../../../src/http/access.ts';

@@ -1,4 +1,4 @@
-/** A public HAL client finds its way through orders by their links alone; no address is put together. */
+/** A public HAL client finds its way through orders by links alone, without building an address. */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { bearerAuth, Client, type Resource } from 'ketting';
 import { placeOrder } from '../../support/data/orders.ts';
@@ -6,7 +6,7 @@ import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** The methods that a link's `method` names; ketting reads it as one of the link's attributes. */
+/** The `method` of a link; ketting reads it as one of the link's attributes. */
 interface Methodical {
   readonly method?: string;
 }

@@ -1,4 +1,4 @@
-/** Which users see and place which orders, and how they are listed and shown as HAL. */
+/** Which orders users see and place, and how orders are listed and shown as HAL. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
 import { halType, lines, placeOrder, readOrder } from '../../support/data/orders.ts';

@@ -1,4 +1,4 @@
-/** What orders cost whose prices have more decimals than their currency: no cent too much, and nothing for free. */
+/** Orders whose prices have more decimals than their currency: never a cent too much, and nothing for free. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, pathOf } from '../../support/data/catalog.ts';
 import { eventsOf } from '../../support/data/events.ts';
@@ -18,12 +18,12 @@ const prices: [price: number, currency: string, quantity: number, total: number]
   [0.0149, 'EUR', 1000, 14.9],
   [99.5, 'JPY', 10, 995],
   [0.0004, 'KWD', 10_000, 4],
-  // Rounded once, half up: what is multiplied is not rounded before.
+  // Rounded once, half up, after the multiplication.
   [0.005, 'EUR', 1, 0.01],
   [0.0049, 'EUR', 1, 0],
   [1.005, 'EUR', 3, 3.02],
   [0.335, 'EUR', 3, 1.01],
-  // In binary it is less than that, and times three more than 0.3.
+  // The binary value of 0.1 times three is more than 0.3.
   [0.1, 'EUR', 3, 0.3],
   [4.35, 'EUR', 100, 435],
   [0.0015, 'EUR', 3, 0],
@@ -58,7 +58,7 @@ describeOnDatabases('prices of orders on %s', kind => {
     expect(placed).toMatchObject({ total, currency });
     expect(placed.items).toMatchObject([{ quantity, unitPrice: price, total }]);
     const [item] = placed.items;
-    // What it costs by then is nothing to the order.
+    // Deleting the product does not change the order.
     await call(service, { method: 'DELETE', path: pathOf(product), as: 'admin' });
     expect(await get(path)).toEqual(placed);
     expect((await get(`${path}/items`)).data).toEqual(placed.items);

@@ -1,4 +1,4 @@
-/** Stripe that is not there, or is not Stripe: what has been done stays, and nothing is made of what makes no sense. */
+/** Stripe is unreachable, or something else responds: finished work stays, and nonsense is ignored. */
 import { expect, test } from 'bun:test';
 import { act, placeOrder, readOrder } from '../../support/data/orders.ts';
 import { fakeStripe } from '../../support/peers/stripe.ts';
@@ -61,7 +61,7 @@ describeOnDatabases('responses of Stripe on %s', kind => {
     expect(await paymentOf(order.id)).toMatchObject({ status: 'cancelled' });
   });
 
-  /** As older releases have stored a response that was no payment intent. */
+  /** A payment as older releases stored it when the response was no payment intent. */
   async function withoutReference(service: typeof on.service) {
     const placed = await placeOrder(service);
     const row = { order_id: placed.order.id, provider: 'stripe', reference: null, status: 'pending' };

@@ -1,4 +1,4 @@
-/** What Stripe reports of payments: once or twice, signed or not, right or wrong. */
+/** What Stripe reports about payments: once or twice, signed or not, right or wrong. */
 import { expect, test } from 'bun:test';
 import { call } from '../../support/http/http.ts';
 import { report, reportAs } from '../../support/peers/stripe.ts';
@@ -6,7 +6,7 @@ import { stripeOrdersOn } from '../../support/peers/stripe-orders.ts';
 import { contentsOf, writesNothing } from '../../support/service/contents.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 
-/** Whose payment has no name that can be one. */
+/** A report about a payment intent whose id is invalid. */
 const buildReport = (id: string) => ({
   type: 'payment_intent.succeeded',
   data: { object: { id, amount_received: 1, currency: 'eur' } },
@@ -89,7 +89,7 @@ describeOnDatabases('reports of Stripe on %s', kind => {
       RATE_LIMIT: '5',
       RATE_WINDOW: '7200',
     });
-    // Of a window of its own: the tests before have sent some as well.
+    // This replica has a separate window, because the tests before sent reports, too.
     const remaining = ({ headers }: { headers: Headers }) => headers.get('X-RateLimit-Remaining');
     const unsigned = () =>
       call(poor, { method: 'POST', path: '/v1/webhooks/stripe', body: { type: 'payment_intent.created' } });
@@ -99,7 +99,7 @@ describeOnDatabases('reports of Stripe on %s', kind => {
     }
     const refused = await unsigned();
     expect([refused.status, refused.body.error, remaining(refused)]).toEqual([429, 'RATE_LIMITED', '0']);
-    // Neither what others have sent from there nor its own number stands in Stripe's way.
+    // Signed reports pass although the quota of their address is used up, however many there are.
     for (let times = 0; times < 12; times++)
       expect((await report(poor, undefined, { type: 'payment_intent.created' })).status).toBe(200);
     const { intent } = await opened();

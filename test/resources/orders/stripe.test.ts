@@ -1,4 +1,4 @@
-/** Payments through Stripe: its own library, against a Stripe of the test's own. */
+/** Payments through Stripe: with Stripe's own library, against the test's own fake Stripe. */
 import { expect, test } from 'bun:test';
 import { toStripeAmount } from '../../../src/ports/stripe.ts';
 import { eventsOf } from '../../support/data/events.ts';
@@ -82,7 +82,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
       while (stripe.asked.length < count) await new Promise(resolve => setImmediate(resolve));
     };
     const pay = async (count: number) => {
-      // The token of the hour before has expired.
+      // The token from an hour ago has expired.
       const token = await signIn(service.url, emailOf('user'));
       const headers = { Authorization: `Bearer ${token}` };
       const paying = call(service, { method: 'POST', path, headers });
@@ -102,7 +102,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     expect(refused?.headers.get('Retry-After')).toBe('5');
     const again = await call(service, { method: 'POST', path, headers: late.headers });
     expect([again.status, again.body.payment]).toEqual([200, opened?.body.payment]);
-    // The customer who has it confirms it, and the report finds it.
+    // The customer confirms the payment that was opened, and the report settles the order.
     const intent = stripe.intents.get(opened?.body.payment.reference);
     stripe.pay(intent?.id ?? '');
     await report(service, { ...intent, status: 'succeeded', amount_received: intent?.amount ?? 0 });
@@ -174,7 +174,7 @@ describeOnDatabases('payments through Stripe on %s', kind => {
     expect(on.stripe.intents.get(intent.id)?.status).toBe('requires_payment_method');
     on.stripe.mood = 'well';
     const isSaid = async () => JSON.stringify(await paymentOf(order.id)).includes('cancelled');
-    // How long Stripe may take is real time: on a machine that stands still an attempt more fails, and the next is later.
+    // Stripe's time limit is real time: on a stalled machine one more attempt fails, and the next one comes later.
     for (let attempt = 1; attempt <= 5 && !(await isSaid()); attempt++) {
       on.service.clock.advance(1000 * 2 ** attempt);
       await on.service.settle();

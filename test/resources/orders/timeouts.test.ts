@@ -1,4 +1,4 @@
-/** Orders that are not paid in time: cancelled once, by whichever replica is first, and what they have reserved given back. */
+/** Orders that are not paid in time: the first replica cancels each of them once, and their stock is released. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createCommandOutbox } from '../../../src/events/outbox.ts';
 import { createQueue } from '../../../src/events/queue.ts';
@@ -18,11 +18,11 @@ import { fakeStripe, report } from '../../support/peers/stripe.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** Less than access tokens hold. */
+/** Less than the lifetime of access tokens. */
 const seconds = 20;
 const settings = { ORDER_TIMEOUT: String(seconds) };
 
-/** What a service with this limit would sweep. */
+/** The sweep of order timeouts for a service with this limit. */
 function timeoutsOf({ database, clock }: TestService, limit: number | undefined) {
   const [outbox, queue] = [createCommandOutbox(database), createQueue(database)];
   const [orders, products] = [createOrderStore(database, outbox), createProductStore(database, outbox)];
@@ -46,7 +46,7 @@ describeOnDatabases('order timeouts on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  /** Lets time pass, and both replicas look at what is due. */
+  /** Advances the clock and lets both replicas do what is due. */
   async function pass(milliseconds: number): Promise<void> {
     service.clock.advance(milliseconds);
     await service.settle();
@@ -153,7 +153,7 @@ describeOnDatabases('order timeouts on %s', kind => {
       const intentOf = async (one: { readonly path: string }) =>
         (await act(paying, one, 'payment')).body.payment.reference as string;
       const [first, second] = [await intentOf(open), await intentOf(late)];
-      // Confirmed, and its report still under way.
+      // The payment is confirmed, but its report has not arrived.
       stripe.pay(second);
       paying.clock.advance(seconds * 1000);
       await paying.settle();
@@ -185,7 +185,7 @@ describeOnDatabases('order timeouts on %s', kind => {
       await paying.settle();
       expect((await readOrder(paying, plain)).body.status).toBe('CANCELLED');
       expect((await readOrder(paying, opened)).body.status).toBe('PENDING');
-      // It is planned already: a sweep does nothing about it.
+      // The timeout is already planned, so a sweep has nothing to do.
       expect(await timeoutsOf(paying, seconds).sweep()).toBe(0);
       stripe.mood = 'well';
       paying.clock.advance(2000);

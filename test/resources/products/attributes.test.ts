@@ -1,4 +1,4 @@
-/** Products by their attributes: whatever writes a product, the lists that are filtered by them are right. */
+/** Products by attributes: after any kind of write, lists filtered by attribute are correct. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -56,7 +56,7 @@ describeOnDatabases('attributes of products on %s', kind => {
       ['attr.f.w=5', [a]],
       ['attr.f.w=5.0', [a]],
       ['attr.f.w=12.5', [b, c]],
-      // Another way to write the number, and another text: also where the database evaluates the filter.
+      // Another spelling of the number is another text, also where the database evaluates the filter.
       ['attr.f.w=12.50', [b]],
       ['attr.f.w=12.50&name=Lamp', [b]],
       ['attr.f.w=1.25e1&attr.f.w=05&attr.f.w=12.5&name=Lamp', [a, b, c]],
@@ -187,7 +187,7 @@ describeOnDatabases('attributes of products on %s', kind => {
       const path = `/v1/products?${query}`;
       await play(service, { name: query, path, as: 'user', status: 400, problems: [[field, rule]] });
     }
-    // Strict handling refuses no filter by an attribute that some product has.
+    // Strict handling accepts a filter by an attribute that some product has.
     await addProduct(service, { name: 'Known', attributes: { q: 1 } });
     const headers = { Prefer: 'handling=strict' };
     const strict = await call(service, { path: '/v1/products?attr.q=1', as: 'user', headers });
@@ -243,7 +243,7 @@ describeOnDatabases('attributes of products on %s', kind => {
     };
     const late = await add(fitting, { category: 'checked' });
     const outside = await add({ 'd.size': 'M' }, { category: 'checkedness' });
-    // What was there before stays until it is written.
+    // Values from before the definition stay until they are written.
     const path = pathOf({ id: early });
     expect((await send('PATCH', path, { price: 2 })).status).toBe(200);
     expect((await send('PATCH', path, { attributes: { 'd.watt': 'many', 'd.led': true } })).status).toBe(200);
@@ -261,7 +261,7 @@ describeOnDatabases('attributes of products on %s', kind => {
     const ids = [early, outside];
     const bulk = await send('PATCH', '/v1/products', { ids, update: { attributes: { 'd.watt': 'x' } } });
     expect([bulk.status, bulk.body.details[0].field]).toEqual([400, 'update.attributes.d.watt']);
-    // Once nothing is required any more, it may go.
+    // Once no attribute is required, all of them can be removed.
     await call(service, { method: 'DELETE', path: `/v1/attributes/${required.id}`, as: 'admin' });
     expect((await send('PATCH', pathOf({ id: late }), { attributes: {} })).status).toBe(200);
   });

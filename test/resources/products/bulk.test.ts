@@ -123,11 +123,11 @@ describeOnDatabases('bulk update on %s', kind => {
     expect((await read(service, first)).body).toEqual(first);
     expect((await read(service, last)).body).toEqual(last);
     expect((await bulk('fewer', ids.slice(0, 50), { price: 5 })).body).toEqual({ updated: 50 });
-    // What is sent counts for each of them, too.
+    // The text of the update counts once for each product, too.
     const short = await Promise.all(Array.from({ length: 61 }, () => addProduct(service)));
     await bulk('long for many', idsOf(short), { description }, 400);
     expect((await bulk('long', idsOf(short).slice(0, 50), { description })).body).toEqual({ updated: 50 });
-    // What comes beside what they have counts, and what it takes the place of does not.
+    // Text that is added to what a product has counts; text that replaces it does not.
     const many = ids.slice(0, 50);
     const attributes = Object.fromEntries(upTo(30).map(key => [`key${key}`, 'x'.repeat(1000)]));
     await bulk('more for each', many, { attributes }, 400);

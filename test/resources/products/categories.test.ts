@@ -1,4 +1,4 @@
-/** The categories of products: named by paths, made when they are new, listed with all below, renamed in one go. */
+/** The categories of products: named by paths, created on first use, listed with all below, renamed in one go. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';

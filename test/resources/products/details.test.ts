@@ -1,4 +1,4 @@
-/** What product data says besides name and price: every member at its edges, in every kind of write. */
+/** The members of products besides name and price: each at its limits, in every kind of write. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import {
   addProduct,
@@ -179,7 +179,7 @@ describeOnDatabases('details of products on %s', kind => {
     expect(made.body).toMatchObject(has);
     const found = await read(service, made.body);
     expect(found.text).toBe(made.text);
-    // Sent back as it is shown, it is what it was.
+    // Sent back as it was shown, the product does not change.
     const put = await send('PUT', pathOf(made.body), found.body);
     expect(put.body).toEqual({ ...found.body, updatedAt: nowOf(service) });
   });

@@ -1,4 +1,4 @@
-/** Filters of lists of products by what their data says, each alone and together, and after every change. */
+/** Filters of lists of products by their data: each alone, together, and after every change. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -51,7 +51,7 @@ describeOnDatabases('filters of products on %s', kind => {
     const shoe = await addProduct(service, { name: 'Optioned shoe', price: 3, options: [size('41', '42')] });
     const boot = await addProduct(service, {
       ...{ name: 'Optioned boot', price: 1 },
-      // One value of both, and one of each kind.
+      // Some values are in the attribute only, some in the option only, and some in both.
       ...{ attributes: { shoe_size: 42, farbe: ['rot', 'blau'] } },
       options: [
         size('42', '43'),

@@ -1,4 +1,4 @@
-/** Products as HAL, beside plain JSON: neither is ever given for the other. */
+/** Products as HAL and as plain JSON: neither is ever served in place of the other. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -28,7 +28,7 @@ describeOnDatabases('products as HAL on %s', kind => {
     };
     const actions = { edit: { href, method: 'PATCH' }, delete: { href, method: 'DELETE' } };
     const list = `/v1/products?category=${encodeURIComponent(`hal ${kind}`)}`;
-    // Three times: a response is cached from the first, and its headers from the second time on.
+    // Three times: the first round caches a response, the second its headers.
     for (let round = 0; round < 3; round++) {
       const plain = await as('application/json', pathOf(product));
       expect([plain.headers.get('Content-Type'), plain.body]).toEqual(['application/json', product]);

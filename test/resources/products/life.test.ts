@@ -1,4 +1,4 @@
-/** The life of one product: responses of its address, replacement, unique values, deletion. */
+/** The life of one product: responses at its address, replacement, unique values, deletion. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import {
   addProduct,
@@ -103,7 +103,7 @@ describeOnDatabases('a product on %s', kind => {
         { field: 'sku', pointer: '#/sku', code: 'unique', message: 'must be unique' },
       ]);
     }
-    // The same sku on the same product is no conflict, and a deleted product's sku is free.
+    // A product keeps its own sku without a conflict, and a deleted product's sku is free.
     const own = await call(service, { method: 'PUT', path: pathOf(first), as: 'editor', body });
     expect(own.status).toBe(200);
     await call(service, { method: 'DELETE', path: pathOf(first), as: 'editor' });

@@ -1,4 +1,4 @@
-/** PATCH of a product in its three media types. */
+/** PATCH of a product in the three media types. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, nowOf, pathOf, read, whole } from '../../support/data/catalog.ts';
 import { play } from '../../support/http/scenario.ts';

@@ -1,4 +1,4 @@
-/** What a product may hold: every field at its edges, on creation and replacement. */
+/** What a product may hold: every field at its limits, on creation and replacement. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, nowOf, pathOf, plainProduct, read } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -9,7 +9,7 @@ import { startTestService, type TestService } from '../../support/service/servic
 const lamp = { name: 'Lamp', price: 12.5 };
 const emoji = '💡';
 
-/** What is sent beyond name and price → what the product then has. */
+/** What is sent besides name and price → what the product then has. */
 const accepted: [name: string, sent: object | string, has: object][] = [
   ['name and price only', lamp, { ...plainProduct, ...lamp }],
   ['a name between spaces', { ...lamp, name: ' \t Lamp \n' }, { name: 'Lamp' }],
@@ -143,7 +143,7 @@ describeOnDatabases('products on %s', kind => {
     expect(found.headers.get('ETag')).toBe(made.headers.get('ETag'));
     expect(found.headers.get('Last-Modified')).toBe(new Date(service.clock.now()).toUTCString());
     expect(found.headers.get('Cache-Control')).toBe('private, max-age=0, must-revalidate');
-    // Each sku is free again for the same scenario elsewhere.
+    // Each sku must be free for the same scenario elsewhere.
     await call(service, { method: 'DELETE', path: pathOf(made.body), as: 'editor' });
   });
 

@@ -1,6 +1,6 @@
 /**
- * Products and variants are stored without what follows from the rest. Rows and events from before, which hold whole
- * representations, are shown, listed, searched and changed just the same.
+ * Products and variants are stored without members that follow from the rest. Older rows and events, which hold whole
+ * representations, are shown, listed, searched and changed in the same way.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
@@ -63,7 +63,7 @@ describeOnDatabases('the short form on %s', kind => {
   });
   afterAll(() => service.stop());
 
-  /** There are some: what is expected of each of them is expected of one at least. */
+  /** Reads the rows, and expects at least one: otherwise checks of each row would check nothing. */
   async function rowsOf(table: string, column = 'document'): Promise<Row[]> {
     const { read, build } = service.database;
     const [name, document] = [sql.id(table), sql.id(column)];
@@ -73,7 +73,7 @@ describeOnDatabases('the short form on %s', kind => {
     return rows;
   }
 
-  /** Everything that shows products and variants, read by a process that has cached nothing. */
+  /** Everything that shows products and variants, read by a process with empty caches. */
   async function shown() {
     await using other = await service.replica();
     const ids = made.map(({ id }) => id);

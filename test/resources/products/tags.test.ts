@@ -1,4 +1,4 @@
-/** Products by tag: whatever writes a product, the list of its tags is right, also for a tag that very many have. */
+/** Products by tag: after any kind of write, the list of a tag is correct, even if very many products have it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createCause, createCommandOutbox } from '../../../src/events/outbox.ts';
 import { createProductImporter } from '../../../src/resources/products/import/index.ts';
@@ -40,7 +40,7 @@ describeOnDatabases('tags on %s', kind => {
     expect(await Promise.all(['a', 'b', 'd'].map(idsOf))).toEqual([ids, [], ids]);
     await call(service, { method: 'DELETE', path: pathOf(first), as: 'editor' });
     expect(await Promise.all(['a', 'c', 'd'].map(idsOf))).toEqual([[second.id], [], [second.id]]);
-    // What was refused leaves them as they were.
+    // A refused change leaves the tags as they were.
     const refused = await send('PATCH', pathOf(second), { tags: ['e'], price: -1 });
     expect([refused.status, await idsOf('e'), await idsOf('a')]).toEqual([400, [], [second.id]]);
   });
@@ -50,7 +50,7 @@ describeOnDatabases('tags on %s', kind => {
     const { prepare } = createRecordPreparer('EUR');
     const records = Array.from({ length: count }, (_, index) => {
       const tags = index % 100 === 0 ? ['common', 'rare'] : ['common'];
-      // Dearest first, so that the order of the list is not that of ids.
+      // Most expensive first, so that the order of the list differs from that of ids.
       const record = createRecordCheck()({
         name: `Thing ${index}`,
         price: count - index,

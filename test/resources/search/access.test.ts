@@ -1,4 +1,4 @@
-/** What each caller finds: users, API keys, replicas; and any query, on both databases. */
+/** What each caller finds: users, API keys, replicas; any query, on both databases. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { addProduct, pathOf } from '../../support/data/catalog.ts';
@@ -52,7 +52,7 @@ describeOnDatabases('search on %s', kind => {
     const order1 = `Order ${placed.body.id}`;
     expect((await found(`order ${placed.body.id} ordered thing`, 'editor'))[0]).toBe(order1);
     expect(await found(`order ${placed.body.id} ordered thing`, 'user')).not.toContain(order1);
-    // An order does not show whose it is, so it is not found by that.
+    // An order does not show its customer, so the customer's name does not find it.
     expect((await search(service, `order ${placed.body.id} test`, '', 'admin')).body.meta.relaxed).toEqual([
       'test',
     ]);

@@ -1,4 +1,4 @@
-/** Products are found by the codes of their variants as by their own: however they are written, and beside other words. */
+/** Products are found by their own codes and by those of their variants, in any spelling and beside other words. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -120,7 +120,7 @@ describeOnDatabases('codes of variants on %s', kind => {
   test('a code finds what has all of it, and counts that exactly', async () => {
     for (const query of ['LM 7805 CT', 'LM7805CT']) {
       const { hits, meta } = await search(query);
-      // What has all its words somewhere is found by those.
+      // A product that has all the words in any place matches.
       expect(hits.map(({ title }) => title)).toEqual(['Voltage Regulator', 'Regulator heat sink']);
       expect([meta.total, meta.facets.product]).toEqual([2, 2]);
     }

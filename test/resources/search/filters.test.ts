@@ -1,4 +1,4 @@
-/** Filters, sorts and facets of searches: those of lists of products. */
+/** Filters, sorts and facets of searches: the same as those of lists of products. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, awaitNames } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -61,7 +61,7 @@ describeOnDatabases('searches with filters on %s', kind => {
     ['q=lamp&gtin=04006381333931', ['Oak lamp']],
     ['q=lamp&externalId=erp-7', ['Oak lamp']],
     ['q=lamp&externalId=erp-7&brand=Ferrex', []],
-    // All words before some, also of those that match the filters.
+    // Hits with all words come before hits with some, even among those that match the filters.
     ['q=oak%20lamp&brand=Ferrex', ['Lamp oil', 'Steel lamp']],
   ];
   test.each([...found])('%s finds %j', async (query, names) => {
@@ -154,7 +154,7 @@ describeOnDatabases('searches with filters on %s', kind => {
       (await call(service, { path: `/v1/search/suggest?q=${query}`, as: 'user' })).body;
     await awaitNames(service);
     const lamps = await suggest('la');
-    // Those of categories are suggested as categories.
+    // Words of category names appear as categories, not as words.
     expect(lamps.words).toEqual(['lamp']);
     expect(lamps.categories.map(({ path }: { path: string }) => path)).toEqual(['Lighting > Lamps']);
     expect(namesOf({ data: lamps.products }).sort()).toEqual([

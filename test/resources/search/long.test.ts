@@ -1,4 +1,4 @@
-/** Very long texts are found and shown without looking at all of their words: all requests wait while that is done. */
+/** Very long texts are found and shown without a test of every word: all requests wait during that work. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { buildSnippet, createTermTest, type WordTest } from '../../../src/resources/search/snippet.ts';
 import { addProduct } from '../../support/data/catalog.ts';
@@ -9,7 +9,7 @@ import { startTestService, type TestService } from '../../support/service/servic
 const length = 98_000;
 const filled = (unit: string) => unit.repeat(Math.floor(length / unit.length));
 
-/** U+FDFA is four words of eighteen letters. */
+/** U+FDFA expands to four words, eighteen letters in all. */
 const texts: readonly (readonly [name: string, text: string])[] = [
   ['a ligature of four words', filled('\ufdfa')],
   ['ligatures with blanks between', filled('\ufdfa ')],
@@ -19,7 +19,7 @@ const texts: readonly (readonly [name: string, text: string])[] = [
   ['Chinese without blanks', filled('灯具')],
   ['letters with accents', filled('é ')],
 ];
-/** A few words for each of the first characters, and not some for each of all. */
+/** Allows a few words for each of the first characters, but not several for every character of the text. */
 const mostLookedAt = 20_000;
 
 describe('a snippet looks at few words of a long text', () => {
@@ -34,7 +34,7 @@ describe('a snippet looks at few words of a long text', () => {
       { beginnings: test.beginnings },
     );
     const snippet = await buildSnippet({ title: 'Lamp', body: `${text} zebra`, fields: [] }, counting);
-    // Words before it are passed by, but in a text without blanks, and behind more than is folded of a text.
+    // The snippet skips earlier words, except in a text without blanks or past the folded part of a text.
     const isPassed = text.includes(' ') && text.normalize('NFKD').length < 500_000;
     const isAtEnd = snippet.startsWith('…') && snippet.endsWith('<mark>zebra</mark>');
     expect(isAtEnd || (!isPassed && snippet === text.slice(0, snippet.length))).toBe(true);
@@ -69,7 +69,7 @@ describeOnDatabases('searches for products with long texts on %s', kind => {
     const found = await search('quagga');
     expect(found.meta.total).toBe(texts.length);
     for (const { snippet } of found.data) expect(snippet).toContain('<mark>Quagga</mark>');
-    // Those with both words stand before those with one.
+    // Hits with both words come before hits with one.
     const both = (await search('quagga+zebra')).data.slice(0, texts.length);
     for (const { title } of both) expect(title).toStartWith('Quagga');
   });

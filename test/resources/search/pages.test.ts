@@ -1,4 +1,4 @@
-/** Pages of hits, however many there are; and queries that are refused. */
+/** Pages of hits, however many there are, and queries that are refused. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -25,7 +25,7 @@ describeOnDatabases('search on %s', kind => {
     expect((await search(service, 'marble even')).body.meta.total).toBe(65);
     await addProduct(service, { name: 'Marbled paper', description: 'Not marble.' }).then(p => made.push(p));
     await addProduct(service, { name: 'Glass', description: 'Marble' }).then(p => made.push(p));
-    // More hits than are put in order, with a deep page and cursors both ways.
+    // More hits than are sorted, with a deep page and cursors in both directions.
     const names = made.map(({ name }) => name).filter(name => name !== 'Marbled paper');
     const pages: string[] = [];
     for (let page = 1; page <= 12; page++)

@@ -1,4 +1,4 @@
-/** Searches whose hits lack words: what filters, facets and an order take of them. */
+/** Searches whose hits lack words: which of them filters, facets and sorting include. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -87,7 +87,7 @@ describeOnDatabases('searches for hits with some of the words on %s', kind => {
     const prices = unknown.data.map(({ price }: { price: number }) => price);
     expect(prices.length).toBeGreaterThan(20);
     expect(prices).toEqual(prices.toSorted((one: number, other: number) => one - other));
-    // A word that says nothing may be missing.
+    // A filler word may be missing.
     const filler = await ask('q=shoes+for+running&sort=price');
     expect(filler.meta.total).toBeGreaterThan(20);
   });

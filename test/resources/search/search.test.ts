@@ -7,16 +7,16 @@ import { namesOf, search, withCorpus } from '../../support/samples/search-corpus
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import type { TestService } from '../../support/service/service.ts';
 
-/** A query → the names of its hits, in their order. */
+/** A query → the names of its hits, in order. */
 const table: readonly (readonly [query: string, hits: readonly string[]])[] = [
   ['walnut', ['Walnut desk lamp']],
-  // Title before body, whole words before beginnings.
+  // The title counts more than the body, whole words more than beginnings.
   ['lamp', ['Walnut desk lamp', 'Lampshade', 'Oak shelf', 'Ring binder']],
   ['LAMP', ['Walnut desk lamp', 'Lampshade', 'Oak shelf', 'Ring binder']],
   ['lamps', ['Walnut desk lamp', 'Lampshade', 'Ring binder', 'Oak shelf']],
   ['la', ['Walnut desk lamp', 'Lampshade', 'Oak shelf', 'Ring binder']],
   ['l', []],
-  // All words before some, which are added while hits are few.
+  // All words before some; hits with some are added while there are few.
   ['desk lamp', ['Walnut desk lamp', 'Lampshade', 'Oak shelf', 'Ring binder']],
   ['lamp desk', ['Walnut desk lamp', 'Oak shelf', 'Ring binder']],
   ['walnut li', ['Walnut desk lamp', 'Lampshade']],
@@ -29,7 +29,7 @@ const table: readonly (readonly [query: string, hits: readonly string[]])[] = [
   ['LAMP-0001', ['Walnut desk lamp']],
   ['storage', ['Oak shelf']],
   ['wood', ['Oak shelf']],
-  // Diacritics, both ways.
+  // Diacritics, in both directions.
   ['cafe', ['Café table', 'Coffee mug']],
   ['café', ['Café table', 'Coffee mug']],
   ['cafe\u0301', ['Café table', 'Coffee mug']],
@@ -47,7 +47,7 @@ const table: readonly (readonly [query: string, hits: readonly string[]])[] = [
   ['タワ', ['東京タワー']],
   ['копил', ['Копилка']],
   ['КОПИЛКА', ['Копилка']],
-  // One typo: a letter too few, too many, another, two swapped; in a title, in a body, in another script.
+  // One typo: a letter missing, extra, wrong, or two swapped; in a title, in a body, in another script.
   ['walnt', ['Walnut desk lamp']],
   ['wallnut', ['Walnut desk lamp']],
   ['walmut', ['Walnut desk lamp']],
@@ -58,18 +58,18 @@ const table: readonly (readonly [query: string, hits: readonly string[]])[] = [
   ['stret map', ['Straßenkarte']],
   ['walnt dekk', ['Walnut desk lamp']],
   ['lammp', ['Walnut desk lamp', 'Oak shelf']],
-  // Two typos in a long word, at its beginning and its end: letters swapped, and another, too many, or swapped again.
+  // Two typos in a long word, at its beginning and end: letters swapped, wrong or extra.
   ['wlanutt', ['Walnut desk lamp']],
   ['wwalnot', ['Walnut desk lamp']],
   ['dmimalbe', ['Walnut desk lamp']],
-  // Of a short word only letters that are swapped.
+  // In a short word only swapped letters count as a typo.
   ['oka', ['Oak shelf']],
   ['oek', []],
-  // Not: two typos in a word of five letters, numbers, a word that is found.
+  // Not corrected: two typos in a word of five letters, numbers, words that are found.
   ['wlant', []],
   ['301', []],
   ['0002', []],
-  // Marks of punctuation and the words of query languages mean nothing.
+  // Punctuation and the keywords of query languages have no meaning.
   ['"special"', ['O’Brien’s "special" glue']],
   ['o’brien', ['O’Brien’s "special" glue']],
   ["o'brien", ['O’Brien’s "special" glue']],
@@ -147,7 +147,7 @@ describeOnDatabases('search on %s', kind => {
     ]);
     expect(all.meta).not.toHaveProperty('relaxed');
     const some = (await search(service, 'walnut lamp of plutonium')).body;
-    // Words that say nothing are not missed.
+    // Filler words do not count as missing.
     expect(some.meta.relaxed).toEqual(['plutonium']);
     expect(some.data[0]).toMatchObject({ title: 'Walnut desk lamp', missing: ['plutonium'] });
     expect((await search(service, 'plutonium')).body.meta).not.toHaveProperty('relaxed');
@@ -192,7 +192,7 @@ describeOnDatabases('search on %s', kind => {
     expect(await found('floats')).toEqual(['Balloon']);
     await call(service, { method: 'DELETE', path: pathOf(product), as: 'editor' });
     expect(await found('balloon')).toEqual([]);
-    // A word that is left in no document is no correction either.
+    // A word that no document has any more is not used as a correction either.
     expect(await found('baloon')).toEqual([]);
   });
 

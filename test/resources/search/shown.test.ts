@@ -1,4 +1,4 @@
-/** What hits show: nothing that their own address does not show, always as it is now, and no word of what is gone. */
+/** What hits show: only what their own address shows, always the current state, and no word of deleted documents. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { searchTypes } from '../../../src/storage/search/index.ts';
@@ -17,7 +17,7 @@ interface Hit {
 }
 type Headers = Readonly<Record<string, string>>;
 
-/** One of each type, all with the words `quartz` and `lantern`; only what they belong to says `Test user`. */
+/** Adds one of each type, all with the words `quartz` and `lantern`; only their owners contain `Test user`. */
 async function withOneOfEach(service: TestService): Promise<Map<string, string>> {
   const paths = new Map<string, string>();
   const texts = {
@@ -56,7 +56,7 @@ const unescaped = (html: string) =>
     .replaceAll('&#x27;', "'")
     .replaceAll('&amp;', '&');
 
-/** All texts and numbers of a representation. */
+/** All texts and numbers in a representation. */
 const valuesOf = (value: unknown): string[] =>
   typeof value === 'object' && value !== null
     ? Object.values(value).flatMap(valuesOf)
@@ -169,7 +169,7 @@ describeOnDatabases('what hits show on %s', kind => {
         );
         const patch = { method: 'PATCH', path, as: 'admin', body: change } as const;
         expect((await call(service, patch)).status).toBe(200);
-        // One that has nothing in its memory shows what is true.
+        // A replica with empty caches shows the true state.
         const fresh = await service.replica();
         const expected = (await call(fresh, { path: search, as: 'admin' })).body.data;
         await fresh.stop();
@@ -242,7 +242,7 @@ describeOnDatabases('what hits show on %s', kind => {
       expect(done.status).toBe(200);
     };
     const [user, post] = [paths.get('user') ?? '', paths.get('post') ?? ''];
-    // A thousand; fewer where each waits for the one before to let go of the row.
+    // A thousand changes; fewer where each waits for the one before to release the row.
     for (let start = 0; start < (kind === 'sqlite' ? 500 : 100); start += 50) {
       const some = Array.from({ length: 50 }, (_, index) => letters(start + index));
       await Promise.all(

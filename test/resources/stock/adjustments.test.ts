@@ -1,4 +1,4 @@
-/** Adjusting stock by hand: all lines or none, with who and why. */
+/** Adjusting stock by hand: all lines or none, recorded with who and why. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { addProduct } from '../../support/data/catalog.ts';
 import { addKey, userIdOf } from '../../support/data/people.ts';

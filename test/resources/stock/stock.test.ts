@@ -1,4 +1,4 @@
-/** What orders do to stock: they reserve, take and give back, exactly. */
+/** How orders change stock: they reserve, take and release exact numbers. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createReservationsCheck } from '../../../src/cli/check/stock.ts';
 import { pathOf, read } from '../../support/data/catalog.ts';
@@ -32,7 +32,7 @@ describeOnDatabases('stock on %s', kind => {
     expect(await shownOf(service, lamp)).toEqual({ onHand: 3, reserved: 3, available: false });
     expect((await act(service, cancelled, 'cancel')).status).toBe(200);
     expect(await shownOf(service, lamp)).toEqual({ onHand: 3, reserved: 0, available: true });
-    // Once only, however often it is requested.
+    // Only once, however often it is requested.
     expect((await act(service, cancelled, 'cancel')).body.error).toBe('ORDER_ALREADY_CANCELLED');
     expect((await act(service, paid, 'payment')).body.error).toBe('ORDER_ALREADY_PAID');
     expect(await shownOf(service, lamp)).toEqual({ onHand: 3, reserved: 0, available: true });
@@ -57,7 +57,7 @@ describeOnDatabases('stock on %s', kind => {
       [0],
       [0],
     ]);
-    // What `catalog check` says of it.
+    // `catalog check` finds no wrong reservation.
     expect(await createReservationsCheck(service.database).find(read)).toEqual([]);
   });
 
@@ -132,7 +132,7 @@ describeOnDatabases('stock on %s', kind => {
     const before = await ordered(service, [lamp, 5]);
     const paidLater = await ordered(service, [lamp, 5]);
     expect(await shownOf(service, lamp)).toEqual({ onHand: 1, reserved: 0, available: true });
-    // Counted from now on: the orders of before hold nothing of it.
+    // Stock is counted from now on: earlier orders hold none of it.
     expect((await patch(lamp, { stock: { tracked: true, onHand: 4 } })).status).toBe(200);
     const held = await ordered(service, [lamp, 3]);
     await act(service, before, 'cancel');
@@ -150,7 +150,7 @@ describeOnDatabases('stock on %s', kind => {
     const large = await ordered(service, [lamp, 5]);
     const small = await ordered(service, [lamp, 1]);
     expect(await shownOf(service, lamp)).toEqual({ onHand: 3, reserved: 6, available: true });
-    // Something else of it may change all the same, and backorder may end.
+    // Other members may change nevertheless, and backorder may end.
     expect((await patch(lamp, { name: 'Another lamp' })).status).toBe(200);
     const ended = await patch(lamp, { stock: { tracked: true, onHand: 3, backorder: false } });
     expect(ended.status === 200 ? 200 : ended.text).toBe(200);
@@ -170,7 +170,7 @@ describeOnDatabases('stock on %s', kind => {
     expect(await stock()).toEqual({ ...counted, owed: 2 });
     await act(service, await ordered(service, [lamp, 4]), 'payment');
     expect(await stock()).toEqual({ ...counted, owed: 6 });
-    // Nothing but the service writes it.
+    // Only the service writes `owed`.
     for (const body of [
       { name: 'A lamp' },
       { stock: { owed: 1, backorder: true } },
@@ -200,7 +200,7 @@ describeOnDatabases('stock on %s', kind => {
     const gone = await patch(lamp, { stock: null });
     expect([gone.status >= 400 && gone.status < 500, gone.body.details[0].field]).toEqual([true, 'stock']);
     await check();
-    // Sent back as it was shown, it changes nothing.
+    // Sending back what was shown changes nothing.
     const same = await patch(lamp, { stock: { ...current.stock, reserved: 3 } });
     expect(same.body.stock).toEqual(current.stock);
     expect((await patch(lamp, { stock: { onHand: 3 } })).body.stock.reserved).toBe(3);

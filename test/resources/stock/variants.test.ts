@@ -1,4 +1,4 @@
-/** Orders of variants: which one is meant, what is kept of it, and its stock. */
+/** Orders of variants: which variant is meant, what the order keeps of it, and its stock. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, pathOf, read } from '../../support/data/catalog.ts';
 import { eventsOf } from '../../support/data/events.ts';
@@ -13,7 +13,7 @@ import { startTestService, type TestService } from '../../support/service/servic
 
 interface Shirt {
   readonly id: number;
-  /** Ids of its variants by size. */
+  /** The ids of the variants by size. */
   readonly variants: Readonly<Record<'S' | 'M' | 'L', number>>;
 }
 
@@ -33,7 +33,7 @@ describeOnDatabases('stock of variants on %s', kind => {
     return made.body;
   };
 
-  /** Three sizes: so many of each; L has a price of its own. */
+  /** Adds a shirt in three sizes with this much stock each; L has a price of its own. */
   async function addShirt(onHand: number): Promise<Shirt> {
     const options = [{ name: 'Size', values: ['S', 'M', 'L'] }];
     const { id } = await addProduct(service, {

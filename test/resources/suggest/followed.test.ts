@@ -1,4 +1,4 @@
-/** Suggestions are the same whether names have changed since they were read into memory, or were read just now. */
+/** Suggestions are the same whether names changed after they were read into memory or were read just now. */
 import { expect, test } from 'bun:test';
 import { addProduct, awaitNames, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';

@@ -1,4 +1,4 @@
-/** Suggestions have the words that were typed before forms of them and words like them. */
+/** Suggestions show the typed words before forms of them and before similar words. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, awaitNames } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -60,7 +60,7 @@ describeOnDatabases('suggestions out of the index on %s', kind => {
   test('have the words themselves first, too', async () => {
     await using service = await startTestService(kind);
     for (const product of shop) await addProduct(service, product);
-    // Names are not used with words that have synonyms.
+    // Suggestions by name are not used for words that have synonyms.
     const body = { words: ['led', 'diode'] };
     await call(service, { method: 'POST', path: '/v1/search/synonyms', as: 'admin', body });
     const response = await call(service, { path: '/v1/search/suggest?q=led%20b', as: 'user' });

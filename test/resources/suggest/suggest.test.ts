@@ -1,4 +1,4 @@
-/** Which products are suggested while a query is being typed, through the front door. */
+/** Which products are suggested while a query is being typed, over HTTP. */
 import { expect, test } from 'bun:test';
 import { addProduct, awaitNames, pathOf } from '../../support/data/catalog.ts';
 import { call } from '../../support/http/http.ts';
@@ -59,7 +59,7 @@ describeOnDatabases('suggestions on %s', kind => {
     await awaitNames(service);
     expect(await words('cand')).toEqual(['candle']);
     expect(await words('led b')).toEqual(['led bulb', 'led blanket']);
-    // No name has both: words of descriptions, of the products that have the others.
+    // No name has both words, so words come from the descriptions of products that have the first one.
     expect(await words('candle b')).toEqual(['candle bath', 'candle bedroom']);
     expect(await words('wool ca')).toEqual([]);
   });
@@ -69,7 +69,7 @@ describeOnDatabases('suggestions on %s', kind => {
     const shirt = await addProduct(service, { name: 'Wool shirt', category: 'Shoes' });
     const words = async (of: TestService): Promise<string[]> =>
       (await call(of, { path: '/v1/search/suggest?q=sh', as: 'user' })).body.words;
-    /** Has all its names since it was started. */
+    /** Expects these words from the service, which followed all changes, and from a replica that has just started. */
     const expectWords = async (expected: readonly string[]) => {
       expect(await words(service)).toEqual([...expected]);
       const replica = await service.replica();

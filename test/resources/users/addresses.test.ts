@@ -1,4 +1,4 @@
-/** Another e-mail address: requested with the password, confirmed from its mailbox, and undone from the former one. */
+/** Changing the e-mail address: requested with the password, confirmed from the new mailbox, undone from the old. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import {
   another,
@@ -23,7 +23,7 @@ import { password, startTestService, type TestService } from '../../support/serv
 
 const day = 24 * 60 * 60 * 1000;
 
-/** Every way to write one's own address. */
+/** Every way for a user to write their own address. */
 const jsonPatch = { 'Content-Type': 'application/json-patch+json' };
 const mergePatch = { 'Content-Type': 'application/merge-patch+json' };
 const ways: [name: string, write: (me: Person, email: string, proof: object) => Omit<Call, 'path'>][] = [
@@ -66,7 +66,7 @@ describeOnDatabases('addresses on %s', kind => {
       : ({ status: 400, error: 'VALIDATION_FAILED' } as const);
     const { details } = (await play(service, { name, ...send({}), ...required })).body;
     expect(details).toMatchObject([{ field: 'currentPassword', code: 'required' }]);
-    // An empty one is none.
+    // An empty password counts as none.
     await play(service, { name, ...send({ currentPassword: '' }), ...required });
     const wrong = { status: 403, error: 'WRONG_PASSWORD' } as const;
     await play(service, { name, ...send({ currentPassword: 'a guess of a thief' }), ...wrong });
@@ -87,7 +87,7 @@ describeOnDatabases('addresses on %s', kind => {
     const [asked] = await mailsOf(service, () => call(service, asks(me, email)));
     if (asked === undefined || reset === undefined) throw new Error('no mail was sent');
     expect(asked.subject).toBe('Confirm your new e-mail address for Catalog');
-    // The address is not confirmed yet: it quotes nothing that a stranger has written.
+    // The address is not confirmed yet, so the mail quotes nothing that a stranger may have written.
     expect(`${asked.text}${asked.html}${asked.to?.[0]?.name}`).not.toContain(me.name);
     expect((await signInAs(service, email)).status).toBe(401);
     expect((await refreshWith(service, me.refreshToken)).status).toBe(200);
@@ -110,7 +110,7 @@ describeOnDatabases('addresses on %s', kind => {
     expect((await refreshWith(service, me.refreshToken)).status).toBe(401);
     expect((await signInAs(service, me.email)).status).toBe(401);
     expect((await signInAs(service, email)).status).toBe(200);
-    // What was sent to the former address, to set a password there, does not count any more.
+    // A password link sent to the former address is no longer valid.
     const stale = { token: tokenIn(reset), password: another };
     expect((await post(service, '/v1/auth/password-reset', stale)).status).toBe(400);
   });
@@ -145,7 +145,7 @@ describeOnDatabases('addresses on %s', kind => {
     expect(shapes[0]).toEqual(shapes[1]);
     const before = (await call(service, { path: known.path, as: 'admin' })).body;
     expect(before.email).toBe(known.email);
-    // Administrators may list all users anyway: the response says so.
+    // Administrators may list all users anyway, so the response may say that the address is taken.
     const taken = { method: 'PATCH', path: me.path, as: 'admin', body: { email: known.email } } as const;
     await play(service, { name: 'taken', ...taken, status: 409, error: 'DUPLICATE' });
   });
@@ -201,7 +201,7 @@ describeOnDatabases('addresses on %s', kind => {
     for (const email of [stolen, further])
       expect((await signInAs(service, email, change.newPassword)).status).toBe(401);
     await signedIn(service, me, me.email, another);
-    // None of what the thief has been sent leads back.
+    // No link that was sent to the thief works any more.
     const { error, message } = (await restore(service, toThief)).body;
     expect([error, message]).toEqual(['INVALID_TOKEN', expect.stringContaining('An administrator')]);
     if (forgotten === undefined) throw new Error('no mail was sent');
@@ -272,7 +272,7 @@ describeOnDatabases('addresses on %s', kind => {
   });
 
   test('the way back is sent whatever limit is used up, and both tokens end after 7 days', async () => {
-    // The first mail is the one with which the address is confirmed.
+    // The first mail is the one that confirms the address.
     const apart = await startTestService(kind, { MAIL_LIMIT: '2' });
     const [me, other] = [await confirmed(apart), await confirmed(apart)];
     for (const expected of [1, 0]) {

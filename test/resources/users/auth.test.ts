@@ -1,4 +1,4 @@
-/** Signing in, and what an access token must be to stand for a user. */
+/** Signing in, and which access tokens stand for a user. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addPerson } from '../../support/data/people.ts';
 import { call } from '../../support/http/http.ts';
@@ -120,7 +120,7 @@ describeOnDatabases('signing in on %s', kind => {
     expect((await call(service, { path: '/v1/me', as: role, headers })).status).toBe(304);
   });
 
-  /** What is sent as Authorization, made from a valid payload and the valid token. */
+  /** Values of Authorization made from a valid payload and the valid token. */
   const wrong: [name: string, authorization: (payload: Record<string, unknown>, token: string) => string][] =
     [
       ['another secret', payload => `Bearer ${forge(payload, { secret: 'x'.repeat(40) })}`],
@@ -177,7 +177,7 @@ describeOnDatabases('signing in on %s', kind => {
     const challenge =
       'Bearer realm="catalog", error="invalid_token", error_description="The token is not valid"';
     expect(response.headers.get('WWW-Authenticate')).toBe(challenge);
-    // It is not the token's form that is wrong: made the same way, a right one is accepted.
+    // The form of the forged token is not what is wrong: a right one made the same way is accepted.
     const right = { Authorization: `bearer ${forge(decode(token).payload)}` };
     expect((await call(service, { path: '/v1/me', headers: right })).status).toBe(200);
   });
@@ -227,7 +227,7 @@ describeOnDatabases('access tokens over time on %s', kind => {
   });
 
   test('tokens of previous secrets are accepted for as long as those are named', async () => {
-    // Without a comma, which separates the previous secrets.
+    // Without a comma, because commas separate the previous secrets.
     const before = 'the secret before that and long enough';
     const service = await startTestService(kind, { JWT_SECRET: before });
     const JWT_SECRET = 'the secret that follows and is long enough too';

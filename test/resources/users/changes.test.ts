@@ -98,7 +98,7 @@ describeOnDatabases('changing users on %s', kind => {
   });
 
   test('of 20 patches that test one version, one is made', async () => {
-    // As themselves: writes of administrators wait for one another anyway.
+    // As the user: writes by administrators wait for one another anyway.
     const { id, path, headers: own } = await addPerson(service);
     const patches = Array.from({ length: 20 }, (_, index) => {
       const { headers, body } = patch(
@@ -188,7 +188,7 @@ describeOnDatabases('the last administrator on %s', kind => {
         way(apart, other.path, mine),
         way(apart, `/v1/users/${body.id}`, other.headers),
       ]);
-      // Anyone who came second is no administrator by the time the request is looked at.
+      // The second caller is no longer an administrator when the request is handled.
       const codes = responses.map(({ status, body }) => (status < 300 ? 'done' : body.error));
       expect(codes.toSorted()).toEqual(['UNAUTHORIZED', 'done']);
       const headers = codes[0] === 'done' ? mine : other.headers;

@@ -1,4 +1,4 @@
-/** Deleting one's own account: only with its password, all that goes with it, and what stays. */
+/** Deleting one's own account: only with the password, what is deleted with it, and what stays. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, pathOf } from '../../support/data/catalog.ts';
 import { eventsOf } from '../../support/data/events.ts';
@@ -44,7 +44,7 @@ describeOnDatabases('deleting one’s own account on %s', kind => {
 
     const mail = mailTo(mails, email);
     expect(mail.subject).toBe('Your account at Catalog was deleted');
-    // Its address was not confirmed: the name may have been chosen to reach a stranger.
+    // The address was not confirmed: the name may have been chosen to reach a stranger.
     expect(mail.text).not.toContain(person.name);
     for (const request of [{ path: '/v1/me' }, deletion(headers)])
       await play(service, { name: 'gone', ...request, headers, status: 401, error: 'UNAUTHORIZED' });

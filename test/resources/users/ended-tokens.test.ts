@@ -1,6 +1,6 @@
 /**
- * Access tokens end with the sessions of their user: at once where that is done and for what only staff may see, within half
- * a minute elsewhere.
+ * Access tokens end with their user's sessions: immediately in the process that ends them and for what only staff may
+ * see, and within half a minute elsewhere.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -20,20 +20,20 @@ import {
 } from '../../support/service/service.ts';
 
 const another = 'another long password';
-/** How long a process may not know what another one has done. */
+/** For how long a process may not know what another process did. */
 const unknownForMs = 30_000;
 
 interface Place {
   readonly service: TestService;
-  /** The settings of a command beside the service. */
+  /** The settings for a command that runs beside the service. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
 interface Ending {
   readonly end: (place: Place, account: Person) => Promise<unknown>;
-  /** What the user signs in with afterwards; undefined when there is no such user any more. */
+  /** What the user signs in with afterwards; undefined when the user no longer exists. */
   readonly after: ((account: Person) => readonly [email: string, password: string]) | undefined;
-  /** Whether a process that serves has done it, and so knows at once. */
+  /** Whether a serving process ended the sessions, and therefore knows immediately. */
   readonly isKnown: boolean;
 }
 
@@ -147,12 +147,12 @@ describeOnDatabases('access tokens on %s', kind => {
     await end(place, account);
     expect(await both(writes, account)).toEqual([401, 401]);
     if (isKnown) expect(await reads(service, account)).toBe(401);
-    // A process that has just been started knows as well.
+    // A process that has just started knows, too.
     await using late = await service.replica();
     expect(await reads(late, account)).toBe(401);
     await late.stop();
 
-    // In the same second as what has ended the sessions before.
+    // In the same second as the end of the earlier sessions.
     const signedIn = after === undefined ? undefined : await signInAs(service, ...after(account));
     const fresh = { headers: { Authorization: `Bearer ${signedIn?.body.accessToken}` } };
     if (signedIn !== undefined) expect(await both(reads, fresh)).toEqual([200, 200]);

@@ -117,7 +117,7 @@ describeOnDatabases('API keys on %s', kind => {
     expect(demoted.status).toBe(200);
     const rights = await call(service, { path: '/v1/events?order=desc&perPage=100', as: 'admin' });
     for (const { status } of await Promise.all(making)) expect([201, 401]).toContain(status);
-    // What was made was made before the demotion: afterwards nothing follows.
+    // All keys were made before the demotion; no key follows.
     const later = await call(service, { path: '/v1/events?order=desc&perPage=100', as: 'admin' });
     const keysIn = ({ body }: typeof later) =>
       body.data.filter(

@@ -1,4 +1,4 @@
-/** Passwords: changing one's own, and the way back in for those who have forgotten theirs. */
+/** Passwords: changing one's own, and the reset for users who forgot theirs. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { eventsOf } from '../../support/data/events.ts';
 import { addKey, addPerson, refreshWith, signInAs } from '../../support/data/people.ts';
@@ -18,7 +18,7 @@ const reset = (service: TestService, token: string, secret = another) =>
   post(service, '/v1/auth/password-reset', { token, password: secret });
 const queued = { status: 'queued' };
 
-/** The token of the mail that forgetting leads to. */
+/** Requests a password reset. @returns the token in the mail */
 const tokenFor = async (service: TestService, email: string) =>
   tokenIn(mailTo(await mailsOf(service, () => forgot(service, email)), email));
 
@@ -145,7 +145,7 @@ describeOnDatabases('passwords on %s', kind => {
     const mails = await mailsOf(service, async () => {
       const known = await forgot(service, email);
       await service.settle();
-      // It is queued like a known one, and dropped when no user has it.
+      // A request for an unknown address is queued like any other, and dropped when no user has the address.
       const before = await contentsOf(service);
       const { headers, ...unknown } = await forgot(service, 'nobody@people.example');
       expect(await contentsOf(service)).toEqual(before);
@@ -202,7 +202,7 @@ describeOnDatabases('passwords on %s', kind => {
       const responses = await Promise.all(Array.from({ length: 11 }, () => forgot(service, address)));
       expect(responses.map(({ status }) => status).sort()).toEqual([...Array(10).fill(202), 429]);
     }
-    // Which keeps no user from signing in.
+    // The limit does not keep the user from signing in.
     expect((await signInAs(service, email)).status).toBe(200);
   });
 });
@@ -224,7 +224,7 @@ describeOnDatabases('tokens of mails over time on %s', kind => {
     const mails = await mailsOf(service, () =>
       call(service, { method: 'POST', path: '/v1/users', headers: as, body }),
     );
-    // Anyone may request a link for a forgotten password: it does not end the invitation.
+    // Anyone may request a password reset, so it does not end the invitation.
     const requested = await tokenFor(service, body.email);
     service.clock.advance(hour);
     expect((await reset(service, requested)).body.error).toBe('INVALID_TOKEN');
@@ -233,7 +233,7 @@ describeOnDatabases('tokens of mails over time on %s', kind => {
     const third = await tokenFor(service, body.email);
     service.clock.advance(23 * hour - 1000);
     expect((await reset(service, tokenIn(mailTo(mails, body.email)))).status).toBe(204);
-    // What is left of the others ends with the first that is used.
+    // The first token that is used ends all others.
     for (const token of [requested, second, third])
       expect((await reset(service, token)).body.error).toBe('INVALID_TOKEN');
     await service.stop();

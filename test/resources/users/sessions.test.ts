@@ -1,4 +1,4 @@
-/** Staying signed in: refresh tokens, their lifetimes, signing out, and what stands against guessing. */
+/** Staying signed in: refresh tokens, their lifetimes, signing out, and limits on guessing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addPerson, type Person, refreshWith, signInAs } from '../../support/data/people.ts';
 import { call } from '../../support/http/http.ts';
@@ -17,7 +17,7 @@ const login = (service: TestService, email = emailOf('user'), secret = password)
 const refresh = (service: TestService, refreshToken: unknown) =>
   post(service, '/v1/auth/refresh', { refreshToken });
 
-/** What ends the sessions of an account, as `by` sends it; prepared before any sign-in is in flight. */
+/** Ends the sessions of an account with a request that was prepared before any sign-in is in flight. */
 type Ending = (service: TestService, account: Person) => Promise<() => Promise<{ readonly status: number }>>;
 const another = 'another long password';
 const endings: [name: string, role: 'editor' | 'user', ending: Ending][] = [
@@ -55,8 +55,8 @@ const endings: [name: string, role: 'editor' | 'user', ending: Ending][] = [
 ];
 
 /**
- * Signs in again and again, four at a time, from before `change` is sent, when one has succeeded, until after it is done.
- * A client that is refused tries no more: guesses beyond a number would have to wait, the test's last sign-in too.
+ * Signs in repeatedly, four at a time. `change` is sent after the first success, and the loops end after it is done. A
+ * refused client stops: after too many wrong guesses, sign-ins would have to wait, including the last one of the test.
  */
 async function signInsDuring(service: TestService, email: string, change: () => Promise<unknown>) {
   const responses: Awaited<ReturnType<typeof signInAs>>[] = [];
@@ -137,13 +137,13 @@ describeOnDatabases('sessions on %s', kind => {
     const responses = await signInsDuring(service, account.email, async () => {
       expect([200, 204]).toContain((await end()).status);
     });
-    // Those that come when the account is gone or has another password are refused.
+    // Sign-ins after the account is deleted or has another password are refused.
     expect(responses.filter(({ status }) => ![200, 401].includes(status))).toEqual([]);
     expect(responses[0]?.status).toBe(200);
     for (const { status, body } of responses) {
       if (status !== 200) continue;
       const { status: refreshed } = await refreshWith(service, body.refreshToken);
-      // Anyone who may still sign in has the rights of now.
+      // A user who may still sign in has the current rights.
       if (refreshed === 200) expect(decode(body.accessToken).payload).toMatchObject({ role: 'user' });
       if (role === 'user') expect(refreshed).toBe(401);
     }
@@ -184,7 +184,7 @@ describeOnDatabases('sessions over time on %s', kind => {
     expect(response.body.message).toBe(
       'The refresh token has expired; sign in again with POST /v1/auth/login.',
     );
-    // What is wrong is in the body: no access token was sent.
+    // The body is what is wrong: no access token was sent.
     expect(response.headers.get('WWW-Authenticate')).toBe('Bearer realm="catalog"');
     await service.stop();
   });

@@ -1,4 +1,4 @@
-/** Users: making, listing, reading, replacing and deleting them, and who may do so. */
+/** Users: creating, listing, reading, replacing and deleting them, and who may do so. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { nowOf } from '../../support/data/catalog.ts';
 import { eventsOf } from '../../support/data/events.ts';
@@ -71,7 +71,7 @@ describeOnDatabases('users on %s', kind => {
     expect(mails).toHaveLength(1);
     const mail = mailTo(mails, email);
     expect(mail.subject).toBe('Set your password for Catalog');
-    // The address is not confirmed yet: the name is not quoted to it.
+    // The address is not confirmed yet, so the mail does not quote the name.
     expect(mail.html).toContain('<p>Hello,</p>');
     expect(mail.html).not.toContain('Winter');
     const token = tokenIn(mail);

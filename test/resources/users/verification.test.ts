@@ -12,7 +12,7 @@ import { startTestService, type TestService } from '../../support/service/servic
 
 const week = 7 * 24 * 60 * 60 * 1000;
 
-/** A user whose address is not confirmed, and the token of the mail that asks for it. */
+/** A user whose address is not confirmed, and the token of the confirmation mail. */
 async function unverified(service: TestService): Promise<{ me: Person; token: string }> {
   let me: Person | undefined;
   const mails = await mailsOf(service, async () => {
@@ -47,7 +47,7 @@ describeOnDatabases('verification on %s', kind => {
     expect([done.status, done.body.verifiedAt, done.body.version]).toEqual([200, nowOf(service), 2]);
     const read = await call(service, { path: me.path, headers });
     expect([read.text, read.headers.get('ETag')]).toEqual([done.text, done.headers.get('ETag')]);
-    // Again changes nothing.
+    // A second time changes nothing.
     const again = await call(service, { ...request(path, { token }), headers });
     expect([again.status, again.text]).toEqual([200, done.text]);
     const types = (await eventsOf(service, 'user', me.id)).map(({ type }) => type);
@@ -100,7 +100,7 @@ describeOnDatabases('verification on %s', kind => {
     expect([response.status, response.body]).toEqual([200, { verifiedAt: since }]);
     const { body: user } = await call(service, { path: me.path, as: 'admin' });
     expect([user.verifiedAt, user.version]).toEqual([since, 3]);
-    // Neither token counts a second time.
+    // Neither token works a second time.
     const used = { status: 400, error: 'INVALID_TOKEN' } as const;
     await play(service, { ...request('/v1/auth/verify', { token }), ...used });
     await play(service, { ...request('/v1/auth/password-reset', reset), ...used });

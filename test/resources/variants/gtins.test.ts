@@ -1,4 +1,4 @@
-/** Products that are found by the GTIN of one of their variants, as it is now. */
+/** Products are found by the current GTINs of their variants. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
 import { chosen, variantCalls } from '../../support/data/variants.ts';
@@ -6,7 +6,7 @@ import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** A UPC, and the same with zeros before it. */
+/** A UPC, and the same code with leading zeros. */
 const [upc, ean, long] = ['012345678905', '0012345678905', '00012345678905'];
 const other = '4006381333931';
 

@@ -1,4 +1,4 @@
-/** What a product shows of its variants, and what becomes of them with it. */
+/** What a product shows of its variants, and what happens to them when it changes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, type Product, pathOf, read } from '../../support/data/catalog.ts';
 import { chosen, options, type Variant, variantCalls } from '../../support/data/variants.ts';
@@ -36,7 +36,7 @@ describeOnDatabases('variants on %s', kind => {
     expect(await shown(product)).toEqual([12, [12, 20], 2, true]);
     await add(product, { ...chosen('S'), price: 30, stock: { onHand: 1 } });
     expect(await shown(product)).toEqual([12, [12, 30], 3, true]);
-    // The price that is shown changes nothing; another one is what variants without a price cost.
+    // Writing the shown price changes nothing. Another price applies to variants that have none.
     const asShown = (await read(service, product)).body;
     await send('PUT', pathOf(product), asShown);
     expect(await shown(product)).toEqual([12, [12, 30], 3, true]);

@@ -1,4 +1,4 @@
-/** Options that get other names, and the variants that follow. */
+/** Renamed options, and the variants that follow. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { pathOf, read } from '../../support/data/catalog.ts';
 import { chosen, options, variantCalls } from '../../support/data/variants.ts';
@@ -55,7 +55,7 @@ describeOnDatabases('options that are renamed on %s', kind => {
       `variant.updated ${first.id}`,
       `variant.updated ${second.id}`,
     ]);
-    // What is free and what is taken is known by the new name.
+    // Combinations are free or taken by the new names.
     const same = await send('POST', pathsOf(product), { options: { Size: 'M', Color: 'Red' } });
     expect([same.status, same.body.error]).toEqual([409, 'DUPLICATE']);
     await add(product, { options: { Size: 'M', Color: 'Blue' } });

@@ -1,4 +1,4 @@
-/** Variants of products: what they may be, what their product shows of them, and who may be called what. */
+/** Variants of products: what they may hold, what their product shows of them, and unique combinations and skus. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct, nowOf, type Product, pathOf } from '../../support/data/catalog.ts';
 import { chosen, variantCalls } from '../../support/data/variants.ts';

@@ -1,4 +1,4 @@
-/** Compounds are found by their parts, in other forms than they have, and find what is written in several words. */
+/** Compounds are found by their parts, in other forms than their own, and find the same thing in several words. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../../support/service/databases.ts';
 import { useNamedShop } from './named-shop.ts';
@@ -28,13 +28,13 @@ describeOnDatabases('compounds on %s', kind => {
     ['handschuhe', ['Handschuhe warm', ...gloves]],
     ['handschuh', ['Handschuhe warm', ...gloves]],
     ['handschuhen', ['Handschuhe warm', ...gloves]],
-    // Forms that no product has as a word of its own.
+    // Forms that stand alone in no product.
     ['kannen', ['Teekanne']],
     ['uhr', ['Wanduhren']],
-    // What is said in one word and in several, the one word first.
+    // The compound itself, then the same thing in several words.
     ['lederjacke', ['Lederjacke schwarz', 'Jacke aus Leder']],
     ['lederjacken', ['Lederjacke schwarz', 'Jacke aus Leder']],
-    // With a typo in what the compound ends with, and in another form.
+    // A typo in the last part of the compound, also in another form.
     ['bohrmaschiene', ['Schlagbohrmaschine']],
     ['bormaschine', ['Schlagbohrmaschine']],
     ['bohrmaschinnen', ['Schlagbohrmaschine']],
@@ -53,7 +53,7 @@ describeOnDatabases('compounds on %s', kind => {
 
   test.each([
     ['bohrmaschiene', 'Schlagbohrmaschine', []],
-    // With another first letter it may be another word.
+    // A word with another first letter may be another word.
     ['zohrmaschine', 'Schlagbohrmaschine', ['zohrmaschine']],
   ])('%j finds %j, which lacks %j', async (query, title, missing) => {
     const { data } = await search(query);

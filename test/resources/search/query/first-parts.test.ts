@@ -1,4 +1,4 @@
-/** First parts of German compounds, what umlauts are written as in two words, and brands that end with a word. */
+/** First parts of German compounds, umlauts written as two letters, and brands that end with a word. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../../support/service/databases.ts';
 import { useNamedShop } from './named-shop.ts';

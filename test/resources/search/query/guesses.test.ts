@@ -1,4 +1,4 @@
-/** What stands for a word that no product has, or few: what counts as the word, and what is shown as a guess at it. */
+/** What stands in for a word that few or no products have: hits that count as the word, and hits shown as guesses. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../../../support/data/catalog.ts';
 import { call } from '../../../support/http/http.ts';
@@ -22,50 +22,50 @@ const shop = [
 
 interface Scenario {
   readonly query: string;
-  /** What has the word. */
+  /** The titles that have the word. */
   readonly whole?: readonly string[];
-  /** What follows as a guess: it lacks the words that it is a guess at. */
+  /** The titles that follow as guesses: they lack the words that were guessed. */
   readonly guessed?: readonly string[];
 }
 
 const scenarios: readonly Scenario[] = [
-  // What is there is no typo of something else, however rare it is: that comes behind it.
+  // An existing word is no typo of another, however rare it is: the other comes behind it.
   { query: 'boot', whole: ['Boot polish'], guessed: boats },
-  // What ends with a word has it; nothing that is spelt like it stands for it then.
+  // A word at the end of a compound counts as the word. Similar spellings then do not.
   { query: 'pfanne', whole: ['Bratpfanne'] },
   { query: 'pfannen', whole: ['Bratpfanne'] },
   { query: 'saft', whole: ['Orangensaft'] },
-  // Of three letters that may be chance.
+  // Three letters at the end may be chance.
   { query: 'uhr', guessed: ['Wanduhr'] },
-  // So it has where others have the word itself, if its first part is a word or the text is German.
+  // The end also counts where others have the word itself, if the first part is a word or the text is German.
   { query: 'hammer', whole: ['Nägel', 'Schlosserhammer'] },
   { query: 'axt', whole: ['Chopper AXT 25', 'Spaltaxt'] },
   { query: 'table', whole: ['Side table'], guessed: ['Vegetable soup'] },
-  // What only one language takes for a form of a word is a guess where the word itself is there.
+  // A form of the word in only one of the languages is a guess where the word itself exists.
   { query: 'leder', whole: ['Handschuhe Leder'], guessed: ['LED Lampe'] },
-  // Other ways to write it are the word.
+  // Other spellings count as the word.
   { query: 'haengematten', whole: ['Hängematte'] },
   { query: 'tvs', whole: ['OLED TV'] },
   { query: '20000', whole: ['Powerbank 20,000 mAh'] },
   { query: '20000mah', whole: ['Powerbank 20,000 mAh'] },
-  // A typo in the end of a word made of two needs both.
+  // A typo in the last part of a compound needs both parts.
   { query: 'raincoat', guessed: [] },
-  // One typo is the word; two are a guess, and so is another first letter.
+  // One typo counts as the word. Two are a guess, and so is another first letter.
   { query: 'orangensatf', whole: ['Orangensaft'] },
   { query: 'oragnensatf', guessed: ['Orangensaft'] },
   { query: 'tellar', guessed: ['Cellar'] },
   { query: 'seller', guessed: [] },
-  // A whole word that is the beginning of another may be one that is spelt like it, behind that.
+  // A whole word that begins another may also be a misspelling: those hits come behind.
   { query: 'kamer', whole: ['Kameragurt'], guessed: ['Schatz der Kammer'] },
-  // Measures with a sign are those with a letter; with the letter they may be any two numbers.
+  // Measures with a sign equal those with a letter. With the letter they may be any two numbers.
   { query: '80 × 202', whole: ['Brett 80x202'] },
   { query: '40x120', guessed: ['Kissen 40 × 120'] },
-  // A part in common is a guess; of a beginning half the word, and no word that says nothing: `ohne` is no `bohnen`.
+  // A shared part is a guess: at least half the word at its beginning, and no filler word: `ohne` is no `bohnen`.
   { query: 'kaffeebohnen', guessed: ['Kaffee'] },
   { query: 'bohrmaschine', guessed: ['Waschmaschine'] },
   { query: 'softball', guessed: [] },
   { query: 'something', guessed: [] },
-  // Two words that are one in a product: neither is something else.
+  // Two words that a product joins into one: that product has both, and other hits are guesses.
   { query: 'oliven öl', whole: ['Olivenöl'], guessed: ['Bag, olive'] },
 ];
 
@@ -95,7 +95,7 @@ describeOnDatabases('guesses at words on %s', kind => {
     const found = await search(encodeURIComponent(query));
     expect(found.whole.sort()).toEqual([...whole].sort());
     expect(found.guessed.sort()).toEqual([...guessed].sort());
-    // All of the former come first.
+    // All titles in `whole` come first.
     expect(found.hits.slice(0, whole.length).every(({ missing }) => missing.length === 0)).toBe(true);
     expect(found.meta.relaxed !== undefined).toBe(whole.length === 0 && guessed.length > 0);
   });

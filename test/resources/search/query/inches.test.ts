@@ -1,4 +1,4 @@
-/** Marks for inches are read as the unit, in documents and in queries. */
+/** Inch marks are read as the unit, in documents and in queries. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { splitWords } from '../../../../src/storage/search/text/split.ts';
 import { addProduct } from '../../../support/data/catalog.ts';

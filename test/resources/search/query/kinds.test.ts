@@ -1,4 +1,4 @@
-/** A search for a thing: what is one comes before what only goes with one, as the last name of its category says. */
+/** A search for a kind of thing: things of that kind, by the last name of their category, come before accessories. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../../support/service/databases.ts';
 import { useNamedShop } from './named-shop.ts';

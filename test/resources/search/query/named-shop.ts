@@ -1,10 +1,10 @@
-/** A shop whose products have names and little else, for tests of what a search finds. */
+/** A shop whose products have little more than names, for tests of what a search finds. */
 import { afterAll, beforeAll } from 'bun:test';
 import { addProduct } from '../../../support/data/catalog.ts';
 import { call } from '../../../support/http/http.ts';
 import { type DatabaseKind, startTestService, type TestService } from '../../../support/service/service.ts';
 
-/** Starts it before the tests of a block, and stops it behind them. @returns what searches it, and gives the body */
+/** Starts the shop before the tests of a block and stops it afterwards. @returns a search that returns the body */
 export function useNamedShop(kind: DatabaseKind, products: readonly (string | object)[]) {
   let service: TestService;
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** The same word or measure written in another way: in British and American English, in another unit, as a pack. */
+/** One word or measure in different spellings: British and American English, another unit, a pack. */
 import { expect, test } from 'bun:test';
 import { describeOnDatabases } from '../../../support/service/databases.ts';
 import { useNamedShop } from './named-shop.ts';

@@ -1,4 +1,4 @@
-/** Synonyms: which callers write them, what is refused, and what searches find by them at once. */
+/** Synonyms: which callers write them, what is refused, and what searches find by them immediately. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addProduct } from '../../../support/data/catalog.ts';
 import { call } from '../../../support/http/http.ts';

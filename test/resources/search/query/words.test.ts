@@ -89,7 +89,7 @@ const first: readonly (readonly [query: string, name: string])[] = [
   ['gartenstühle', 'Klappbarer Gartenstuhl'],
   ['bosch drill with two batteries and a case', 'Bosch GSR 18V-55 Cordless Drill'],
   ['warmer', 'Dimmable Pendant'],
-  // No product has these words: what they end or begin like, how else they are written, of which code they are the beginning.
+  // Words that no product has: found by an equal end or beginning, another spelling, or the code that they begin.
   ['campingstuhl', 'Barhocker Stuhl'],
   ['hocker', 'Barhocker Stuhl'],
   ['espressotasse', 'Espresso Coffee Beans 500 g'],
@@ -123,11 +123,11 @@ const first: readonly (readonly [query: string, name: string])[] = [
   ['500 grams coffee', 'Espresso Coffee Beans 500 g'],
   ['500gramm espresso', 'Espresso Coffee Beans 500 g'],
   ['tea 250 gramm', 'Green Tea 250g'],
-  // What a title says that it is.
+  // The thing that the title names.
   ['gold dress', 'Long Gold Dress in Silk'],
   ['gold watch', 'Gold Dress Watch'],
   ['paint bucket', 'Lined Paint Bucket 5 Gallons'],
-  // Words that say nothing count for little.
+  // Filler words count for little.
   ['for headphone', 'Wireless Headphones'],
 ];
 
@@ -169,7 +169,7 @@ describeOnDatabases('words of searches on %s', kind => {
     expect((await ask('phonix')).data[0].snippet).toBe(
       'Fits the <mark>Phonix12</mark> and everything after it.',
     );
-    // As the last word it might be the beginning of one.
+    // The last word of a query may be the beginning of a word.
     expect(namesOf(await ask('car cover'))).not.toContain('Walnut Stool');
     expect(namesOf(await ask('12'))).not.toContain('Cover');
   });
