@@ -1,4 +1,4 @@
-/** SQLite's write-ahead log: bounded under sustained writing and gone at the end, with all that was written. */
+/** SQLite's write-ahead log: bounded under sustained writing, and gone after a stop, with every write kept. */
 import { expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ async function withDatabase(work: (database: Database, file: string) => Promise<
   }
 }
 
-/** The products that are there, and those that were counted. */
+/** The number of stored products, and the number that the totals count. */
 async function numbersOf(database: Database) {
   const counted = sql<{ products: number; total: number }>`select
     (select count(*) from products) as products,
@@ -47,7 +47,7 @@ async function numbersOf(database: Database) {
 test('the log stays bounded under sustained creates and is gone after the end', async () => {
   await withDatabase(async (database, file) => {
     const store = createProductStore(database, createCommandOutbox(database));
-    // Together several times what the log may hold.
+    // Together, several times the size that the log may have.
     const description = 'x'.repeat(9000);
     const creates = 20_000;
     let [started, longest] = [0, 0];
@@ -62,7 +62,7 @@ test('the log stays bounded under sustained creates and is gone after the end', 
     };
     await Promise.all(Array.from({ length: atOnce }, createAll));
     expect(longest).toBeLessThan(logBound);
-    // What was copied on the way is more than the log ever held.
+    // More was copied into the database than the log ever held.
     expect(database.size()?.bytes).toBeGreaterThan(2 * logBound);
     expect(await numbersOf(database)).toEqual({ products: creates, total: creates });
     await database.close();
@@ -90,7 +90,7 @@ test('the connection that writes copies and flushes nothing itself', async () =>
     for (let row = 0; row < 50; row++) insert.run('x'.repeat(8000));
     connected.execute('COMMIT');
     checkpoints.after();
-    // A turn of the event loop: the thread's messages come then.
+    // The thread's messages arrive in a turn of the event loop.
     await new Promise(resolve => setImmediate(resolve));
     longest = Math.max(longest, statSync(`${file}-wal`).size);
   }
@@ -139,7 +139,7 @@ test('what a refused transaction of a group would have counted is not counted', 
       Array.from({ length: atOnce }, (_, number) =>
         database.write(async session => {
           await store.insert(session, product(number), createCause('test', number));
-          // The second product of one in four has a sku that is taken: neither of the two is kept.
+          // In one of four transactions the second product has a taken sku, so neither product is kept.
           if (number % 4 === 0) await store.insert(session, product(number), createCause('test', number));
         }),
       ),

@@ -1,4 +1,4 @@
-/** The write-ahead log of SQLite while many write and others read without a pause: it stays small, and ends. */
+/** SQLite's write-ahead log while many clients write and others read without a pause: it stays small, and is removed. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,16 +8,16 @@ import { startTestService, type TestService } from '../support/service/service.t
 const writers = 64;
 const readers = 8;
 const creates = 7000;
-/** As long as it may be: it is stored twice, as a column and in the representation. */
+/** As long as is allowed: it is stored twice, as a column and in the representation. */
 const description = 'x'.repeat(10_000);
 
 const page = 4096;
 /**
- * What a log is cut back to when it is used again. It is copied into the database at half of that, so a log that
- * grows further is one that readers or writers keep from being copied, and would grow without end.
+ * The size to which a log is truncated when it is reused. It is copied into the database at half this size, so a log
+ * that grows further is one that readers or writers keep from being copied, and would grow without end.
  */
 const sizeLimit = 64 * 1024 * 1024;
-/** A transaction cannot be cut: each of a group's creates changes some 20 pages, of the product, its indexes and the totals. */
+/** A transaction cannot be split: each create in a group changes about 20 pages: product, indexes and totals. */
 const oneGroup = writers * 20 * page;
 const bound = sizeLimit + oneGroup;
 
@@ -48,7 +48,7 @@ test('under load the log stays below its bound, and a clean stop leaves none', a
   async function read(reader: number): Promise<number> {
     let lists = 0;
     for (; writing; lists++) {
-      // Another page each time: no response is given again without asking the database.
+      // Another page each time, so that no response comes from a cache.
       const path = `/v1/products?perPage=100&page=${1 + ((lists * readers + reader) % 50)}`;
       const response = await fetch(`${service.url}${path}`, { headers });
       expect(response.status).toBe(200);
@@ -65,6 +65,6 @@ test('under load the log stays below its bound, and a clean stop leaves none', a
 
   await service.stop();
   expect([log, `${file}-shm`].filter(existsSync)).toEqual([]);
-  // All of this went through the log, which has held no more than the bound at a time.
+  // All of this went through the log, which never held more than the bound.
   expect(statSync(file).size).toBeGreaterThan(bound);
 }, 300_000);

@@ -1,4 +1,4 @@
-/** A write that takes longer than a silent connection may be open: its response is sent, and nothing is done twice. */
+/** A write that takes longer than a silent connection may stay open: its response is sent, and no work is done twice. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { sql } from 'kysely';
 import { idleTimeout } from '../../src/app.ts';
@@ -7,7 +7,7 @@ import { hasPostgres } from '../support/service/postgres.ts';
 import { startTestService } from '../support/service/service.ts';
 
 setDefaultTimeout(120_000);
-/** Seconds that each of the statements below takes: four of them are more than is allowed, one is not. */
+/** Seconds that each slowed statement takes: four together exceed the limit, one does not. */
 const slow = Math.ceil((idleTimeout + 4) / 4);
 const slowed = ['delete on comments', 'delete on posts', 'insert on events'];
 

@@ -1,4 +1,4 @@
-/** Mail and kill -9: what is queued is sent by the next life; what was taken but not noted comes once more. */
+/** Mail and kill -9: the next life sends queued mail; mail that was accepted but not recorded is sent once more. */
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { claimMs } from '../../src/events/attempts.ts';
 import { createPlace, waitFor } from '../cli/program.ts';
@@ -12,7 +12,7 @@ setDefaultTimeout(60_000);
 
 const email = 'admin@test.example';
 const secret = 'correct horse battery';
-/** External deliveries under way at once: see events/dispatcher.ts. */
+/** External deliveries in flight at once: see events/dispatcher.ts. */
 const lanes = 4;
 
 const cleanups: (() => unknown)[] = [];
@@ -23,7 +23,7 @@ afterEach(async () => {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and assert what they find
 type Answer = any;
 
-/** A service with its mail server, and an order of the administrator's that has been paid. */
+/** A service with its mail server, and a paid order of the administrator. */
 async function shop(kind: DatabaseKind) {
   const smtp = await startSmtp();
   cleanups.push(smtp.die);
@@ -70,7 +70,7 @@ describeOnDatabases('kill -9 and mail on %s', kind => {
   test('a mail that was queued and not yet taken up is sent after the next start, once', async () => {
     const { smtp, place, first, start } = await shop(kind);
     const isFull = Promise.withResolvers<void>();
-    // The mail server takes these, and does not say so: all lanes wait.
+    // The mail server accepts these without confirming, so that all lanes wait.
     smtp.onArrival = () => {
       if (smtp.received.length === lanes) isFull.resolve();
       return new Promise(() => undefined);
@@ -87,12 +87,12 @@ describeOnDatabases('kill -9 and mail on %s', kind => {
     const { ask } = await start();
     await isSent.promise;
     expect(smtp.received.at(-1)?.email.subject).toBe('Invoice INV-000001 from Catalog');
-    // Noted, so that no claim of this life is left to run out.
+    // Wait until the mail is recorded, so that no claim of this life is left to expire.
     while ((await ask('GET', '/invoices/1')).status !== 'sent') await Bun.sleep(20);
     await letPass(place, claimMs);
     await queueIsEmpty(place);
     const ids = idsOf(smtp);
-    // No server had taken the invoice; the others were taken, so they have come twice, each with its own name.
+    // No server had accepted the invoice. The others were accepted and came twice, each with the same Message-ID.
     expect(ids).toBeArrayOfSize(2 * lanes + 1);
     expect(ids.slice(lanes + 1).sort()).toEqual(held.sort());
     expect(await ask('GET', '/invoices/1')).toMatchObject({ status: 'sent', version: 2 });
@@ -117,7 +117,7 @@ describeOnDatabases('kill -9 and mail on %s', kind => {
     expect(again?.email.messageId).toBe(taken?.email.messageId ?? 'none');
     expect(again?.email.text).toBe(taken?.email.text ?? 'none');
     expect(again?.email.attachments).toEqual(taken?.email.attachments ?? []);
-    // It is marked once, and its reader is notified once.
+    // The invoice is marked once, and its reader is notified once.
     expect(await ask('GET', '/invoices/1')).toMatchObject({ status: 'sent', version: 2 });
     const told = (await ask('GET', '/notifications')).data.map(({ type }: { type: string }) => type);
     expect(told).toEqual(['order.paid', 'invoice.sent']);

@@ -1,4 +1,4 @@
-/** Lists filtered by attributes, of so many rows that have moved that what is kept in memory is put in order again. */
+/** Lists filtered by attributes after so many rows have moved that the order in memory is sorted again. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { call } from '../support/http/http.ts';
 import { importProducts } from '../support/samples/imported.ts';
@@ -43,7 +43,7 @@ describeOnDatabases('rows that have moved on %s', kind => {
     return { ids: data.map(({ id }) => id), total: body.meta.total, next: body.links.next };
   };
 
-  /** The ids of those of some size and above, in an order. */
+  /** The ids of rows of at least a size, in order. */
   function expectedOf(smallest: number, sort: 'name' | 'price', sign: number): number[] {
     const compare = (a: Row, b: Row) => {
       const [one, other] = [a[sort], b[sort]];
@@ -70,7 +70,7 @@ describeOnDatabases('rows that have moved on %s', kind => {
     const { ids, total } = await read(`${query}&page=${page}`);
     const shown = expected.slice((page - 1) * size, page * size);
     expect({ query, page, ids, total }).toEqual({ query, page, ids: shown, total: expected.length });
-    // The page after it, by cursor.
+    // The following page, by cursor.
     const { next } = await read(query.replace('perPage', 'limit'));
     const followed = next === null ? [] : (await read(new URL(next).search.slice(1))).ids;
     expect({ query, ids: followed }).toEqual({ query, ids: expected.slice(size, 2 * size) });
@@ -81,7 +81,7 @@ describeOnDatabases('rows that have moved on %s', kind => {
     for (let first = 1; first + atOnce <= products; first += atOnce) {
       const ids = Array.from({ length: atOnce }, (_, index) => first + index);
       const { size } = drawn();
-      // Before and past all others as well, and at prices that none had.
+      // Names before and after all others, and prices that none had.
       const name = `${'!N~'[draw(3)]}${draw(500)}`;
       const price = draw(400) + 0.5;
       const update = { name, price, attributes: { size } };

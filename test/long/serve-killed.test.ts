@@ -1,4 +1,4 @@
-/** A service that is killed loses nothing it has acknowledged. */
+/** A service that is killed loses no acknowledged write. */
 
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { createPlace, type Place, waitFor } from '../cli/program.ts';
@@ -33,7 +33,7 @@ describeOnDatabases('the end of serve by a kill on %s', kind => {
       if (acknowledged.length === 300) child.kill('SIGKILL');
       return write();
     };
-    // Each writer goes on until the service is gone under it.
+    // Each writer continues until the service is gone.
     await Promise.allSettled(Array.from({ length: 16 }, write));
     await child.exited;
     expect(acknowledged.length).toBeGreaterThanOrEqual(300);
@@ -52,7 +52,7 @@ describeOnDatabases('the end of serve by a kill on %s', kind => {
         data: { id: number }[];
         meta: { total: number; nextCursor?: string | null };
       };
-    // The kept total against one that is counted by walking.
+    // The stored total must equal the number of rows that a walk finds.
     const { total } = (await list('category=kept')).meta;
     let walked = 0;
     for (let cursor: string | null | undefined = ''; cursor != null; ) {

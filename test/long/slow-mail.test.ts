@@ -1,10 +1,10 @@
-/** A mail server that takes its time, as RFC 5321 §4.5.3.2 lets it: each mail arrives once, and others do not wait. */
+/** A slow mail server, within the limits of RFC 5321 §4.5.3.2: each mail arrives once, and others do not wait. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { claimMs } from '../../src/events/attempts.ts';
 import { deliveries, logged, queue, serviceWith, smtp, temporary, urlOf } from '../mail/sender.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 
-// The time is the mail library’s, and real.
+// The mail library’s timeouts are real time.
 setDefaultTimeout(120_000);
 
 describeOnDatabases('a slow mail server on %s', kind => {
@@ -38,7 +38,7 @@ describeOnDatabases('a slow mail server on %s', kind => {
     const dueAt = async () => Math.max(...(await deliveries(service)).map(({ due_at }) => due_at));
     const claimed = await dueAt();
     service.clock.advance(claimMs - 1000);
-    // The claims are renewed every few seconds, so that they have not run out after the second of these pauses either.
+    // The claims are renewed every few seconds, so they have not expired after the second pause either.
     const renewed = async () => (await deliveries(service)).filter(({ due_at }) => due_at > claimed).length;
     for (let times = 0; times < 40 && (await renewed()) < 4; times++) await Bun.sleep(500);
     service.clock.advance(claimMs - 1000);

@@ -1,4 +1,4 @@
-/** Clients and providers that are slow or say nothing: the wait is bounded by seconds, and no other client waits. */
+/** Slow or silent clients and providers: the wait is bounded by seconds, and no other client waits. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { act, placeOrder, readOrder } from '../support/data/orders.ts';
 import { call } from '../support/http/http.ts';

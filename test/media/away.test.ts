@@ -1,4 +1,4 @@
-/** Stores that are away, names of files, and settings of the store that are refused. */
+/** Unreachable stores, names of files, and refused settings of the store. */
 import { expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

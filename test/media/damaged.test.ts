@@ -1,4 +1,4 @@
-/** Files that are not what their names say: none is served or kept, and the right file is enough to repair them. */
+/** Files whose content does not match their name: none is served or kept, and uploading the right file repairs them. */
 import { afterEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ afterEach(async () => {
 interface Place {
   readonly service: TestService;
   readonly folder: string;
-  /** Writes a file where the images are kept. */
+  /** Writes a file into the image store. */
   put(hash: string, content: Uint8Array): Promise<unknown>;
 }
 

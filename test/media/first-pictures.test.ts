@@ -1,4 +1,4 @@
-/** Animations and GIFs whose first picture fills only a part of the whole: other sizes show it in its place. */
+/** Animations and GIFs whose first picture fills only a part of the whole: other sizes keep its position. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { decodePixels } from '../../src/media/pixels.ts';
 import { addProduct } from '../support/data/catalog.ts';
@@ -26,7 +26,7 @@ const keep = async (file: Uint8Array): Promise<string> =>
   (await sendImage(service, await addProduct(service), file)).body.url;
 const get = async (path: string): Promise<Uint8Array> => (await fetch(service.url + path)).bytes();
 
-/** Which parts of a picture are red, clear or white: its top left corner, its centre and where the first picture stands. */
+/** The size of a picture, and its colours at the top left, near the bottom right and inside the first picture. */
 async function describePicture(picture: Uint8Array, [x, y]: readonly [number, number]): Promise<unknown> {
   const { width, height, rgba } = await decodePixels(new Bun.Image(picture));
   const nameColour = (left: number, top: number): string => {

@@ -1,4 +1,4 @@
-/** A folder of images that is gone, is none, or takes nothing; and a cache that fails. */
+/** A folder of images that is gone, is no folder, or is not writable; and a cache that fails. */
 import { afterEach, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -137,7 +137,7 @@ test.each(['folder', 's3'])('a cache that fails is as an empty one, with images 
   const image = (await sendImage(service, await addProduct(service), png(200, 100))).body;
   for (const query of ['', '?w=64', '?w=64']) expect(await status(service, image, query)).toBe(200);
   expect(JSON.stringify(service.log())).toContain('an image could not be written to media-cache');
-  // With the folder again, what is made is kept: no restart is needed.
+  // Once the folder is back, new files are kept: no restart is needed.
   rmSync(cache);
   expect(await status(service, image, '?w=64')).toBe(200);
   expect(existsSync(cache)).toBe(true);

@@ -1,4 +1,4 @@
-/** Files are read only when it is their turn: many requests at once do not hold many large files in memory. */
+/** Files are read only when their turn comes: many requests at once do not hold many large files in memory. */
 import { expect, test } from 'bun:test';
 import { addProduct } from '../support/data/catalog.ts';
 import { plainPng, sendImage } from '../support/data/images.ts';
@@ -28,7 +28,7 @@ test('of many images whose other sizes are requested at once, four are read at a
     },
   });
   const url = `s3://key:secret@bucket/?endpoint=${encodeURIComponent(server.url.origin)}&region=us-east-1`;
-  // Nothing is kept on this machine: each file has to be read again.
+  // The cache keeps nothing: each file has to be read again.
   await using service = await startTestService('sqlite', { MEDIA_URL: url, MEDIA_CACHE_LIMIT: '1' });
   const images: string[] = [];
   for (let red = 0; red < 12; red++) {
@@ -37,7 +37,7 @@ test('of many images whose other sizes are requested at once, four are read at a
     expect((await fetch(service.url + body.url)).status).toBe(200);
   }
   most = 0;
-  // As long as requests take that need no image, after which all others have arrived.
+  // As long as a few requests that need no image take; by then all others have arrived.
   pause = async () => {
     for (let round = 0; round < 5; round++) await fetch(`${service.url}/health`);
   };

@@ -1,4 +1,4 @@
-/** Pictures that are much longer than wide: stretched, they have no more pixels on the way than at the end. */
+/** Pictures much longer than wide: stretching them needs no more pixels in between than at the end. */
 import { expect, test } from 'bun:test';
 import { addProduct } from '../support/data/catalog.ts';
 import { plainPng, sendImage } from '../support/data/images.ts';

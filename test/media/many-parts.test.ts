@@ -1,4 +1,4 @@
-/** Files and forms of very many or very long parts: what is not a picture costs little, and is not kept. */
+/** Files and forms with very many or very long parts: whatever is no picture costs little and is not kept. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { addProduct } from '../support/data/catalog.ts';
 import { gif, plainPng, png, sendImage } from '../support/data/images.ts';
@@ -6,13 +6,13 @@ import type { Received } from '../support/http/http.ts';
 import { processorTime } from '../support/service/growth.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
 
-/** Where the first block of the GIF begins: behind its head and its colours. */
+/** The offset of the first block of the GIF, after its header and colours. */
 const firstBlock = 19;
 const control = Buffer.of(0x21, 0xf9, 4, 1, 0, 0, 0, 0);
 const emptyControl = Buffer.of(0x21, 0xf9, 0);
 const emptyComment = Buffer.of(0x21, 0xfe, 0);
 
-/** The GIF of one pixel with so many blocks before its picture. */
+/** The GIF of one pixel with this many blocks before its picture. */
 const gifWith = (block: Uint8Array, count: number) =>
   Buffer.concat([
     gif().subarray(0, firstBlock),
@@ -24,7 +24,7 @@ describe('files of many parts', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService('sqlite');
-    // The first image of a process costs more: what compiles, and threads that start.
+    // The first image of a process costs more, for compilation and the start of threads.
     await sendImage(service, await addProduct(service), png(4, 4));
   });
   afterAll(() => service.stop());

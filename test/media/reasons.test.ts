@@ -1,4 +1,4 @@
-/** What operators learn of images: the addresses of requests, and why a store cannot be used. */
+/** What operators learn about images: the addresses of requests, and why a store cannot be used. */
 import { expect, test } from 'bun:test';
 import { createCatalog, waitFor } from '../cli/program.ts';
 import { noise } from '../support/data/images.ts';

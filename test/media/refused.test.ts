@@ -32,14 +32,14 @@ function resized(whole: Uint8Array, width: number, height: number): Uint8Array {
   return copy;
 }
 
-/** With one byte that is another. */
+/** A copy with one byte inverted. */
 function changed(whole: Uint8Array, at: number): Uint8Array {
   const copy = Buffer.from(whole);
   copy[at] = (copy[at] ?? 0) ^ 0xff;
   return copy;
 }
 
-/** A GIF of so many pictures, each of one pixel within a whole of this size. */
+/** A GIF with this many pictures, each of one pixel, on a canvas of this size. */
 function animatedGif(width: number, height: number, pictures: number): Uint8Array {
   const one = gif();
   const [head, picture] = [Buffer.from(one.subarray(0, 19)), one.subarray(19, -1)];
@@ -48,7 +48,7 @@ function animatedGif(width: number, height: number, pictures: number): Uint8Arra
   return Buffer.concat([head, ...Array.from({ length: pictures }, () => picture), Buffer.of(0x3b)]);
 }
 
-/** A WebP or GIF with bytes in place of others. */
+/** A copy of a WebP or GIF with other bytes at an offset. */
 function patchedAt(whole: Uint8Array, at: number, bytes: readonly number[]): Uint8Array {
   const copy = Buffer.from(whole);
   copy.set(bytes, at);
@@ -139,7 +139,7 @@ describe('files that are refused', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'catalog-media-'));
     service = await startTestService('sqlite', { DATA_DIR: folder });
-    // The first image of a process costs more: what compiles, and threads that start.
+    // The first image of a process costs more, for compilation and the start of threads.
     await sendImage(service, await addProduct(service), png(4, 4));
   });
   afterAll(async () => {
@@ -240,7 +240,7 @@ describe('files that are refused', () => {
   });
 
   test('the eight orientations: all are shown upright, and no JPEG is compressed again', async () => {
-    // Red on the left, blue on the right, and the upper half dark: every corner is another colour.
+    // Red on the left, blue on the right, the upper half darker: each corner has a different colour.
     const corner = (x: number, y: number) => {
       const shade = y < 16 ? 120 : 250;
       return x < 24 ? ([shade, 0, 0, 255] as const) : ([0, 0, shade, 255] as const);

@@ -1,4 +1,4 @@
-/** `/media/{hash}`: files as they are kept, and in the sizes and formats that are requested. */
+/** `/media/{hash}`: files as stored, and in the requested sizes and formats. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -151,14 +151,14 @@ describe('images that are served', () => {
       ['bytes=0-99999999', 0, -1],
       ['bytes=-99999999', 0, -1],
       ['BYTES=3-3', 3, 3],
-      // What is not understood, and several at once, is the whole.
+      // Invalid ranges and several ranges at once get the whole file.
       ['bytes=0-1,5-6', undefined],
       ['bytes=9-1', undefined],
       ['bytes=-', undefined],
       ['bytes=a-b', undefined],
       ['pages=1-2', undefined],
     ];
-    // In memory, and from where it lies.
+    // Served from memory, and from the file.
     for (const which of ['small', 'large'] as const) {
       test.each(ranges)(`${which}: %s`, async (range, first, last = 0) => {
         const path = which === 'small' ? `${photo}?w=300` : await large();

@@ -1,4 +1,4 @@
-/** Where images are kept: a folder or S3, alike; what is shared, removed and found again. */
+/** Where images are kept: a folder and S3 behave alike; what is shared, removed and found again. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -73,7 +73,7 @@ for (const [where, kind] of places) {
       call(service, { method: 'DELETE', path: `${pathOf(product)}/images/${image.id}`, as: 'editor' });
     const get = async (image: { url: string }, query = '') =>
       (await fetch(service.url + image.url + query)).status;
-    /** As the service does every ten minutes; so many hours from now. */
+    /** Sweeps as the service does every ten minutes, this many hours from now. */
     const sweep = (hours = 0) => {
       const { database, clock } = service;
       return createImageFiles(database, media, createImageStore(database)).sweep(clock.now() + hours * hour);
@@ -102,7 +102,7 @@ for (const [where, kind] of places) {
       expect(await get(two)).toBe(200);
       await call(service, { method: 'DELETE', path: pathOf(second), as: 'editor' });
       await sweep();
-      // Pages that were made before may show it for a day.
+      // Pages that were rendered before may show it for a day.
       expect(await get(two)).toBe(200);
       expect(await sweep(25)).toBe(1);
       expect(await stored()).not.toContain(hashOf(one));
@@ -178,7 +178,7 @@ for (const [where, kind] of places) {
 
     test('a replica serves what another has taken', async () => {
       const elsewhere = mkdtempSync(join(tmpdir(), 'catalog-media-'));
-      // Its own database is the same; on SQLite that is in the folder.
+      // On PostgreSQL the replica gets a folder of its own; on SQLite the folder holds the shared database.
       const own: Record<string, string> = kind === 'postgresql' ? { DATA_DIR: elsewhere } : {};
       const replica = await service.replica(own);
       const image = await upload(await addProduct(service), png(300, 200));
@@ -187,7 +187,7 @@ for (const [where, kind] of places) {
         200, 100,
       ]);
       expect((await fetch(replica.url + image.url)).status).toBe(200);
-      // A file that is not held in memory: from where it lies, and then from where it has been copied to.
+      // A file that is not held in memory: read from the store, and then from the local copy.
       const large = await upload(await addProduct(service), noise(600, 500));
       for (let round = 0; round < 3; round++) {
         const whole = await (await fetch(replica.url + large.url)).bytes();
@@ -212,7 +212,7 @@ for (const [where, kind] of places) {
       const torn = await upload(product, plainPng(16, 16, 1, 1, 1));
       const { database } = service;
       await displace(hashOf(lost));
-      // A file without a row; one that has just been written may be of an upload.
+      // A file without a row. One that was just written may belong to an upload under way.
       const stray = 'f'.repeat(64);
       await place(stray, Buffer.from('stray'));
       expect((await check()).out).not.toContain(stray);

@@ -1,4 +1,4 @@
-/** What has to hold after all those crashes, for acknowledged writes, tables and mails. */
+/** What must hold after all crashes, for acknowledged writes, tables and mails. */
 
 import { expect } from 'bun:test';
 import { sql } from 'kysely';
@@ -13,21 +13,21 @@ import type { Attempt, Client, Item, Ledger } from './clients.ts';
 import type { Operation } from './lives.ts';
 import { mailsHold } from './mails.ts';
 
-/** What is left when nothing is to be done any more. */
+/** The state when no work is left. */
 export interface Aftermath {
   readonly place: Place;
   readonly kind: DatabaseKind;
-  /** The service runs, and gets no other requests. */
+  /** The address of the running service, which gets no other requests. */
   readonly url: string;
   readonly admin: Client;
   readonly clients: readonly Client[];
   readonly ledger: Ledger;
   readonly smtp: Pick<SmtpServer, 'received'>;
-  /** In cents, by product. */
+  /** Prices in cents, by product. */
   readonly prices: ReadonlyMap<number, number>;
 }
 
-/** A representation, as it was answered. */
+/** A representation, as a response showed it. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape, and assert what they find
 export type Shown = any;
 
@@ -37,7 +37,7 @@ export async function everythingHolds(aftermath: Aftermath): Promise<void> {
   const orders: Shown[] = [];
   for (const client of clients) orders.push(...(await list(`users/${client.id}/orders`, client)));
   const [users, products, invoices] = [await list('users'), await list('products'), await list('invoices')];
-  // Made by products that name them; how many products there are is counted when they are read.
+  // Categories come from products that name them. Their counts of products are computed on reading.
   const categories = (await list('categories')).map(({ productCount: _, ...category }) => category);
   expect(await list('orders')).toBeArrayOfSize(orders.length);
 
@@ -76,18 +76,18 @@ const wasDone = ({ answer }: Attempt) => answer !== undefined && answer.status <
 const of = ({ attempts }: Ledger, operation: Operation) =>
   attempts.filter(attempt => attempt.operation === operation);
 
-/** Those that are there more than once. */
+/** The values that occur more than once. */
 function onlyOnce<T>(values: readonly T[]): T[] {
   return values.filter((value, index) => values.indexOf(value) !== index);
 }
 
-/** Acknowledged creations whose response is not what is there now. */
+/** Acknowledged creations whose response differs from the present state. */
 function lostOf(ledger: Ledger, operation: Operation, now: ReadonlyMap<string, Shown>): Attempt[] {
   const isAsTold = ({ subject, answer }: Attempt) => Bun.deepEquals(now.get(subject), answer?.body, true);
   return of(ledger, operation).filter(attempt => wasDone(attempt) && !isAsTold(attempt));
 }
 
-/** Each was requested once, costs what it must, and is as the last response to its customer said. */
+/** Each order was requested once, has the right total, and is as its customer's last response showed it. */
 function acknowledgedOrdersHold({ ledger, prices }: Aftermath, orders: readonly Shown[]): void {
   const numberOf = ({ customerId, items }: Shown) => `${customerId}:${items[0]?.quantity}`;
   const now = new Map<string, Shown>(orders.map(order => [numberOf(order), order]));
@@ -110,7 +110,7 @@ function acknowledgedOrdersHold({ ledger, prices }: Aftermath, orders: readonly 
     expect(order.items.map(({ productId, quantity }: Item) => ({ productId, quantity }))).toEqual(items);
     expect(order.total).toBe(cents / 100);
     const last = told.get(order.id);
-    // Of one that was never answered, or whose payment was not, more is checked with its events.
+    // The events say more about an order that may have been paid or cancelled without a response.
     if (last !== undefined && !(last.status === 'PENDING' && unknown.has(String(order.id))))
       expect(order).toEqual(last);
   }
@@ -118,7 +118,7 @@ function acknowledgedOrdersHold({ ledger, prices }: Aftermath, orders: readonly 
   expect(now.size).toBeGreaterThan(0);
 }
 
-/** Queries that find what must not be. */
+/** Queries that find impossible rows. */
 const wrong = {
   'orders without items, or with another total': sql`select orders.id, orders.total, sum(order_items.total) as counted
     from orders left join order_items on order_items.order_id = orders.id
@@ -146,8 +146,8 @@ async function tablesHold({ read, build }: Database): Promise<void> {
 type EventRow = StoredEvent & { readonly new_document: string };
 
 /**
- * The events of each resource are one chain from its first version to the one it has now; what was acknowledged
- * is in it, and nothing that was not requested.
+ * The events of each resource form one chain from its first version to its current one. The chain has all that was
+ * acknowledged, and nothing that was not requested.
  */
 async function eventsHold(
   { read, build }: Database,
@@ -174,7 +174,7 @@ async function eventsHold(
   patchesHold(ledger, rows);
 }
 
-/** Names are given once: each patch is one event or, when it was not acknowledged, one at most. */
+/** Each patch has a unique name: it caused one event or, when it was not acknowledged, at most one. */
 function patchesHold(ledger: Ledger, rows: readonly EventRow[]): void {
   const patched = rows.filter(({ type }) => type === 'user.updated').map(row => JSON.parse(row.new_document));
   const byName = new Map<string, Shown>(patched.map(user => [user.name, user]));

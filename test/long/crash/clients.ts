@@ -1,4 +1,4 @@
-/** The clients of the crash test: what each of them requests, what was acknowledged, and what is unknown. */
+/** The clients of the crash test: what each requests, what was acknowledged, and what is unknown. */
 import { type Random, random } from '../../../bench/load/random.ts';
 import type { Lives, Operation } from './lives.ts';
 
@@ -12,7 +12,7 @@ interface Answer {
 
 interface Request {
   readonly operation: Operation;
-  /** What identifies the thing it is about: an address, an id, a number of the client's own. */
+  /** Identifies what the request is about: an address, an id, or the client's own number. */
   readonly subject: string;
   readonly method: string;
   readonly path: string;
@@ -20,10 +20,10 @@ interface Request {
   readonly key?: string;
 }
 
-/** A request that was made. */
+/** A request that was sent. */
 export interface Attempt extends Request {
   readonly client: Client;
-  /** What came back; undefined when the service died before it answered. */
+  /** The response; undefined when the service died before it was complete. */
   answer: Answer | undefined;
 }
 
@@ -35,11 +35,11 @@ export interface Client {
 
 export interface Ledger {
   readonly attempts: Attempt[];
-  /** Requests made again with their Idempotency-Key since the service had died under them. */
+  /** Requests sent again with their Idempotency-Key because the service died before responding. */
   repeated: number;
-  /** Requests made again although they had been answered. */
+  /** Requests sent again although they had a response. */
   replayed: number;
-  /** What must not happen. */
+  /** Violations that the clients saw. */
   readonly surprises: string[];
 }
 
@@ -52,14 +52,14 @@ export interface ClientOptions {
   readonly lives: Lives;
   readonly ledger: Ledger;
   readonly seed: number;
-  /** Ids of what can be ordered, and what one of each costs, in cents. */
+  /** Ids of products that can be ordered, and the price of each in cents. */
   readonly prices: ReadonlyMap<number, number>;
   isDone(): boolean;
 }
 
 const expected: Readonly<Record<Operation, readonly number[]>> = {
   place: [201],
-  // 409: it has been paid or cancelled meanwhile.
+  // 409: the order is already paid or cancelled.
   pay: [200, 409],
   cancel: [200, 409],
   send: [202],
@@ -69,19 +69,19 @@ const expected: Readonly<Record<Operation, readonly number[]>> = {
   product: [201],
   invite: [201],
 };
-/** Mails in one life of the service: more would lie in the queue for long at the end. */
+/** Mails in one life of the service: with more, the queue would take long to empty at the end. */
 const mailsPerLife = 3;
-/** Within the limit of 10 in 15 minutes. */
+/** Below the limit of 10 in 15 minutes. */
 const forgetLimit = 8;
 
-/** Makes one request. @returns undefined when the service died before its response was complete */
+/** Sends one request. @returns undefined when the service died before its response was complete */
 async function ask({ lives, ledger }: ClientOptions, attempt: Omit<Attempt, 'answer'>) {
   const { operation, method, path, body, key, client } = attempt;
   const life = await lives.current();
   try {
     const sent = fetch(`${life.url}${path}`, {
       method,
-      // A connection of its own: one that is kept would be tried again by fetch itself.
+      // A new connection: on a kept one, fetch itself would retry.
       keepalive: false,
       headers: {
         Authorization: `Bearer ${client.token}`,
@@ -103,7 +103,7 @@ async function ask({ lives, ledger }: ClientOptions, attempt: Omit<Attempt, 'ans
   }
 }
 
-/** Asks until there is a response where that is safe: reading, and writing with an Idempotency-Key. */
+/** Repeats the request until there is a response, if that is safe: a read, or a write with an Idempotency-Key. */
 async function askSurely(options: ClientOptions, request: Request, client: Client): Promise<Attempt> {
   const { ledger } = options;
   const attempt: Attempt = { ...request, client, answer: undefined };
@@ -111,7 +111,7 @@ async function askSurely(options: ClientOptions, request: Request, client: Clien
   for (;;) {
     const answer = await ask(options, attempt);
     const isSafe = request.method === 'GET' || request.key !== undefined;
-    // The database may not have noticed yet that the one who began it is dead.
+    // The database may not have noticed yet that the process that began the request is dead.
     const isBusy = answer?.status === 409 && answer.body.error === 'IDEMPOTENCY_KEY_IN_USE';
     if (isSafe && (answer === undefined || isBusy)) {
       if (request.key !== undefined) ledger.repeated++;
@@ -125,7 +125,7 @@ async function askSurely(options: ClientOptions, request: Request, client: Clien
   }
 }
 
-/** Goes on until it is stopped: places orders, and changes them and its account at random. */
+/** Places orders, and changes them and the client's account at random, until stopped. */
 export async function runCustomer(options: ClientOptions, client: Client): Promise<void> {
   const { lives, ledger, prices, isDone } = options;
   const chance = random(options.seed + client.id);
@@ -155,7 +155,7 @@ export async function runCustomer(options: ClientOptions, client: Client): Promi
   const takeOpen = () => open.splice(chance.integer(0, open.length - 1), 1)[0];
 
   const place = async () => {
-    // The quantity of the first item is this client's number of the order.
+    // The quantity of the first item is the client's number for the order.
     const number = ++serial;
     const ids = productIds.slice(0, chance.integer(1, productIds.length));
     const items = ids.map((productId, at): Item => ({ productId, quantity: at === 0 ? number : at }));
@@ -209,7 +209,7 @@ export async function runCustomer(options: ClientOptions, client: Client): Promi
   }
 }
 
-/** A request that has been answered gets the same response again, whichever life of the service gave it. */
+/** A request that already had a response gets the same one again, whichever life of the service sent it. */
 async function repeat(options: ClientOptions, chance: Random, answered: readonly Attempt[]): Promise<void> {
   const { ledger } = options;
   const known = answered[chance.integer(0, answered.length - 1)];
@@ -221,7 +221,7 @@ async function repeat(options: ClientOptions, chance: Random, answered: readonly
     ledger.surprises.push(`${known.path} with ${known.key} again: ${answer.status} ${answer.text}`);
 }
 
-/** Goes on until it is stopped: makes products, and accounts whose owners get a mail to set a password. */
+/** Creates products, and accounts whose owners get a mail to set a password, until stopped. */
 export async function runAdministrator(options: ClientOptions, client: Client): Promise<void> {
   const { lives, isDone } = options;
   const chance = random(options.seed + client.id);

@@ -1,8 +1,7 @@
 /**
- * kill -9, again and again, while people place, pay and cancel orders, have invoices sent, ask for passwords and
- * change what there is: what was acknowledged is there, what belongs together is there together or not at all,
- * and every mail that was promised arrives. The seed of a run that fails is in its message: CRASH_SEED repeats it, and
- * CRASH_KILLS says how many there are.
+ * kill -9, again and again, while customers place, pay and cancel orders, have invoices sent, request passwords and
+ * change things: acknowledged writes are kept, transactions are complete or absent, and every promised mail arrives.
+ * The message of a failed run names its seed: CRASH_SEED repeats it, and CRASH_KILLS sets the number of kills.
  */
 import { expect, test } from 'bun:test';
 import { random } from '../../../bench/load/random.ts';
@@ -19,7 +18,7 @@ import { endsOf, livesOf } from './lives.ts';
 const kills = Number(process.env.CRASH_KILLS ?? 50);
 const customers = 5;
 const prices = [19.99, 0.1, 79.5];
-/** Ten times what it takes where nothing else runs. */
+/** Ten times what the test takes on an idle machine. */
 const longest = 600_000;
 
 const administrator = { email: 'admin@test.example', password: 'correct horse battery' };
@@ -37,7 +36,7 @@ async function people(url: string, admin: Client): Promise<Client[]> {
       const email = `customer-${index}@people.example`;
       const user = { name: `Customer ${index}`, email, password };
       const { id } = await post(url, '/v1/users', admin.token, user);
-      // Invoices go to confirmed addresses.
+      // Invoices are mailed to confirmed addresses only.
       await post(url, `/v1/users/${id}/verify`, admin.token, {});
       return { id, email, token: await signIn(url, email) };
     }),
@@ -54,7 +53,7 @@ describeOnDatabases('the service on %s', kind => {
         HOST: '127.0.0.1',
         ADMIN_EMAIL: administrator.email,
         ADMIN_PASSWORD: administrator.password,
-        // Links are the same in every life.
+        // Links must be the same in every life.
         BASE_URL: 'http://shop.example',
         RATE_LIMIT: '1000000',
         MAIL_LIMIT: '1000000',
@@ -81,7 +80,7 @@ describeOnDatabases('the service on %s', kind => {
         smtp.onArrival = async ({ to: [address] }) => {
           await lives.reach('mail arrived');
           if (address?.startsWith('invited')) await lives.reach('invitation arrived');
-          // The response is written when this has returned.
+          // The mail server sends its response after this function has returned.
           setImmediate(() => void lives.reach('mail answered'));
         };
         const options = { lives, ledger, seed, prices: new Map(made), isDone: () => isDone };

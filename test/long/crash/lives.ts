@@ -2,7 +2,7 @@
 import type { Random } from '../../../bench/load/random.ts';
 import { type Place, type Running, waitFor } from '../../cli/program.ts';
 
-/** What the clients of the crash test do. */
+/** The requests of the clients of the crash test. */
 const operations = [
   'place',
   'pay',
@@ -16,14 +16,14 @@ const operations = [
 ] as const;
 export type Operation = (typeof operations)[number];
 
-/** Something the test sees happen, at which the service may be killed. */
+/** An event that the test sees, at which the service may be killed. */
 type Point = `${Operation} ${'sent' | 'answered'}` | 'mail arrived' | 'invitation arrived' | 'mail answered';
 
 /** When a life ends; `delay` and `after` are milliseconds. */
 export type End =
   | { readonly kind: 'time'; readonly after: number }
   | { readonly kind: 'point'; readonly point: Point; readonly nth: number; readonly delay: number }
-  /** Before it is ready. */
+  /** Before the service is ready. */
   | { readonly kind: 'start'; readonly after: number };
 
 interface Life {
@@ -32,19 +32,19 @@ interface Life {
 }
 
 export interface Lives {
-  /** The service that runs; waits for the next one when there is none. */
+  /** The running service; waits for the next life when there is none. */
   current(): Promise<Life>;
-  /** Says that something has happened; resolves when the service is dead where this was the point of its end. */
+  /** Reports an event. When the service must die at it without delay, the promise resolves once it is dead. */
   reach(point: Point): Promise<void> | undefined;
-  /** One life after the other, each to its end. */
+  /** Runs one life after the other, each to its end. */
   run(ends: readonly End[]): Promise<void>;
-  /** The last one: it is not killed. */
+  /** Starts the last life, which is not killed. */
   start(): Promise<Life>;
-  /** Ends it in order, if it runs. @returns its exit status */
+  /** Stops the service in order, if it runs. @returns its exit status */
   stop(): Promise<number>;
 }
 
-/** A life whose point is not reached ends all the same. */
+/** A life ends after this time, in milliseconds, even when its point is not reached. */
 const longestLife = 3000;
 
 export function livesOf(place: Place): Lives {
@@ -108,7 +108,7 @@ export function livesOf(place: Place): Lives {
   };
 }
 
-/** So many ends, of every kind in turn; where exactly is chance. */
+/** This many ends, of every kind in turn, at random points. */
 export function endsOf(random: Random, count: number): End[] {
   const time = (): End => ({ kind: 'time', after: random.integer(0, 400) });
   const at = (point: Point, most: number, delay = 0): End => ({

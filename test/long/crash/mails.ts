@@ -1,4 +1,4 @@
-/** What has to hold of the mails after all those crashes: each that was promised came, and none of anything else. */
+/** What must hold of the mails after all crashes: each promised mail came, and no other. */
 import { expect } from 'bun:test';
 import type { Database } from '../../../src/storage/database.ts';
 import type { Email } from '../../support/peers/mails.ts';
@@ -17,7 +17,7 @@ const kinds: readonly (readonly [Kind, RegExp])[] = [
 interface Mail {
   readonly kind: Kind;
   readonly to: string;
-  /** Of the invoice it brings. */
+  /** The number of the attached invoice. */
   readonly number: string | undefined;
   readonly email: Email;
 }
@@ -35,7 +35,7 @@ export async function mailsHold(
   const all = mailsOf(smtp.received);
   const to = (kind: Kind, address: string) => all.filter(mail => mail.kind === kind && mail.to === address);
 
-  // People: one invitation for each account that was made so, one request to confirm for the others.
+  // People: one invitation for each account created by invitation, one mail to confirm the address for each customer.
   const addresses = new Set<string>(users.map(({ email }) => email));
   expect(all.filter(mail => !addresses.has(mail.to)).map(mail => mail.to)).toEqual([]);
   const isCustomer = (email: string) => clients.some(client => client.email === email);
@@ -46,7 +46,7 @@ export async function mailsHold(
     expectBetween(email, to('password', email).length, promised);
   }
 
-  // Invoices: each mail brings one that exists, to its customer; each that went out is noted in the invoice.
+  // Invoices: each mail brings an existing one to its customer, and the invoice records each mail that went out.
   const byNumber = new Map<string, Shown>(invoices.map(invoice => [invoice.number, invoice]));
   const sent = Map.groupBy(all, mail => mail.number ?? '');
   sent.delete('');
@@ -65,7 +65,7 @@ export async function mailsHold(
   await tokensHold(database, all, users);
 }
 
-/** Those of one Message-ID, which must say the same, once. */
+/** One mail for each Message-ID: copies must have the same content. */
 function mailsOf(received: Aftermath['smtp']['received']): Mail[] {
   const byId = new Map<string, Mail>();
   for (const { to, email } of received) {
@@ -86,7 +86,7 @@ interface Promised {
   readonly most: number;
 }
 
-/** How many mails must have come: acknowledged ones at least, and those without a response at most. */
+/** How many mails must have come: at least the acknowledged ones, at most those without a response in addition. */
 function promisedBy({ attempts }: Ledger, operations: readonly Operation[], subject: string): Promised {
   const asked = attempts.filter(
     attempt => operations.includes(attempt.operation) && attempt.subject === subject,
@@ -102,7 +102,7 @@ function expectBetween(what: string, count: number, { least, most }: Promised): 
   });
 }
 
-/** Every token that counts was sent to its user. */
+/** Every valid token was sent to its user. */
 async function tokensHold({ read, build }: Database, mails: readonly Mail[], users: readonly Shown[]) {
   const sent = new Map<string, string>();
   for (const { to, email } of mails) {

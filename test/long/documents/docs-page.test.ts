@@ -1,4 +1,4 @@
-/** The documentation page in a browser, where there is one: it is accessible, and what it offers to try works. */
+/** The documentation page in a browser, where there is one: it is accessible, and trying out operations works. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { browserPath, openTab, type Tab, violationsIn } from '../../support/peers/browser.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
@@ -18,13 +18,13 @@ describe.skipIf(browserPath === undefined)('the documentation page', () => {
     await service.stop();
   });
 
-  /** With the operations of todos alone. Once: a browser takes ten seconds to read the document. */
+  /** Opens the page with only the operations of todos, once: a browser takes ten seconds to read the document. */
   async function openDocs(): Promise<void> {
     await tab.open(`${service.url}/docs`);
     await until(`document.querySelector('.opblock')`);
     await showTag('Todos');
   }
-  /** Leaves the operations of one tag, and of those that speak of it. */
+  /** Filters the operations by the name of a tag. */
   async function showTag(tag: string): Promise<void> {
     await fill('.operation-filter-input', tag);
     await until(
@@ -32,7 +32,7 @@ describe.skipIf(browserPath === undefined)('the documentation page', () => {
     );
   }
 
-  /** Resolves when the page has come to a state. */
+  /** Resolves when the condition holds in the page. */
   const until = (condition: string) =>
     tab.evaluate(`new Promise(resolve => {
       const settle = () => { if (${condition}) { observer.disconnect(); resolve(); } };
@@ -42,7 +42,7 @@ describe.skipIf(browserPath === undefined)('the documentation page', () => {
     })`);
   const click = (selector: string) =>
     tab.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`);
-  /** As typing does: React looks at the value's own setter. */
+  /** Fills a field as typing does: React observes the value's own setter. */
   const fill = (selector: string, value: string) =>
     tab.evaluate(`(() => {
       const field = document.querySelector(${JSON.stringify(selector)});
@@ -84,7 +84,7 @@ describe.skipIf(browserPath === undefined)('the documentation page', () => {
     ] as const) {
       const block = operation(id);
       await show(id);
-      // A parameter that operations share shows that the reader has resolved this one: it loses what is sent before.
+      // A shared parameter appears once the reader has resolved the operation. A request sent earlier would be lost.
       await until(`document.querySelector('${block} [data-param-name="X-Request-ID"]')`);
       await click(`${block} .btn.execute`);
       const answered = `${block} .live-responses-table .response .response-col_status`;
@@ -94,7 +94,7 @@ describe.skipIf(browserPath === undefined)('the documentation page', () => {
     }
   });
 
-  // Those of products show every kind of value in their examples, numbers and null as well.
+  // The examples of products contain every kind of value, including numbers and null.
   test.each([
     [1200, 'Todos', ['listTodos', 'createTodo']],
     [360, 'Todos', ['listTodos', 'createTodo']],

@@ -23,12 +23,12 @@ const startsPostgres = 'DATABASE_URL=postgres://catalog:…@db.internal:5432/cat
 interface Started {
   readonly place: Place;
   readonly url: string;
-  /** Of the first administrator, as it is printed. */
+  /** The printed password of the first administrator. */
   readonly password: string;
   stop(): Promise<void>;
 }
 
-/** Starts the service by a command of the README, on a catalog of its own and a free port. */
+/** Starts the service by a command of the README, with a separate catalog and a free port. */
 async function start(command: string, place: Place): Promise<Started> {
   const more = command.includes(' -- ') ? '--port 0' : '-- --port 0';
   const child = Bun.spawn(['bash', '-c', `exec ${command} ${more}`], {
@@ -52,7 +52,7 @@ async function start(command: string, place: Place): Promise<Started> {
 let sample: Started;
 beforeAll(async () => {
   const place = await createPlace('sqlite', { HOST: '127.0.0.1' });
-  // The picture that the guide uploads.
+  // The guide uploads this picture.
   const picture = new Bun.Image(plainPng(40, 30, 0x8a, 0x6f, 0x52)).resize(4000, 3000);
   place.file('lamp.jpg', await picture.jpeg().bytes());
   sample = await start('npm start', place);
@@ -82,7 +82,7 @@ async function run(command: string, token = '') {
 
 async function isRight({ command, asAda, output }: Example, administrator: string): Promise<boolean> {
   const token = asAda ? await signIn(sample.url, 'ada@shop.example', 'correct horse battery') : administrator;
-  // Notifications follow soon after what they are about.
+  // Notifications follow soon after their cause.
   for (let attempt = 0; attempt < (asAda ? 100 : 1); attempt++) {
     const { out, err, status } = await run(command, token);
     expect([command, status, err]).toEqual([command, 0, '']);
@@ -92,7 +92,7 @@ async function isRight({ command, asAda, output }: Example, administrator: strin
   return false;
 }
 
-/** Imports of a file of one product each, by what follows `import`; the first by npm, the others as it starts them. */
+/** Imports of a file with one product, by the text after `import`: the first through npm, the others without it. */
 function imports(files: Readonly<Record<string, string>>) {
   return Object.fromEntries(
     Object.entries(files).map(([rest, text], index) => [
@@ -107,9 +107,9 @@ function imports(files: Readonly<Record<string, string>>) {
   );
 }
 
-/** Every command through npm that the pages name; one that is added fails until it is run here too. */
+/** Every npm command that the pages name. A new one fails until it is run here too. */
 const npmCommands: Readonly<Record<string, (command: string) => Promise<void>>> = {
-  // What the service of this file was started with.
+  // The command that started the service of this file.
   'npm start': async () => expect(sample.url).toStartWith('http://127.0.0.1:'),
 
   async 'npm test'(command) {
@@ -151,7 +151,7 @@ const npmCommands: Readonly<Record<string, (command: string) => Promise<void>>> 
   },
 };
 
-// One test, since each command finds what those before it have left: the pages are read from top to bottom.
+// One test, because each command depends on those before it: the pages are read from top to bottom.
 test('every command of README and guide gives what the page shows', async () => {
   const token = await signIn(sample.url, 'admin@catalog.example', sample.password);
   const wrong: string[] = [];

@@ -1,4 +1,4 @@
-/** `npm run new -- resource NAME` in a copy of the tree: what it writes passes the checks and the generic suite at once. */
+/** `npm run new -- resource NAME` in a copy of the tree: the new files pass the checks and the generic suite. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ async function succeed(...command: string[]): Promise<string> {
 const bun = process.execPath;
 const testing = [bun, 'test', '--timeout', '60000'];
 
-/** What could be written in the copy, and is in it. */
+/** The hashes of the files in the copy that the script could write. */
 async function contents(): Promise<Record<string, string>> {
   const paths = ['*', 'src/**/*', 'test/**/*', 'scripts/**/*'].flatMap(pattern => [
     ...new Glob(pattern).scanSync({ cwd: copy }),
@@ -57,7 +57,7 @@ test('new resources are served, described and tested', async () => {
   const written = output.split('\n').filter(line => line.includes('/'));
   const changed = Object.entries(await contents()).filter(([path, hash]) => before[path] !== hash);
   expect(written.sort()).toEqual(changed.map(([path]) => path).sort());
-  // A new table only adds: replicas of the release before go on serving beside it.
+  // A new table only adds, so that replicas of the previous release continue to serve.
   expect(written.join('\n')).toMatch(/^src\/storage\/migrations\/\d{4}-expand-notes\.ts$/m);
   await succeed(...testing, 'test/architecture/');
   await succeed(bun, 'scripts/new.ts', 'resource', 'boxes');
@@ -83,7 +83,7 @@ test('new resources are served, described and tested', async () => {
       'gift-cards.test.ts',
       'test/documents/openapi.test.ts',
     ),
-    // Of the generic suite what is of these resources: the rest has a run of its own.
+    // Only the part of the generic suite for these resources: the rest runs elsewhere.
     succeed(...testing, 'test/contract.test.ts', '-t', '/(notes|boxes|shelves|gift-cards)'),
   ]);
   expect(Number(/^ *(\d+) pass$/m.exec(contract)?.[1])).toBeGreaterThan(120);

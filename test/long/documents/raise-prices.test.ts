@@ -1,4 +1,4 @@
-/** The example and the typed client under it, as a user runs them: against the real program, with a real quota. */
+/** The example and its typed client, run as a user runs them: against the real program, with a real quota. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { createCatalog } from '../../../client/index.ts';
@@ -45,11 +45,11 @@ describeOnDatabases('the example on %s', kind => {
       status: 0,
       out: `raised ${lamps} prices by 10 %\n`,
     });
-    // 81 requests and more, of which 40 are allowed in three seconds, and 80 around the end of a window: said before it begins.
+    // At least 81 requests with a quota of 40 in three seconds; around the end of a window, 80 pass. Announced beforehand.
     expect(err).toMatch(
       /^40 products take 81 requests, and this key may send 40 in 3 s: it will wait .*\n(waiting \d s \(429\)\n)*$/,
     );
-    // A machine that takes longer than the quota gives has nothing to wait for.
+    // A machine slower than the quota never waits.
     const isSlower = performance.now() - started > (81 / 40) * 3000;
     expect(/^waiting/m.test(err) || isSlower).toBe(true);
     expect((await place.runHere(['keys', 'list'])).out).not.toContain('raise-prices');

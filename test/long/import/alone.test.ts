@@ -1,4 +1,4 @@
-/** An import that has the embedded database to itself, and those who come in its way. */
+/** An import that has the embedded database to itself, and other processes that need the database. */
 
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
@@ -19,9 +19,9 @@ function records(from: number, count: number): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The journal that the database asks for, as its header says: https://sqlite.org/fileformat2.html, offset 18. */
+/** The journal mode in the header of the database: https://sqlite.org/fileformat2.html, offset 18. */
 async function journalOf(place: Place): Promise<'rollback' | 'log'> {
-  // By another process: closing the file here would cancel the locks of connections of this one.
+  // Read by another process: closing the file here would cancel the locks of this process's connections.
   const header = await Bun.$`od -An -tu1 -j18 -N1 ${fileOf(place)}`.text();
   return header.trim() === '2' ? 'log' : 'rollback';
 }
@@ -34,7 +34,7 @@ async function importing(place: Place) {
     child.stdin.write(records(from, count));
     await child.stdin.flush();
   };
-  // More than makes it leave indexes out.
+  // Enough records to make it leave indexes out.
   await give(0, 8000);
   await untilThereAre(7000, place);
   return { child, give };
@@ -88,7 +88,7 @@ test('a backup meanwhile is whole, and the import ends as if nothing had been', 
   place.remove();
 });
 
-/** Whether another process may not begin to read now. (Connections of one process share their locks.) */
+/** Whether a new reader in another process is refused. (Connections of one process share their locks.) */
 async function isKeptOut(place: Place): Promise<boolean> {
   const program = `
     import { Database } from 'bun:sqlite';
@@ -107,7 +107,7 @@ test('who reads the file with other means is waited for, and sees no half of a t
   const place = await createPlace('sqlite');
   const { child, give } = await importing(place);
   const reader = new Database(fileOf(place), { readonly: true });
-  // The import may be writing the last of its first records.
+  // The import may still be writing the last of its first records.
   reader.run('PRAGMA busy_timeout = 10000');
   const products = reader.query<{ count: number }, []>('select count(*) as count from products');
   const count = () => products.get()?.count ?? 0;
@@ -115,7 +115,7 @@ test('who reads the file with other means is waited for, and sees no half of a t
   const before = count();
   expect(before % 100).toBe(0);
   await give(8000, 1000);
-  // A process that waits to write to the file lets no other begin to read it.
+  // A process that waits to write to the file lets no new reader begin.
   while (!(await isKeptOut(place)));
   expect(count()).toBe(before);
   reader.run('COMMIT');

@@ -1,9 +1,9 @@
-/** Records of one sku that are so far from each other in a file that no transaction of an import has both. */
+/** Records of one sku that are too far apart in a file for one transaction of an import to hold both. */
 import { expect, test } from 'bun:test';
 import { createCatalog, createPlace } from '../../cli/program.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 
-/** More records between two of one sku than one transaction of an import has. */
+/** More records between the two than one transaction of an import holds. */
 const between = Array.from({ length: 3500 }, (_, index) => `F${index},Filler ${index},1`);
 const far = [
   'sku,name,price',

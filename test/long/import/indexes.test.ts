@@ -1,4 +1,4 @@
-/** Large imports into empty catalogs: indexes are made at the end, and nothing is lost when it does not come. */
+/** Large imports into empty catalogs: indexes are built at the end, and nothing is lost when the end is not reached. */
 
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
@@ -32,7 +32,7 @@ describe('indexes that a large import leaves out', () => {
     const place = await createPlace('sqlite', settings);
     const child = place.start(['import', place.file('p.ndjson', records(100_000)), '--batch', '500']);
     await waitFor(child.stderr, /records done/);
-    // Until more is in than a search may read in passing; the indexes are left out by then.
+    // Wait for more records than a search may read in passing; by then the indexes are left out.
     await untilThereAre(21_000, place);
     child.kill('SIGKILL');
     await child.exited;
@@ -43,19 +43,19 @@ describe('indexes that a large import leaves out', () => {
       const get = async (path: string) => {
         const response = await fetch(`${url}/v1${path}`, { headers: { Authorization: `Bearer ${token}` } });
         expect(response.status).toBe(200);
-        // Boundary: responses of the service, of which the expectations below look at what they name.
+        // Boundary: responses of the service, of which the expectations below check the named members.
         return (await response.json()) as { data: { title: string }[]; meta: { total: number } };
       };
       const { meta } = await get('/products?perPage=1');
       expect(meta.total).toBeGreaterThanOrEqual(21_000);
-      // A common word, the beginning of one, several words, and the beginning of very many words.
+      // A common word, its beginning, several words, and below the beginning of very many words.
       for (const query of ['product', 'produ', 'category+product']) {
         expect((await get(`/search?q=${query}`)).meta.total).toBe(meta.total);
       }
       const numbers = Array.from({ length: meta.total }, (_, index) => index);
       const beginning = numbers.filter(number => String(number).startsWith('12'));
       expect((await get('/search?q=12')).meta.total).toBe(beginning.length);
-      // A single letter is no beginning.
+      // A single character is not matched as a beginning.
       const third = numbers.filter(number => number % 7 === 3);
       expect((await get('/search?q=category+3')).meta.total).toBe(third.length);
       const deep = await get(`/search?q=product&page=${Math.floor((meta.total - 1) / 20) + 1}`);
@@ -100,8 +100,8 @@ describe.skipIf(!hasPostgres)(
       withDatabaseOf(place, async ({ read, build }) => (await read.first(lefts.compile(build)))?.found);
 
     /**
-     * Starts an import that waits for more to read, and waits until it has left indexes out: by the time that it reports
-     * the record that is refused, those before it are in. The database cannot be queried for it: the connection would count.
+     * Starts an import that waits for more input, and waits until it has left indexes out: when it reports the refused
+     * record, those before it are stored. A query could not find that out, because its connection would count.
      */
     async function startDeferred(place: Place) {
       const child = place.start(['import', '-', '--format', 'ndjson', '--batch', '1000']);
@@ -119,7 +119,7 @@ describe.skipIf(!hasPostgres)(
       expect(ended.err).toContain('catalog import: built ');
       expect(await indexesOf(place)).toEqual(before);
       expect(await isDeferred(place)).toBe(false);
-      // What is there keeps them.
+      // A catalog with products keeps its indexes.
       const more = await place.run(['import', place.file('q.ndjson', records(8000, true, 12_000))]);
       expect(more).toMatchObject({ status: 0, err: expect.not.stringContaining('built') });
       await expectExactTotals(place);
@@ -155,7 +155,7 @@ describe.skipIf(!hasPostgres)(
         child.stdin.write(records(6000, true, 10_000));
         await child.stdin.end();
         const token = await signIn(url, administrator.ADMIN_EMAIL, administrator.ADMIN_PASSWORD);
-        // A record was rejected.
+        // Status 2: a record was rejected.
         expect(await child.exited).toBe(2);
         const found = await fetch(`${url}/v1/search?q=product&perPage=1`, {
           headers: { Authorization: `Bearer ${token}` },

@@ -104,7 +104,7 @@ describeOnDatabases('on %s', kind => {
   test('interrupted, then resumed where it says', async () => {
     const place = await createPlace(kind);
     const names = records(4000, false).trimEnd().split('\n');
-    // After each hundred one that is refused: not all of those that are read are in the batch that is committed.
+    // Every hundredth record is refused, so the committed batch does not hold all records that were read.
     const text = names
       .map((line, index) => (index % 100 === 99 ? `${line}\n{"price":${index}}\n` : `${line}\n`))
       .join('');
@@ -112,7 +112,7 @@ describeOnDatabases('on %s', kind => {
     const readRejects = async () => (await Bun.file(rejects).text()).trimEnd().split('\n');
     const command = ['import', '-', '--format', 'ndjson', '--rejects', rejects];
     const child = place.start([...command, '--batch', '450']);
-    // The stream stays open: the import waits for more when it is interrupted.
+    // The stream stays open, so the import is waiting for more when it is interrupted.
     child.stdin.write(text);
     await child.stdin.flush();
     await waitFor(child.stderr, /records done/);

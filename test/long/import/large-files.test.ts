@@ -1,10 +1,10 @@
-/** What reading a large file costs. */
+/** The memory that reading a large file takes. */
 import { expect, test } from 'bun:test';
 import { z } from 'zod';
 import type { FileFormat } from '../../../src/files/read.ts';
 
-// In a process of its own, away from what other tests have left behind. The peak is sampled because the
-// kernel's own figure (maxRSS) starts at that of the parent.
+// In a separate process, unaffected by other tests. The peak is sampled because the kernel's own figure (maxRSS)
+// starts at that of the parent.
 const measure = `
   import { readRecords } from ${JSON.stringify(`${import.meta.dir}/../../../src/files/read.ts`)};
   const [format, unit, times] = process.argv.slice(1);

@@ -1,15 +1,15 @@
-/** An import into PostgreSQL whose process stands still in a transaction, until the server has ended that. */
+/** An import into PostgreSQL whose process is stopped in a transaction until the server ends the transaction. */
 import { expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { expectExactTotals, records } from '../../cli/import/large-imports.ts';
 import { createPlace, productsOf, waitFor } from '../../cli/program.ts';
 import { hasPostgres } from '../../support/service/postgres.ts';
 
-/** A session of the import, as the server has it. */
+/** A session of the import, as the server shows it. */
 interface Session {
   readonly pid: number;
   readonly state: string;
-  /** What it waits for. */
+  /** The event that the session waits for. */
   readonly wait: string | null;
 }
 
@@ -19,8 +19,8 @@ const findSessions = async (admin: SQL): Promise<readonly Session[]> =>
     where datname = current_database() and application_name like 'catalog load %'`) as Session[];
 
 /**
- * Whether the server ends the session of a process that has been stopped. It does not when a COMMIT was on its way, or a
- * COPY, which is not silence between two statements.
+ * Whether the server ends the session of a stopped process. It does not while a COMMIT or COPY is under way, because
+ * that is no silence between two statements.
  */
 async function isEnded(pid: number, admin: SQL): Promise<boolean> {
   for (;;) {
@@ -32,8 +32,8 @@ async function isEnded(pid: number, admin: SQL): Promise<boolean> {
 }
 
 /**
- * Some of them between two statements, when nothing waits for what the server says. All may meet one transaction, which
- * begins four times at most.
+ * Sessions to be ended. Some are between two statements, when no process waits for the server. All may hit the same
+ * transaction, which begins at most four times.
  */
 const standstills = 3;
 
@@ -49,10 +49,10 @@ test.skipIf(!hasPostgres)(
       given += count;
     };
     give(5000);
-    // What comes before, the migrations, may be silent.
+    // The migrations before the import may be silent.
     await waitFor(child.stderr, /records done/);
     for (let ended = 0; ended < standstills && child.exitCode === null; ) {
-      // There is always something to import.
+      // There must always be something to import.
       give(10);
       const session = (await findSessions(admin)).find(({ state }) => state === 'idle in transaction');
       if (session === undefined) continue;
