@@ -1,4 +1,4 @@
-/** Imports of records that are there already: what of them changes, and what does not. */
+/** Importing records that already exist: what changes and what does not. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { completeFields } from '../../src/resources/products/schema.ts';
@@ -60,7 +60,7 @@ describeOnDatabases('catalog import on %s', kind => {
     ['a stream, in one transaction', ['--format', 'csv'], '-'],
   ] as const)('repeated skus in %s: imported again nothing is written', async (_, options, form) => {
     const fresh = await createCatalog(kind);
-    // More than are read at once, where that matters.
+    // With the default batch, more records than one batch.
     const many = options.length === 0 ? 1100 : 5;
     const filler = Array.from({ length: many }, (_, index) => `F-${index},Filler ${index},1,`);
     const [first, last] = ['A-1,First,1,early', 'A-1,Last,2,'];
@@ -85,7 +85,7 @@ describeOnDatabases('catalog import on %s', kind => {
       '2 records repeat the sku or externalId of an earlier record; the last one wins',
     );
     const products = await productsOf(fresh);
-    // What the last one leaves out, an earlier one has said.
+    // The last record wins, but what it leaves out comes from an earlier one.
     expect(products[0]).toMatchObject({ sku: 'A-1', name: 'Last', price: 2, category: 'early' });
     const version = await versionOf(fresh);
     const after = await run();
@@ -101,7 +101,7 @@ describeOnDatabases('catalog import on %s', kind => {
     const fresh = await createCatalog(kind);
     expect((await fresh.run(['import', '-'], 'sku,name,price\nA-1,Stool,1\n')).status).toBe(0);
     const later = ['B-1,Wheelbarrow,1', 'B-2,Candlestick,1', 'B-3,Wheelbarrow,1'];
-    // What is updated or refused makes a transaction remove words that no product has.
+    // A transaction that updates or refuses records removes words that no product has.
     const text = ['sku,name,price', 'A-1,Chair,1', ...later].join('\n');
     const { status } = await fresh.run(['import', '--batch', '2', fresh.file('later.csv', text)]);
     expect(status).toBe(0);

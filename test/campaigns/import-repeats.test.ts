@@ -1,4 +1,4 @@
-/** Records of one file that have the same sku, drawn at random: what they come to is what they come to one after another. */
+/** Random files with several records of one sku: the result is the same as that of importing them one after another. */
 import { expect, test } from 'bun:test';
 import { random } from '../../bench/load/random.ts';
 import { createCatalog, type Place, productsOf, variantsOf } from '../cli/program.ts';
@@ -16,7 +16,7 @@ function someOf<Item>(items: readonly Item[], most: number): Item[] {
   ).flat();
 }
 
-/** A member, or none, or an explicit null. */
+/** The member with a value, without it, or with an explicit null. */
 const maybe = (name: string, value: () => unknown): object =>
   isDrawn(2) ? {} : { [name]: isDrawn(6) ? null : value() };
 
@@ -44,7 +44,7 @@ function recordDrawn(): object {
   return {
     ...(isDrawn(8) ? {} : { name: `Product ${draw.integer(1, 5)}` }),
     price: draw.integer(8, 14),
-    // One of them is known by its external id only.
+    // P4 is identified by its external id only.
     ...(product === 'P4'
       ? { externalId: 'E4' }
       : { sku: product, ...maybe('externalId', () => `E${product}`) }),
@@ -53,7 +53,7 @@ function recordDrawn(): object {
     ...maybe('categories', () => someOf(['a', 'b', 'c'], 3)),
     ...maybe('attributes', () => ({ [oneOf(['colour', 'size'])]: draw.integer(1, 3) })),
     ...maybe('images', () => someOf(urls, 3).map(imageDrawn)),
-    // It has pieces, the others have variants.
+    // P4 has stock of its own; the others have variants.
     ...(product === 'P4' ? maybe('stock', () => ({ onHand: draw.integer(0, 2) })) : {}),
     ...(product !== 'P4' && isDrawn(3) ? { variants: variantsDrawn(product) } : {}),
   };
@@ -61,12 +61,12 @@ function recordDrawn(): object {
 
 const lines = (records: readonly object[]) => records.map(record => `${JSON.stringify(record)}\n`).join('');
 
-/** The first is of a product that is there already. */
+/** Each file starts with a record of a product that already exists. */
 const files = Array.from({ length: 3 }, () =>
   lines([{ sku: 'P0', name: 'New', price: 1 }, ...Array.from({ length: 30 }, recordDrawn)]),
 );
 
-/** All that a catalog has but for ids and when it was written, by what each product is called. */
+/** The contents of a catalog without ids and times, sorted by sku or external id. */
 async function contentsOf(place: Place): Promise<object> {
   const [products, variants] = [await productsOf(place), await variantsOf(place)];
   let first = 0;
@@ -116,7 +116,7 @@ describeOnDatabases('records with the sku of an earlier one on %s', kind => {
       for (const result of results)
         expect({ text, ...result }).toEqual({ text, way: result.way, refused, contents });
     }
-    // Some are refused by the schema, and some by what the catalog has.
+    // The schema refuses some, and the contents of the catalog others.
     expect(rejected).toBeGreaterThan(8);
     for (const place of places) {
       expect(await place.runHere(['check'])).toMatchObject({ status: 0 });

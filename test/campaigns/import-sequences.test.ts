@@ -1,7 +1,7 @@
 /**
- * Files of a small catalog, imported one after another, in which skus, external ids and options change hands at random,
- * and prices, stocks and attributes are given in part: what they come to does not depend on how many records are written
- * at once, and none in which each product is named once changes anything twice.
+ * Random files imported one after another into a small catalog: skus, external ids and options change hands, and
+ * prices, stocks and attributes are often incomplete. The result does not depend on the size of a batch, and importing
+ * a file again changes nothing if it names each product once.
  */
 import { expect, test } from 'bun:test';
 import { random } from '../../bench/load/random.ts';
@@ -24,7 +24,7 @@ function someOf<Item>(items: readonly Item[], most: number): Item[] {
   ).flat();
 }
 
-/** Most are exchanged within a product, some between products. */
+/** Most skus are exchanged within a product, some between products. */
 const skusOf = (externalId: string): string[] =>
   someOf(['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'], sizes.length + 1).map(
     letter => `${letter}${isDrawn(12) ? draw.integer(1, externalIds.length) : externalId}`,
@@ -40,10 +40,10 @@ const pieces = () =>
       }
     : {};
 
-/** Few, so that one is often that of another product, of a variant, or the one that is shown. */
+/** Few values, so that a price is often that of another product, of a variant, or the one shown. */
 const price = () => draw.integer(1, 6);
 
-/** A column for each, as a table has them. */
+/** One column for each attribute, as in a table. */
 const attributes = () =>
   Object.fromEntries(someOf(['a', 'b', 'c'], draw.integer(0, 2)).map(key => [`attributes.${key}`, price()]));
 
@@ -57,8 +57,8 @@ function variantsDrawn(skus: readonly string[]): object[] {
 }
 
 /**
- * @param hasSkus whether its products have skus of their own: all, or none, or some of them
- * @param repeats whether it has several records of a product
+ * @param hasSkus whether all, some or none of the products have skus of their own
+ * @param repeats whether the file has several records of a product
  */
 function fileDrawn(hasSkus: 'all' | 'none' | 'some', repeats: boolean): object[] {
   const had = new Set<string>();
@@ -81,25 +81,25 @@ function fileDrawn(hasSkus: 'all' | 'none' | 'some', repeats: boolean): object[]
   });
 }
 
-/** All that a catalog has but for when it was written, and the ids of variants: those of a product are in their order. */
+/** The contents of a catalog without times and the ids of variants: the variants of a product stay in order. */
 async function contentsOf(place: Place): Promise<object> {
   const products = await productsOf(place);
   const variants = await variantsOf(place);
   return {
     products: products.map(({ createdAt: _created, updatedAt: _updated, ...product }) => product),
-    // Those that are the products' own, be others shown.
+    // The products' own prices, although others may be shown.
     prices: (await writtenIn(place)).map(({ price: own }) => own),
     variants: variants.map(({ id: _id, createdAt: _created, updatedAt: _updated, ...variant }) => variant),
   };
 }
 
-/** @returns how many files went in as a whole, and changed nothing the second time */
+/** @returns how many files were accepted completely and changed nothing the second time */
 async function importOneAfterAnother(kind: DatabaseKind): Promise<number> {
   const [single, whole] = [await createCatalog(kind), await createCatalog(kind)];
   let accepted = 0;
   for (let step = 0; step < steps; step++) {
     const hasSkus = someOf(['all', 'none', 'some'] as const, 1)[0] ?? 'all';
-    // In an empty catalog those of one product are not written together.
+    // In an empty catalog, records of one product are not written together.
     const repeats = step === 0 || isDrawn(4);
     const file = fileDrawn(hasSkus, repeats);
     const text = file.map(record => `${JSON.stringify(record)}\n`).join('');

@@ -1,4 +1,4 @@
-/** Many changes at once, which are read in parts; of very many only the ids are read: other rows stay cached. */
+/** Many changes at once are read in parts. When there are very many, only ids are read, and other rows stay cached. */
 import { expect, test } from 'bun:test';
 import { addProduct, type Product, pathOf } from '../support/data/catalog.ts';
 import { call } from '../support/http/http.ts';
@@ -7,7 +7,7 @@ import { describeOnDatabases } from '../support/service/databases.ts';
 import { startTestService } from '../support/service/service.ts';
 
 describeOnDatabases('many changes at once on %s', kind => {
-  // One less than SQLite reads by one statement, as many, one more, and several times as many.
+  // One less than SQLite reads with one statement, exactly as many, one more, and several times as many.
   test.each([7, 8, 9, 50])(
     'another process shows each of %d from its event, and keeps its lists',
     async count => {
@@ -53,7 +53,7 @@ describeOnDatabases('many changes at once on %s', kind => {
     const reading = (async () => {
       while (isWriting) expect(await total()).toBe(1);
     })();
-    // With fewer, what is to be read ends now and then; PostgreSQL reads all of it by one statement.
+    // With fewer writes, reading would catch up now and then. PostgreSQL reads all changes with one statement.
     const writes = kind === 'sqlite' ? 32 : 4;
     const writers = Array.from({ length: 64 }, async () => {
       for (let n = 0; n < writes; n++)
@@ -65,7 +65,7 @@ describeOnDatabases('many changes at once on %s', kind => {
     expect(lists.misses).toBe(before);
   });
 
-  // Read by several statements on SQLite.
+  // SQLite reads these with several statements.
   test.each([600, 3000])('rows that %d changes do not concern stay cached, all others go', async count => {
     await using service = await startTestService(kind);
     const reader = await service.replica();
@@ -74,7 +74,7 @@ describeOnDatabases('many changes at once on %s', kind => {
     const shown = async ({ id }: Product) => (await call(reader, { path: pathOf({ id }), as: 'user' })).body;
     const total = async () =>
       (await call(reader, { path: '/v1/products?category=many&perPage=1', as: 'user' })).body.meta.total;
-    // Twice: the first request of a replica finds that nothing is known yet.
+    // Twice: the first request of a replica finds nothing cached.
     for (const product of [kept, changed, kept, changed]) expect(await shown(product)).toEqual(product);
     for (const _ of [1, 2]) expect(await total()).toBe(1);
     const { resources } = reader.database.changes.uses;

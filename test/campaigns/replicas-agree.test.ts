@@ -1,8 +1,8 @@
 /**
- * Whatever a process has cached or in memory, it gives what one gives that was started just now: bodies and tags, after
- * bursts of writes through two replicas at once, with reads between them. `catalog check` finds nothing wrong, and the
- * audit trail goes on where it was: each change begins with what the one before it has left, and the last one of a
- * product with what is shown. A resource is covered once its writes and reads are in an area (support/areas/).
+ * After bursts of writes through two replicas at once, with reads between them, both return the same bodies and entity
+ * tags as a replica that has just started. `catalog check` finds no errors. In the audit trail, each change begins with
+ * the state that the one before it left, and the last change of a product ends with what is shown. A resource is
+ * covered once an area (support/areas/) has its writes and reads.
  */
 import { expect, test } from 'bun:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -17,13 +17,13 @@ import { call } from '../support/http/http.ts';
 import { describeOnDatabases } from '../support/service/databases.ts';
 import { startTestService, type TestService } from '../support/service/service.ts';
 
-/** Areas of the service, with a part of those who read them. */
+/** Areas of the service, with some of the roles that read them. */
 const areas: readonly (readonly [name: string, area: Area, readers: readonly Role[]])[] = [
   ['a shop', shop, ['admin']],
   ['people and what they write', people, ['admin', 'user']],
 ];
 
-/** Refusals name the request. */
+/** Error responses contain the id of the request, so that it must not vary. */
 const headers = { 'X-Request-ID': 'the-same-for-all' };
 
 type Drawn = Write & { readonly kind: string };
@@ -50,7 +50,7 @@ async function addProducts(service: TestService): Promise<void> {
   }
 }
 
-/** All at once, by turns to both, and a read of the other with each. @returns how many were accepted */
+/** Sends all writes at once, alternately to both, each with a read of the other. @returns how many were accepted */
 async function write(burst: readonly Drawn[], area: Area, both: readonly [TestService, TestService]) {
   const statuses = await Promise.all(
     burst.map(async ({ kind, ...one }, index) => {
@@ -66,20 +66,20 @@ async function write(burst: readonly Drawn[], area: Area, both: readonly [TestSe
   return statuses.filter(status => status < 300).length;
 }
 
-/** Before it has searched: SQLite checks FTS5 by what a connection has read of it once. */
+/** Must run before the service searches: SQLite checks FTS5 by what a connection read earlier. */
 async function expectNothingWrong({ database }: TestService): Promise<void> {
   for (const { name, find } of createChecks(database))
     expect([name, await database.snapshot(find)]).toEqual([name, []]);
 }
 
-/** Events show the paths that there were at the time: the products of a renamed category have none of it. */
+/** Events show the paths of their time: renaming a category adds no events to its products. */
 function leavePathsOut(document: unknown): unknown {
   if (typeof document !== 'object' || document === null) return null;
   const passing = ['category', 'categories', 'path', 'requiredIn'];
   return Object.fromEntries(Object.entries(document).filter(([member]) => !passing.includes(member)));
 }
 
-/** Follows the whole trail, and compares what it has left of each product with what is shown. */
+/** Follows the whole trail, and compares the last state of each product with what is shown. */
 async function expectUnbroken(service: TestService): Promise<void> {
   const { build, read: reading } = service.database;
   const last = new Map<string, unknown>();
@@ -106,7 +106,7 @@ describeOnDatabases('replicas on %s', kind => {
     async (_, area, readers) => {
       const readAll = (from: TestService) =>
         Promise.all(readers.flatMap(as => area.reads.map(path => read(from, path, as))));
-      // Links begin alike on all of them.
+      // Links must begin alike on all replicas.
       await using service = await startTestService(kind, { BASE_URL: 'https://shop.example' });
       const other = await service.replica();
       await addProducts(service);
@@ -116,7 +116,7 @@ describeOnDatabases('replicas on %s', kind => {
         await Promise.all([readAll(service), readAll(other)]);
         service.clock.advance(1000);
         accepted += await write(burst, area, [service, other]);
-        // The index gets the words of renamed categories after their commit.
+        // The index gets the words of renamed categories after the commit.
         await service.settle();
         const replica = await service.replica();
         await expectNothingWrong(replica);
@@ -127,7 +127,7 @@ describeOnDatabases('replicas on %s', kind => {
         await replica.stop();
       });
       await fc.assert(bursts, { numRuns: 3, endOnFailure: true });
-      // Of 60 at least, some half of which are refused.
+      // At least 60 writes were sent, of which about half are refused.
       expect(accepted).toBeGreaterThan(15);
     },
   );

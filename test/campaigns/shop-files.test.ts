@@ -1,13 +1,13 @@
 /**
- * Files of shops drawn at random, with much that no shop would write: an import ends in order, the same file again changes
- * nothing, and neither does an import of what is exported then.
+ * Random shop files, with many things that no shop would write: the import ends in order, importing the same file again
+ * changes nothing, and neither does importing an export of the result.
  */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { onCatalog, type Place, productsOf, variantsOf } from '../cli/program.ts';
 
-/** Values of the columns that decide what belongs together, and the names of all others; the first identifies a row. */
+/** Values of the columns that group rows, and the names of all other columns. The first column identifies a row. */
 interface Shop {
   readonly name: string;
   readonly values: Readonly<Record<string, readonly string[]>>;
@@ -83,7 +83,7 @@ const shops: readonly Shop[] = [
   },
 ];
 
-/** What may stand in any cell. */
+/** Texts that may be in any cell. */
 const texts = [
   ...[
     'A',
@@ -147,7 +147,7 @@ const texts = [
 
 function fileOf({ values, others }: Shop): fc.Arbitrary<string> {
   const any = fc.constantFrom(...texts);
-  // A row without what identifies it is a new product each time.
+  // The first column is always set: a row without it would be a new product each time.
   const [, ...deciding] = Object.values(values);
   const cells = [
     fc.constantFrom(...(Object.values(values)[0] ?? [])),

@@ -1,4 +1,4 @@
-/** Stock when many want it at once: over two replicas, exactly what there is gets sold. */
+/** Stock when many customers want it at once: over two replicas, exactly the available number is sold. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { pathOf } from '../support/data/catalog.ts';
 import { act } from '../support/data/orders.ts';
@@ -51,7 +51,7 @@ describeOnDatabases('stock that many want on %s', kind => {
   test('two hundred buyers at once get a hundred pieces, over two replicas', async () => {
     const replica = await service.replica();
     const [lamp, desk] = [await addStocked(service, 100), await addStocked(service, 1000)];
-    // Half of them name the products the other way round: locking them in the order of their names would wait for ever.
+    // Some name the products in reverse order: locks taken in the order of the names would deadlock.
     const responses = await Promise.all(
       Array.from({ length: 200 }, (_, buyer) => {
         const lines = [[lamp, 1] as const, [desk, 2] as const];

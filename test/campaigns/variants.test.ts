@@ -1,6 +1,6 @@
 /**
- * Whatever is done to variants, in whatever order and by whichever replica: the product shows what its variants come to,
- * and what is cached is what the tables hold, at once.
+ * Changes to variants in any order and by any replica: the product shows the summary of its variants, and cached
+ * responses equal the tables immediately.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { random } from '../../bench/load/random.ts';
@@ -47,7 +47,7 @@ describeOnDatabases('a product and its variants on %s', kind => {
     const model = new Map<number, Variant>();
     let [base, status] = [4, 'active'];
 
-    /** What is sent and shown, or refused: a combination is there once. */
+    /** Makes one random change, and expects it to be shown, or refused when a combination exists already. */
     async function step(): Promise<void> {
       const one = some([...model.keys()]);
       const kindOf = draw.integer(0, 9);

@@ -1,4 +1,4 @@
-/** A clock that is set forward and back, and days, months and years that end while the service works. */
+/** A clock that is set forward and back, and days, months and years that end while the service runs. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { act, placeOrder } from '../support/data/orders.ts';
 import { type Call, call } from '../support/http/http.ts';
@@ -57,7 +57,7 @@ describeOnDatabases('a clock that jumps, on %s', kind => {
     let before: string = made.body.updatedAt;
     for (const [index, { name, to }] of jumps.entries()) {
       service.clock.advance(to(service.clock.now()) - service.clock.now());
-      // What was signed before the jump may have ended by now; anyone who signs in again is let in.
+      // Tokens signed before the jump may have expired. Signing in again must succeed.
       tokens = {
         admin: await signIn(service.url, emailOf('admin')),
         editor: await signIn(service.url, emailOf('editor')),

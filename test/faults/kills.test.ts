@@ -1,4 +1,4 @@
-/** kill -9, again and again: of the service while products are created, and of imports while they write. */
+/** kill -9, repeatedly: of the service while products are created, and of imports while they write. */
 import { expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { random } from '../../bench/load/random.ts';
@@ -11,10 +11,10 @@ import { conclude, roundsOf } from './outcome.ts';
 const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
 const settings = { ...administrator, HOST: '127.0.0.1', RATE_LIMIT: '100000000', LOG_LEVEL: 'error' };
 const rounds = roundsOf(100);
-/** Of each life of a service from when it is ready, and of an import from its first batch: in milliseconds, at most. */
+/** The longest life in milliseconds: of a service once it is ready, and of an import from its first batch. */
 const longestLife = 300;
 const longestImport = 400;
-/** Of one file; an import that is killed goes on with its file, one that has ended with the next. */
+/** Records in one file. A killed import continues with its file; after a finished one, the next file follows. */
 const records = 20_000;
 const nameOf: Readonly<Record<string, string>> = { sqlite: 'SQLite', postgresql: 'PostgreSQL' };
 const longest = rounds * 20_000;
@@ -119,7 +119,7 @@ async function expectKeptTotals(place: Place): Promise<void> {
   expect(kept).toEqual(counted);
 }
 
-/** Reads to the end, and resolves when what has come so far matches. */
+/** Reads a stream to its end. `matches` resolves when the text so far matches. */
 function readAll(stream: ReadableStream<Uint8Array>) {
   let text = '';
   let check = () => {};

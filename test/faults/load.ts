@@ -1,29 +1,29 @@
-/** Clients that create products one after the other while something is done to the service. */
+/** Clients that create products one after the other while a fault is injected into the service. */
 
 /** A service, or several lives or replicas of one. */
 export interface Target {
-  /** Where the next request goes; waits while no service listens. */
+  /** The address for the next request; waits while no service listens. */
   url(writer: number): string | Promise<string>;
   token(): string;
-  /** Whether a request may end without a response, as those do that are under way when their service is killed. */
+  /** Whether a request may end without a response, as when its service is killed. */
   readonly mayCut?: boolean;
   /** Whether a response may be 503 with Retry-After. */
   readonly mayRefuse?: boolean;
-  /** Looks at what has just been created. @returns what is wrong with it */
+  /** Checks a product that was just created. @returns what is wrong with it */
   confirm?(id: number, writer: number): Promise<string | undefined>;
 }
 
 export interface Load {
-  /** Names of products. */
+  /** Names of acknowledged products. */
   readonly acknowledged: string[];
   readonly broken: string[];
   /** How many requests were refused or cut. */
   failures(): number;
-  /** Resolves when so many more have been acknowledged. */
+  /** Resolves when this many more requests have been acknowledged. */
   acknowledge(more: number): Promise<void>;
-  /** Resolves when so many more have been refused or cut. */
+  /** Resolves when this many more requests have been refused or cut. */
   fail(more: number): Promise<void>;
-  /** Resolves when every client has ended what it had begun. */
+  /** Stops the clients, and resolves when all of them have finished their requests. */
   stop(): Promise<void>;
 }
 
@@ -32,9 +32,9 @@ const writers = 8;
 type Result = { readonly status: number; readonly text: string; readonly retryAfter: string | null };
 
 /**
- * Every second client sends an Idempotency-Key and repeats its request until it is acknowledged, as clients should;
- * the others go on to the next product.
- * @param category of the products: distinguishes one load from another
+ * Every second client sends an Idempotency-Key and repeats its request until it is acknowledged, as clients should; the
+ * others continue with the next product.
+ * @param category the category of the products, which distinguishes one load from another
  */
 export function startLoad(category: string, target: Target): Load {
   const { mayCut = false, mayRefuse = false } = target;
@@ -48,7 +48,7 @@ export function startLoad(category: string, target: Target): Load {
     try {
       const response = await fetch(`${url}/v1/products`, {
         method: 'POST',
-        // A connection of its own: one that is kept would be tried again by fetch itself.
+        // A new connection: on a kept one, fetch itself would retry.
         keepalive: false,
         headers: {
           Authorization: `Bearer ${target.token()}`,
@@ -65,7 +65,7 @@ export function startLoad(category: string, target: Target): Load {
     }
   }
 
-  /** @returns whether it was acknowledged; undefined when it may be tried again */
+  /** @returns whether the request was acknowledged; undefined when it may be tried again */
   async function create(writer: number, name: string): Promise<boolean | undefined> {
     const result = await post(writer, name);
     if (result?.status === 201) {
@@ -75,7 +75,7 @@ export function startLoad(category: string, target: Target): Load {
       acknowledged.push(name);
       return true;
     }
-    // Of a request that was cut, the database may not know yet that its process has ended.
+    // After a request was cut, the database may not know yet that its process has ended.
     const isBusy = result?.status === 409 && isKeyed(writer);
     const isRefused = result?.status === 503 && result.retryAfter !== null && mayRefuse;
     if (result !== undefined && !isBusy && !isRefused) {
@@ -123,7 +123,7 @@ interface Page {
   readonly meta: { readonly total?: number; readonly nextCursor?: string | null };
 }
 
-/** The names of all products of a category, by walking; and what the service says their number is. */
+/** Reads the names of all products of a category page by page, and the total that the service reports. */
 export async function readNames(
   url: string,
   token: string,

@@ -1,35 +1,35 @@
-/** What a scenario has come to: printed in one line, and asserted. */
+/** The result of a scenario: printed in one line, and asserted. */
 import { expect } from 'bun:test';
 import { appendFileSync } from 'node:fs';
 
 const given = process.env.FAULT_ROUNDS;
 
-/** How often a scenario is repeated: FAULT_ROUNDS times where that is set, else as often as it needs to say something. */
+/** How often a scenario is repeated: FAULT_ROUNDS times if that is set, else often enough for a meaningful result. */
 export const roundsOf = (full: number): number =>
   given === undefined || given === '' ? full : Number(given);
 
-/** A short run, as for every change: what takes long without showing more is left out. */
+/** Whether the run is short, as for every change: slow tests that show nothing more are left out. */
 export const isShort = roundsOf(100) < 10;
 
 export interface Scenario {
-  /** Of the table in docs/reliability.md. */
+  /** The name in the table of docs/reliability.md. */
   readonly name: string;
-  /** What is done to the service. */
+  /** The injected fault. */
   readonly done: string;
   readonly database: string;
   readonly rounds: number;
 }
 
 export interface Evidence {
-  /** What was acknowledged to clients, each by a name of its own. */
+  /** What was acknowledged to clients, each under a unique name. */
   readonly acknowledged: Iterable<string | number>;
-  /** What is there afterwards; writes that were not acknowledged may be among it. */
+  /** What is stored afterwards, possibly including writes that were not acknowledged. */
   readonly found: Iterable<string | number>;
-  /** Responses and states that must not be. */
+  /** Responses and states that are wrong. */
   readonly broken?: readonly string[];
 }
 
-/** @throws Error of the test when anything is lost, there twice, or broken: with the first few of each */
+/** @throws Error of the test when anything is lost, duplicated or broken: with the first few of each */
 export function conclude({ name, done, database, rounds }: Scenario, evidence: Evidence): void {
   const acknowledged = new Set(evidence.acknowledged);
   const all = [...evidence.found];
@@ -52,7 +52,7 @@ export function conclude({ name, done, database, rounds }: Scenario, evidence: E
     duplicate: [],
     broken: [],
   });
-  // A scenario in which nothing was acknowledged has shown nothing.
+  // Without an acknowledged write the scenario would prove nothing.
   expect(acknowledged.size).toBeGreaterThan(0);
 }
 
@@ -64,7 +64,7 @@ function repeated<T>(values: readonly T[]): T[] {
   return values.filter(value => seen.size === seen.add(value).size);
 }
 
-/** Says in one line why a scenario is not run. */
+/** Prints in one line why a scenario is skipped. */
 export function skipped(name: string, reason: string): void {
   console.log(`skipped: ${name}: ${reason}`);
 }

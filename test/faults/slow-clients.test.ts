@@ -1,4 +1,4 @@
-/** Clients that are slow to send, slow to read or silent, and the others, who must notice nothing of them. */
+/** Clients that send slowly, read slowly or are silent, and other clients, which must not notice them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { createPlace, type Place, type Running, waitFor } from '../cli/program.ts';
@@ -8,18 +8,18 @@ import { readNames } from './load.ts';
 import { conclude, isShort, skipped } from './outcome.ts';
 
 const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
-/** Files this process may have open; the service has as many of its own. */
+/** The number of files this process may open; the service may open as many. */
 const openFiles = Number(Bun.spawnSync(['sh', '-c', 'ulimit -n']).stdout.toString()) || 1024;
 const wanted = isShort ? 500 : 8000;
 const idleConnections = Math.min(wanted, Math.floor(openFiles * 0.8));
 if (idleConnections < wanted)
   skipped(`${wanted - idleConnections} of ${wanted} idle connections`, `ulimit -n is ${openFiles}`);
-/** Seconds after which the service closes a connection on which nothing comes. */
+/** Seconds after which the service closes a silent connection. */
 const idleTimeout = 30;
 
 interface Connection {
   readonly socket: Socket;
-  /** Resolves with all that came once it holds `end`. @throws Error when the connection ends before */
+  /** Resolves with all received text once it contains `end`. @throws Error when the connection ends before */
   received(end: string): Promise<string>;
   readonly closed: Promise<void>;
 }
@@ -91,7 +91,7 @@ describeOnDatabases('slow clients on %s', kind => {
   const get = (path: string) =>
     `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
 
-  /** What others do meanwhile: a write and a read, from beginning to end; and what came of it all. */
+  /** Other clients' work in the same time: a write and a read, and the conclusion about all of them. */
   function others(category: string) {
     const acknowledged: string[] = [];
     const broken: string[] = [];
@@ -147,7 +147,7 @@ describeOnDatabases('slow clients on %s', kind => {
 
   test('a response that is not read holds up nobody, and is whole when it is read', async () => {
     const meanwhile = others('long');
-    // Six bytes each in JSON: 6 MB a list, while the system buffers 4 MB for a connection that no client reads.
+    // Six bytes each in JSON: 6 MB for a list, while the system buffers 4 MB for a connection that no client reads.
     const description = '\u0001'.repeat(10_000);
     const products = 100;
     await Promise.all(Array.from({ length: products }, () => meanwhile.create({ description })));
@@ -160,7 +160,7 @@ describeOnDatabases('slow clients on %s', kind => {
     for (let turn = 0; turn < 20; turn++) await beside.create();
     for (const { socket, received } of slow) {
       socket.resume();
-      // The end of the envelope; the descriptions before it hold nothing like it.
+      // The end of the envelope; the descriptions before it contain nothing similar.
       const text = await received(`"total":${products}`);
       expect(text).toStartWith('HTTP/1.1 200 ');
       expect(text.match(/"description":"[^"]{60000}"/g)).toHaveLength(products);
@@ -172,19 +172,19 @@ describeOnDatabases('slow clients on %s', kind => {
   test(`${idleConnections} idle connections are kept, and others are served beside them`, async () => {
     const meanwhile = others('idle');
     const idle: Connection[] = [];
-    // A listening socket has room for so many that are not yet accepted.
+    // The backlog of a listening socket has room for this many connections that are not yet accepted.
     while (idle.length < idleConnections)
       idle.push(...(await openMany(url, Math.min(250, idleConnections - idle.length))));
     await Promise.all(
       idle.map(async ({ socket, received }, index) => {
-        // Half have had a response and half have said nothing yet.
+        // Half of the connections have had a response, and half have sent nothing yet.
         if (index % 2 === 1) return;
         socket.write(get('/health'));
         await received('"ok"');
       }),
     );
     for (let turn = 0; turn < 10; turn++) await meanwhile.create();
-    // Every one of them can still be used.
+    // All of them can still be used.
     await Promise.all(
       idle.map(async ({ socket, received }) => {
         socket.write(get('/v1/products/2147483647'));

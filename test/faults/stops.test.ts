@@ -1,6 +1,6 @@
 /**
- * A stop breaks nothing: clients with keep-alive connections go on, directly and behind a load balancer, while a
- * service is stopped; and the programs that start the service leave none behind.
+ * A stop breaks nothing: clients with keep-alive connections continue, directly and behind a load balancer, while a
+ * service is stopped; and the programs that start the service leave no process behind.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ async function serve(place: Place, port: number): Promise<Running> {
   return child;
 }
 
-/** Sends one request on a connection that is kept: resolves with the status, or the code of the failure. */
+/** Sends one request on a kept connection. Resolves with the status, or the code of the failure. */
 function get(agent: Agent, port: number): Promise<number | string> {
   const { promise, resolve } = Promise.withResolvers<number | string>();
   const sent = request({ agent, host: '127.0.0.1', port, path: '/health' }, response => {
@@ -43,7 +43,7 @@ function get(agent: Agent, port: number): Promise<number | string> {
   return promise;
 }
 
-/** Clients that send one request after the other until they are stopped, or the port is closed. */
+/** Clients that send one request after the other until they are stopped or the port is closed. */
 function load(port: number, endsWhenRefused: boolean) {
   const outcome: Outcome = { served: 0, broken: [] };
   let running = true;
@@ -68,13 +68,13 @@ function load(port: number, endsWhenRefused: boolean) {
   };
 }
 
-/** Of requests, not writes: each that was served is one that was acknowledged and found. */
+/** Counts requests, not writes: each served request counts as acknowledged and found. */
 function concludeStops(name: string, done: string, database: string, { served, broken }: Outcome): void {
   const requests = Array.from({ length: served }, (_, index) => index);
   conclude({ name, done, database, rounds }, { acknowledged: requests, found: requests, broken });
 }
 
-/** Resolves when so many more requests have been served. */
+/** Resolves when this many more requests have been served. */
 async function served(outcome: Outcome, more: number): Promise<void> {
   const target = outcome.served + more;
   while (outcome.served < target && outcome.broken.length === 0)
@@ -155,7 +155,7 @@ describe.skipIf(haproxy === null || !hasPostgres)('replicas behind HAProxy', () 
         replicas[index]?.kill('SIGTERM');
         expect(await replicas[index]?.exited).toBe(0);
         replicas[index] = await serve(place, ports[index] ?? 0);
-        // As anyone who replaces replicas in turn has to: the next one is stopped when this one is used.
+        // Like anyone who replaces replicas in turn: the next one is stopped once this one is usable.
         while ((await usableReplicas(front)) < ports.length);
       }
       await through.stop();
@@ -168,7 +168,7 @@ describe.skipIf(haproxy === null || !hasPostgres)('replicas behind HAProxy', () 
   );
 });
 
-/** How many replicas HAProxy sends requests to. */
+/** The number of replicas that HAProxy sends requests to. */
 async function usableReplicas(front: number): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${front}/haproxy;csv`).catch(() => undefined);
   const table = (await response?.text()) ?? '';
@@ -201,7 +201,7 @@ describe.skipIf(process.platform !== 'linux')('what starts the service', () => {
     ['npx catalog', ['npx', 'catalog', 'serve']],
   ] as const;
   const signals = ['SIGTERM', 'SIGKILL'] as const;
-  // In a short run each launcher with one of the two.
+  // In a short run, each launcher is tested with one of the two signals.
   const cases = launchers
     .flatMap(([name, command]) => signals.map(signal => [name, signal, command] as const))
     .filter((_, index) => !isShort || index % 4 === 1 || index % 4 === 2);

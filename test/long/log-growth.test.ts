@@ -1,4 +1,4 @@
-/** SQLite's write-ahead log while many clients write and others read without a pause: it stays small, and is removed. */
+/** SQLite's write-ahead log under constant writes and reads by many clients: it stays small, and a stop removes it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

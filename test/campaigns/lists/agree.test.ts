@@ -1,4 +1,4 @@
-/** One response is of one state: its rows, its total and what its facets count, however much is written meanwhile. */
+/** Rows, total and facets of a response show the same state, however many writes happen at the same time. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
 import { variantCalls } from '../../support/data/variants.ts';
@@ -6,9 +6,9 @@ import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** So many reads of each list have to overlap with a write. */
+/** For each list, this many reads must overlap with a write. */
 const enough = 80;
-/** A prime number: all fields of each product change. */
+/** A prime number, so that all fields of each product change. */
 const products = 23;
 const names = ['status', 'brand', 'category', 'tag', 'attr.colour'] as const;
 type Name = (typeof names)[number];
@@ -20,7 +20,7 @@ interface Body {
   readonly meta: { readonly total?: number; readonly facets: Readonly<Record<string, Facet>> };
 }
 
-/** Each product counts once in each facet. */
+/** Each product has one value for each facet. */
 const valuesOf: Readonly<Record<Name, (product: Shown) => string | null | undefined>> = {
   status: ({ status }) => status,
   brand: ({ brand }) => brand,
@@ -39,7 +39,7 @@ const fields = (step: number) => ({
   gtin: step % 2 === 0 ? '4006381333931' : null,
 });
 
-/** Lists that show all of their rows, with the facet that a filter of theirs is one of. */
+/** Lists that fit on one page, with the facet that their filter belongs to. */
 const lists: readonly (readonly [query: string, own: Name | ''])[] = [
   ['perPage=100', ''],
   ['perPage=100&brand=A', 'brand'],
@@ -62,11 +62,11 @@ function countValues(rows: readonly Shown[], name: Name): Record<string, number>
   return counts;
 }
 
-/** What a response says of its rows besides is what they are. */
+/** Compares the total and the facets of a response with its rows. */
 function expectAgreement(query: string, { data, meta }: Body, own: Name | ''): void {
   for (const name of names) {
     const shown = countValues(data, name);
-    // A facet is counted without its own filter: only of what the filter names there are as many as rows.
+    // A facet ignores its own filter, so only the values named by the filter have as many products as there are rows.
     const said = (meta.facets[name] ?? []).filter(({ value }) => name !== own || String(value) in shown);
     const counted = Object.fromEntries(said.map(({ value, count }) => [String(value), count]));
     expect([query, name, counted]).toEqual([query, name, shown]);
@@ -88,7 +88,7 @@ describeOnDatabases('responses on %s', kind => {
     expect((await call(at, { method: 'PATCH', path, as: 'admin', body: fields(step) })).status).toBe(200);
   }
 
-  /** Reads some at once, again and again, beside writers, until enough of them have overlapped with writes. */
+  /** Repeats reads beside writers until enough of the reads have overlapped with writes. */
   async function readWhileWriting(
     all: readonly TestService[],
     write: (at: TestService, step: number) => Promise<void>,
@@ -124,7 +124,7 @@ describeOnDatabases('responses on %s', kind => {
     test('agree with themselves while products change, here and on another replica', async () => {
       await using replica = await service.replica();
       await readWhileWriting([service, replica], change, async (at, step) => {
-        // Some addresses are new, and some are requested again.
+        // Some addresses are new, others are repeated.
         const path = `/v1/products?facets=${names.join()}&${query}&now=${step % 50}`;
         const { status, body } = await call(at, { path, as: 'user' });
         expect(status).toBe(200);
@@ -146,7 +146,7 @@ describeOnDatabases('responses on %s', kind => {
       async (at, step) => {
         const isListed = step % 2 === 0;
         const product = pathOf(listed[step % 7] ?? { id: 0 });
-        // While it has the other name, the path is that of a new category.
+        // While the category has the other name, the path belongs to a new category.
         const [path, change] =
           step % 5 === 0
             ? [category, { name: step % 2 === 0 ? 'c' : 'other' }]

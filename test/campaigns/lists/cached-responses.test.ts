@@ -1,6 +1,6 @@
 /**
- * Whatever is cached is as new as the database at every request: after each write of any kind, by this process or
- * another, both replicas answer what is read from the tables, at once.
+ * At every request, whatever is cached is as new as the database: immediately after each write of any kind, by this
+ * process or another, both replicas return what the tables hold.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
@@ -51,7 +51,7 @@ describeOnDatabases('cached responses on %s', kind => {
     return (await first.database.read.all(query.compile(first.database.build))).map(productOf);
   }
 
-  /** One write of any kind, through any replica. */
+  /** Makes one write of any kind, through any replica. */
   async function write(products: readonly Product[]): Promise<void> {
     const service = some(replicas);
     const product = some(products);
@@ -80,7 +80,7 @@ describeOnDatabases('cached responses on %s', kind => {
         }),
       () => send('POST', `${pathOf(product)}/reviews`, { rating: draw.integer(1, 5) }, some(people).headers),
       () => importSome(service, products),
-      // Several at once: they are committed together, or cross each other.
+      // Several at once: they are committed together or conflict with each other.
       () =>
         Promise.all(
           products
@@ -91,7 +91,7 @@ describeOnDatabases('cached responses on %s', kind => {
     await some(kinds)();
   }
 
-  /** As `catalog import` writes: some products that are there, some that are not, now and then very many. */
+  /** Writes as `catalog import` does: some existing products and some new ones, sometimes very many. */
   async function importSome(service: TestService, products: readonly Product[]): Promise<void> {
     const known = products.flatMap(({ sku, name }) => (sku === null ? [] : [{ sku, name }])).slice(0, 3);
     const count = draw.integer(1, 8) === 1 ? 270 : 3;
@@ -120,7 +120,7 @@ describeOnDatabases('cached responses on %s', kind => {
       { sort: 'createdAt' },
     ]),
   });
-  /** Pages by cursor that were seen, each after a product as it was. */
+  /** Cursors of pages that were seen, each with the product before it as it was then. */
   const cursors: { query: ListQuery; cursor: string; after: Product }[] = [];
 
   async function checkOne(service: TestService, products: readonly Product[]): Promise<void> {
@@ -135,7 +135,7 @@ describeOnDatabases('cached responses on %s', kind => {
     const all = expectedList(products, query);
     const page = draw.integer(1, 4);
     const path = `/v1/products?${searchOf({ ...query, page, perPage: 4 })}`;
-    // A list is cached when it is requested again.
+    // A list is cached on its second request.
     await call(service, { path, as: 'user' });
     const { body } = await call(service, { path, as: 'user' });
     expect([path, body.meta.total, body.data]).toEqual([path, all.length, all.slice(page * 4 - 4, page * 4)]);
@@ -178,7 +178,7 @@ describeOnDatabases('cached responses on %s', kind => {
     ];
     const reader = replicas[1] ?? first;
     const { lists } = reader.database.changes.uses;
-    /** Whether the list was made for this request, or the one before. */
+    /** Whether the request had to build its list, instead of finding it in the cache. */
     const isMade = async (filter: string) => {
       const before = lists.misses;
       const { status } = await call(reader, { path: `/v1/products?${filter}`, as: 'user' });
@@ -214,7 +214,7 @@ describeOnDatabases('cached responses on %s', kind => {
     const { resources } = reader.database.changes.uses;
     const misses = resources.misses;
     for (const { id } of [shown, other, shown]) await call(reader, { path: pathOf({ id }), as: 'user' });
-    // Both are known from lists, and what was written from its event.
+    // Both products are known from lists, and the change from its event.
     expect(resources.misses).toBe(misses);
   });
 

@@ -1,4 +1,4 @@
-/** Lists of categories with all below them: right in every order, page and filter, whichever way they are read. */
+/** Lists of categories with everything below: correct in every order, page and filter, with every query plan. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'kysely';
 import { createCause, createCommandOutbox } from '../../../src/events/outbox.ts';
@@ -21,8 +21,8 @@ type Query = Omit<ListQuery, 'category'>;
 
 const sorts = ['id', 'price', 'name', 'created_at'] as const;
 /**
- * What is listed, and how many of it are requested at a time: so that each plan is taken by some. Those with the same
- * plan share what they are sorted by and in which direction: at even places one half of it, at odd ones the other.
+ * The listed categories and the size of a page, so that each plan is used. Entries with the same plan share the sorts
+ * and directions between them: those at even positions test one half, those at odd positions the other.
  */
 const listed: readonly (readonly [
   paths: readonly string[],
@@ -78,7 +78,7 @@ describeOnDatabases('lists of categories on %s', kind => {
   const read = async (path: string) => (await call(service, { path, as: 'user' })).body;
   const idsOf = (page: { data: Product[] }) => page.data.map(({ id }) => id);
 
-  /** All pages by number, from the last one on, and all by cursor, there and back. */
+  /** Reads all pages by number from the last to the first, and by cursor in both directions. */
   async function check(paths: readonly string[], perPage: number, query: Query): Promise<void> {
     const all = expected(paths, query);
     const last = Math.max(1, Math.ceil(all.length / perPage));
@@ -131,7 +131,7 @@ describeOnDatabases('lists of categories on %s', kind => {
   );
 });
 
-/** Few products in R and below it, most in Rest; some of Rest are listed in R besides. */
+/** Few products in R and below it, most in Rest; some of those in Rest are listed below R, too. */
 function fieldsOf(index: number) {
   const below = ['R', 'R > A', 'R > A', 'R > B', 'R > B > D', 'R > B > D'];
   const rest = [index % 29 === 3 ? null : 'Rest', 'Rest > X', 'Rest > Y'];

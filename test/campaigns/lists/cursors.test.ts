@@ -1,4 +1,4 @@
-/** Cursors hold whatever is inserted and deleted between two pages. */
+/** Cursors stay valid when products are inserted and deleted between two pages. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { addProduct, type Product, pathOf } from '../../support/data/catalog.ts';
@@ -8,7 +8,7 @@ import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
 const fields = fc.record({
-  // Few values, so that ties are common; and names that sort differently by code unit and by code point.
+  // Few values, so that ties are common, and names that sort differently by code unit and by code point.
   name: fc.constantFrom('a', 'b', 'B', 'ä', 'ａ', '𝔞', '"', '\\', '\u0001'),
   price: fc.constantFrom(0, 0.1, 1, 1.5, 1e21, 5e-324),
   status: fc.constantFrom('active' as const, 'archived' as const),
@@ -19,7 +19,7 @@ const ordering = fc.record({
   order: fc.constantFrom('asc', 'desc'),
   limit: fc.integer({ min: 1, max: 5 }),
 });
-/** What happens between two pages: a product comes, or the one at this place goes. */
+/** What happens between two pages: a product is inserted, or the one at this index is deleted. */
 const event = fc.oneof(
   fields.map(product => ({ kind: 'insert' as const, product })),
   fc.nat(30).map(index => ({ kind: 'delete' as const, index })),
@@ -47,7 +47,7 @@ describeOnDatabases('cursors on %s', kind => {
 
   test('what stays is seen exactly once and in order, and the way back is the same', async () => {
     const property = fc.asyncProperty(scenario, async ({ products, ordering, status, events }) => {
-      // A category of its own for each run stands for a database of its own.
+      // A separate category for each run replaces a separate database.
       const category = `list ${++lists}`;
       const query = { ...ordering, category, ...(status === undefined ? {} : { status }) };
       const list = async (cursor: string | null) =>
@@ -83,7 +83,7 @@ describeOnDatabases('cursors on %s', kind => {
         if (cursor === null) break;
       }
       const ids = (list: readonly Product[]) => list.map(({ id }) => id);
-      // In order, and nothing twice: what was seen is what the order makes of it.
+      // In order and without duplicates: the seen products, sorted as expected, are what was seen.
       const seenIds = new Set(ids(seen));
       expect(ids(seen)).toEqual(
         ids(
@@ -99,7 +99,7 @@ describeOnDatabases('cursors on %s', kind => {
       );
       expect(ids(stayed).filter(id => !seenIds.has(id))).toEqual([]);
 
-      // Back from the end of what there is now, all of it is seen again.
+      // Back from the end of the current list, every product is seen again.
       const forwards: Product[][] = [];
       let page = await list(null);
       forwards.push(page.data);

@@ -1,4 +1,4 @@
-/** Facets of lists: the counts are those of the products, under any filter and after any change. */
+/** Facets of lists: correct counts under any filter and after any change. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createCause, createCommandOutbox } from '../../../src/events/outbox.ts';
 import { createProductImporter } from '../../../src/resources/products/import/index.ts';
@@ -11,7 +11,7 @@ import { startTestService, type TestService } from '../../support/service/servic
 type Made = Product & { readonly brand: string | null; readonly attributes: Record<string, unknown> };
 type Counts = [value: unknown, count: number][];
 
-/** What a product counts for. */
+/** The values of each facet that a product counts for. */
 const valuesOf: Record<string, (product: Made) => unknown[]> = {
   brand: ({ brand }) => (brand === null ? [] : [brand]),
   tag: ({ tags }) => [...tags],
@@ -24,7 +24,7 @@ const valuesOf: Record<string, (product: Made) => unknown[]> = {
   'attr.size': ({ attributes }) => [attributes.size ?? []].flat(),
 };
 
-/** The filters that are tried, with what each means, by the facet it is one of. */
+/** The tested filters: the facet that each belongs to, its query, and its meaning. */
 const filters: [facet: string, query: string, matches: (product: Made) => boolean][] = [
   ['brand', 'brand=B1', ({ brand }) => brand === 'B1'],
   ['status', 'status=active', ({ status }) => status === 'active'],
@@ -98,7 +98,7 @@ describeOnDatabases('facets on %s', kind => {
     }
   }
 
-  /** Asks for all facets under a filter, and compares each with what is counted one by one. */
+  /** Requests all facets under a filter, and compares each with a count of the products. */
   async function check(of: TestService, all: readonly Made[], chosen: typeof filters): Promise<void> {
     const names = [...Object.keys(valuesOf), 'price'];
     const query = chosen.map(([, text]) => text).join('&');
@@ -192,7 +192,7 @@ describeOnDatabases('facets on %s', kind => {
       for (const of of [service, replica, service]) {
         const chosen = someFilters();
         await check(of, all, chosen);
-        // Once more, from what is cached.
+        // Once more, this time from the cache.
         await check(of, all, chosen);
         if (round % 3 === 0)
           await checkLists(of, all, [...chosen, ...filters.slice(6 + draw(3)).slice(0, 1)]);

@@ -1,6 +1,6 @@
 /**
- * Lists whose order is held in memory: pages of every kind, at any depth, and totals of price ranges, while others write,
- * on this replica and another.
+ * Lists whose order is held in memory: pages of every kind, at any depth, and totals of price ranges, while others
+ * write on this replica and another.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { random } from '../../../bench/load/random.ts';
@@ -72,7 +72,7 @@ describeOnDatabases('lists held in memory on %s', kind => {
       expected.slice((page - 1) * perPage, page * perPage),
     ]);
   }
-  /** Two pages forwards and one back. */
+  /** Reads two pages forwards and one back. */
   async function checkCursors(of: TestService, query: Query): Promise<void> {
     const expected = expectedIds(query);
     const read = async (cursor?: string) => {
@@ -115,7 +115,7 @@ describeOnDatabases('lists held in memory on %s', kind => {
   beforeAll(async () => {
     service = await startTestService(kind);
     replica = await service.replica();
-    // At few moments: many products have been made at the same.
+    // At few moments, so that many products have the same creation time.
     for (let moment = 0; moment < 5; moment++) {
       service.clock.advance(1000);
       const made = Array.from({ length: 40 }, (_, index) => addProduct(service, fields(40 * moment + index)));

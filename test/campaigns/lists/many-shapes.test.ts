@@ -1,6 +1,6 @@
 /**
- * Filters and orders can be combined in thousands of ways, and each has statements of its own: those that have not been
- * used for long are given up, by the program and by the database, and made again when they are.
+ * Filters and orders can be combined in thousands of ways, and each combination has its own statements. The program and
+ * the database drop statements that were not used for long, and prepare them again when needed.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createBoundedMap } from '../../../src/bounded-map.ts';
@@ -9,7 +9,7 @@ import { call } from '../../support/http/http.ts';
 import { describeOnDatabases } from '../../support/service/databases.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** All of them hold for one product. */
+/** Filters that all match one product. */
 const filters = [
   'name=Lamp',
   'brand=Lumen',
@@ -21,7 +21,7 @@ const filters = [
   'status=active',
 ];
 const orders = ['', '&sort=price', '&sort=name', '&sort=createdAt&order=desc', '&order=desc'];
-/** More than a connection keeps. */
+/** More combinations than a connection keeps statements for. */
 const combinations = orders.flatMap(order =>
   Array.from({ length: 2 ** filters.length - 1 }, (_, bits) => {
     const chosen = filters.filter((_, place) => ((bits + 1) >> place) & 1);
@@ -47,7 +47,7 @@ describeOnDatabases('very many shapes of lists on %s', kind => {
     const check = async (query: string): Promise<void> => {
       const { status, body } = await call(service, { path: `/v1/products?${query}&page=1`, as: 'user' });
       const names = body.data?.map(({ name }: { name: string }) => name);
-      // A single bound of the price holds for one of the others, too.
+      // A single bound of the price matches another product, too.
       const isShown = names?.includes('Lamp') === true && body.meta.total === names.length;
       if (status !== 200 || !isShown) wrong.push([query, status, names]);
     };
@@ -67,7 +67,7 @@ test('a bounded map says what it has dropped: all that it had and has no longer,
   );
   for (let number = 0; number < 4; number++) map.set(`${number}`, number);
   expect(dropped).toEqual([]);
-  // What is used goes to the younger generation, for which the elder makes room: 1 goes, and 0 does not.
+  // A used entry moves to the younger generation, and the older one makes room: 1 is dropped, and 0 is not.
   expect(map.get('0')).toBe(0);
   expect(dropped).toEqual([1]);
   map.set('4', 4);

@@ -1,4 +1,4 @@
-/** What words in memory say is what the index says, after every kind of change, by any process. */
+/** Words in memory agree with the index after every kind of change by any process. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createProductWords } from '../../../src/resources/search/reader.ts';
@@ -24,9 +24,9 @@ const expression: fc.Arbitrary<Expression> = fc.array(
   fc.array(fc.array(term, { minLength: 1, maxLength: 2 }), some),
   some,
 );
-/** After these words stay in memory. */
+/** After these changes the words stay in memory. */
 const changes = ['create', 'rename', 'describe', 'price', 'archive', 'delete', 'many'] as const;
-/** After these all are read again, when nothing of that kind has come for a second. */
+/** After these changes all words are read again, once no such change has come for a second. */
 const upheavals = ['move'] as const;
 type Kind = (typeof changes)[number] | (typeof upheavals)[number];
 

@@ -1,4 +1,4 @@
-/** What is found by the names of products in memory is what their names say, after every kind of change, by any process. */
+/** Searches by the names in memory find what the names say, after every kind of change by any process. */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { createProductNames } from '../../../src/resources/search/names/index.ts';
@@ -36,7 +36,7 @@ async function change(service: TestService, kind: Kind, made: Product[], text: s
   made.push(...made.splice(0, 1));
 }
 
-/** The words of names and brands that begin so: those that stand there most often first, then in their order. */
+/** The words of names and brands with this beginning: the most frequent first, then in alphabetical order. */
 function completionsIn(products: readonly Product[], beginning: string): string[] {
   const counts = new Map<string, number>();
   for (const { name, brand } of products) {
@@ -80,7 +80,7 @@ describeOnDatabases('names of products in memory on %s', kind => {
             isMatch([...splitWords(product.name), ...splitWords(product.brand ?? '')], query),
           );
           const ids = found.map(({ id }) => id);
-          // Of very many, only some are compared.
+          // When there are very many, only some are compared.
           if (meant.length <= 24) expect(ids.toSorted()).toEqual(meant.map(({ id }) => id).toSorted());
           expect(found.map(({ score }) => score)).toEqual(
             found.map(({ score }) => score).toSorted((one, other) => other - one),

@@ -1,6 +1,6 @@
 /**
- * Suggestions and searches are the same from a service that has followed all changes, from a replica, and from one that was
- * started just now, searches with its first request, too: names of few words, many as long as each other.
+ * Suggestions and searches are the same from a service that followed all changes, from a replica, and from one that has
+ * just started, even with its first request. The names have few words, many of them equally long.
  */
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -106,13 +106,13 @@ describeOnDatabases('suggestions and searches on %s', kind => {
         if (request === undefined) throw new Error(`no write ${one.kind}`);
         const { status } = await call(index % 2 === 0 ? service : other, request);
         if (status < 300) accepted += 1;
-        // Names and words follow one change at a time, too.
+        // With reads in between, names and words also follow single changes.
         await read(index % 3 === 0 ? other : service, first);
       }
       await service.settle();
       const replica = await service.replica();
       const begun = await read(replica, first);
-      // Suggestions come from the index until names are in memory, which some writes end (docs/guide.md).
+      // Suggestions come from the index until names are in memory; some writes drop them from there (docs/guide.md).
       for (const each of [service, other, replica]) await awaitNames(each);
       const expected = await readAll(replica);
       if (!first.includes('suggest')) expect(begun).toEqual(expected[paths.indexOf(first)] ?? begun);

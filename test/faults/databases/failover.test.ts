@@ -1,4 +1,4 @@
-/** A primary that goes, a standby that takes its place, and a service that finds it without being started again. */
+/** A primary fails, a standby takes its place, and the service finds it without a restart. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Call, call } from '../../support/http/http.ts';
 import { hasPostgres } from '../../support/service/postgres.ts';
@@ -7,7 +7,7 @@ import { startTestService, type TestService } from '../../support/service/servic
 import { conclude } from '../outcome.ts';
 
 const writers = 8;
-/** Milliseconds from the promotion to the first write, at most. */
+/** Milliseconds from the promotion to the first successful write, at most. */
 const firstWriteWithin = 5000;
 
 describe.skipIf(!hasPostgres)('a failover', () => {
@@ -31,7 +31,7 @@ describe.skipIf(!hasPostgres)('a failover', () => {
     await pair.catchUp();
     const behind = await service.replica({ DATABASE_URL: pair.standby.url, RATE_LIMIT: '2' });
     const read: Call = { path: `/v1/products/${body.id}`, as: 'user' };
-    // More often than the quota would allow, if the standby could count.
+    // More requests than the quota would allow if the standby could count them.
     for (let turn = 0; turn < 5; turn++) expect((await call(behind, read)).status).toBe(200);
     const write: Call = {
       method: 'POST',
@@ -51,7 +51,7 @@ describe.skipIf(!hasPostgres)('a failover', () => {
     expect(Number(/^catalog_quota_uncounted_total (\d+)$/m.exec(text)?.[1])).toBeGreaterThan(0);
   }
 
-  // One after the other: what has been promoted is no standby any more.
+  // One test, in this order: a promoted server is no longer a standby.
   test('finds a standby for reads only; promoted, it takes writes, and none that was acknowledged is lost', async () => {
     await readFromStandby();
     const acknowledged: number[] = [];

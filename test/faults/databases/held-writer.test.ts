@@ -1,4 +1,4 @@
-/** Requests that read, with an API key, while another process keeps all others from writing. */
+/** Read requests with an API key, while another process keeps all others from writing. */
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,12 +12,12 @@ import { describeOnDatabases } from '../../support/service/databases.ts';
 import { createDatabase } from '../../support/service/postgres.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 
-/** Milliseconds in which a request that writes nothing has its response: far less than writers wait. */
+/** Milliseconds within which a request that writes nothing gets its response: far less than writers wait. */
 const unharmed = 2000;
 
 interface Place {
   readonly service: TestService;
-  /** Keeps all others from writing API keys until it is called. */
+  /** Keeps all others from writing API keys until the returned function is called. */
   hold(): Promise<() => Promise<void>>;
   end(): Promise<void>;
 }

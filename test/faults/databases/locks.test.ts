@@ -1,4 +1,4 @@
-/** Rows that others have locked, and replicas that all want to be the first. */
+/** Rows that another client has locked, and replicas that compete to be first. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { createPlace, waitFor } from '../../cli/program.ts';
@@ -7,7 +7,7 @@ import { createDatabase, hasPostgres } from '../../support/service/postgres.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 import { conclude, roundsOf } from '../outcome.ts';
 
-/** Milliseconds in which a request that needs nothing of what is locked has its response. */
+/** Milliseconds within which a request that needs no locked row gets its response. */
 const unharmed = 2000;
 
 describe.skipIf(!hasPostgres)('a row that somebody else has locked', () => {

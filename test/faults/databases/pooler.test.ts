@@ -1,4 +1,4 @@
-/** PgBouncer in both modes: the generic suite through it, with and without the setting that names its mode, and its crashes. */
+/** PgBouncer in both modes: the generic suite with and without the setting that names the mode, and its crashes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const pgbouncer = Bun.which('pgbouncer') ?? ['/usr/sbin/pgbouncer'].find(path =>
 if (pgbouncer === undefined) skipped('PgBouncer', 'pgbouncer is not installed');
 
 const root = join(import.meta.dir, '..', '..', '..');
-/** What writes and waits for locks; in a long run every operation of the document, and what takes snapshots. */
+/** Tests that write and wait for locks; in a long run also every operation of the document, and snapshots. */
 const suite = [
   ...(isShort
     ? []
@@ -47,7 +47,7 @@ describe.skipIf(pgbouncer === undefined || !hasPostgres).each(modes)('PgBouncer 
     port = await freePort();
     const file = join(folder, 'pgbouncer.ini');
     writeFileSync(file, configuration(mode, port));
-    // As root it becomes another user before it reads its configuration again.
+    // Started as root, PgBouncer switches to another user before it reads its configuration again.
     chmodSync(folder, 0o755);
     const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
     start = async () => {
@@ -94,7 +94,7 @@ describe.skipIf(pgbouncer === undefined || !hasPostgres).each(modes)('PgBouncer 
 
 const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
 
-/** @param crash ends the pooler at once, and starts it again */
+/** @param crash kills the pooler and starts it again */
 async function loseNothing(mode: string, port: number, crash: () => Promise<void>): Promise<void> {
   const address = Object.assign(new URL(await createDatabase()), { host: `127.0.0.1:${port}` }).href;
   const place = await createPlace('sqlite', {

@@ -1,4 +1,4 @@
-/** PostgreSQL goes away under the running service, whole or one connection at a time, and comes back. */
+/** PostgreSQL stops under the running service, completely or one connection at a time, and comes back. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { type Call, call, type Received } from '../../support/http/http.ts';
 import { hasPostgres } from '../../support/service/postgres.ts';
@@ -21,7 +21,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
     cluster = await startCluster();
     service = await startTestService('postgresql', { DATABASE_URL: cluster.url });
   });
-  // A test that failed half-way leaves the server to the next one as it found it.
+  // The next test needs a running server, even after a test that failed half-way.
   afterEach(() => cluster.start());
   afterAll(async () => {
     await service.stop();
@@ -36,7 +36,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
       body: { name, price: 1, category },
     });
 
-  /** Every product of a category by walking, and the total the service keeps. */
+  /** The names of all products of a category, read page by page, and the total that the service keeps. */
   async function stored(category: string): Promise<{ names: string[]; total: number }> {
     const names: string[] = [];
     for (let cursor: string | null | undefined = ''; cursor != null; ) {
@@ -47,19 +47,19 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
       names.push(...body.data.map(product => product.name));
       cursor = body.meta.nextCursor;
     }
-    // Pages that a cursor leads to carry no total.
+    // Pages by cursor have no total.
     const { body } = await call(service, { path: `/v1/products?category=${category}`, as: 'user' });
     return { names: names.sort(), total: body.meta.total };
   }
 
-  /** Asks until the service is ready again: each request waits for the database, so nothing else has to. */
+  /** Resolves when the service is ready again. There is no pause: each request waits for the database. */
   async function isReady(): Promise<void> {
     while ((await call(service, { path: '/ready' })).status !== 200);
   }
 
   /**
-   * Writers that create products of one category, each with a name of its own, until they are stopped.
-   * What is neither created nor refused with 503 fails the test.
+   * Starts writers that create products with unique names in one category until they are stopped.
+   * Any status except 201 and 503 fails the test.
    */
   function load() {
     const category = `load-${++categories}`;
@@ -81,7 +81,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
       }
     };
     const ended = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
-    // Looked at in `stop`; until then a failure must not count as unhandled.
+    // `stop` awaits this promise. Until then a failure must not count as unhandled.
     ended.catch(() => undefined);
     const until = (condition: () => boolean): Promise<unknown> => {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -91,7 +91,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
       return Promise.race([promise, ended]);
     };
     return {
-      /** Waits for so many more acknowledged writes. */
+      /** Waits for this many more acknowledged writes. */
       acknowledge: (more: number) => {
         const target = acknowledged.length + more;
         return until(() => acknowledged.length >= target);
@@ -104,7 +104,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
         running = false;
         await ended;
       },
-      /** Every acknowledged write is there once; a refused one may be there too, for its COMMIT may have been the last to run. */
+      /** Expects every acknowledged write once. A refused one may exist, too: the connection may fail after COMMIT. */
       async verify(name: string, done: string, rounds: number) {
         const { names, total } = await stored(category);
         const sent = new Set([...acknowledged, ...refused]);
@@ -141,7 +141,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
     const category = `kept-${++categories}`;
     expect((await create('before', category)).status).toBe(201);
     await cluster.stop();
-    // Twice: the first finds connections that were cut, the second makes new ones.
+    // Twice: the first round finds broken connections, the second opens new ones.
     for (const round of [1, 2]) {
       const responses = await Promise.all(requests.map(request => call(service, request)));
       const got = responses.map(({ status, body, headers }) => [

@@ -1,4 +1,4 @@
-/** A page of PostgreSQL's files that the disk has changed: its checksums show it, and the service and its check report it. */
+/** A page of PostgreSQL's files that the disk changed: checksums reveal it, and the service and its check report it. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,10 +15,10 @@ setDefaultTimeout(60_000);
 const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
 const products = 1000;
 const torn = 500;
-/** Of the products around the damage: more than a page holds on either side. */
+/** Ids around the damage: more products than one page holds on either side. */
 const asked = { first: torn - 100, last: torn + 100 };
 
-/** Where the products are in the folder of the server, which checks sums of its pages; and who is in other pages. */
+/** Finds the file of the products, and those that are on other pages. Requires a server with checksums of pages. */
 async function layoutOf({ url, folder }: Cluster): Promise<{ file: string; elsewhere: number[] }> {
   const admin = new SQL(url, { max: 1 });
   const [row] = await admin.unsafe(
@@ -42,7 +42,7 @@ function scribble(file: string, text: string): void {
   closeSync(descriptor);
 }
 
-/** @param elsewhere products that are in none of the damaged pages */
+/** @param elsewhere ids of products that are not on a damaged page */
 async function serveWhatIsWhole(place: Place, elsewhere: readonly number[]): Promise<void> {
   const child = place.start(['serve', '--port', '0']);
   try {
@@ -104,7 +104,7 @@ test.skipIf(!hasPostgres)(
       const csv = place.file('in.csv', ['name,price,description', ...lines].join('\n'));
       expect(await place.run(['import', csv])).toMatchObject({ status: 0 });
       const { file, elsewhere } = await layoutOf(cluster);
-      // In order, so that everything is in the files.
+      // A clean stop, so that everything is in the files.
       await cluster.stop();
       scribble(file, `Marker ${torn} of a text`);
       await cluster.start();

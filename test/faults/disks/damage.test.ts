@@ -1,4 +1,4 @@
-/** Pages of the database file that the disk has changed: its request fails with a code of its own, and the log names it. */
+/** Damaged pages of the database file: requests that need them fail with their own code, and the log names the file. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ describe('a damaged database', () => {
     closeSync(descriptor);
   }
 
-  /** Where the file has the description in the document of a product. */
+  /** The offset in the file of the description in a product's document. */
   function placeOf(id: number): number {
     const at = readFileSync(file).indexOf(`"Marker ${id} of`);
     expect(at).toBeGreaterThan(0);
@@ -48,7 +48,7 @@ describe('a damaged database', () => {
     write(from, new Uint8Array(length));
   }
 
-  /** What no pattern of bytes distinguishes from a text. */
+  /** Writes a text over a part of the document, so that no byte pattern reveals the damage. */
   function overwrite(id: number, offset: number, text: string): void {
     write(placeOf(id) + offset, Buffer.from(text));
   }
@@ -68,7 +68,7 @@ describe('a damaged database', () => {
     }
   }
 
-  /** An index that has another row is found and built again. */
+  /** An index with a wrong entry is found and rebuilt. */
   async function rebuildIndex(): Promise<void> {
     // An entry of an index: the name, the id and the status.
     const entry = Buffer.from('Lamp 700\x02\xbcactive', 'latin1');
@@ -82,7 +82,7 @@ describe('a damaged database', () => {
     expect(await place.run(['check'])).toMatchObject({ status: 0 });
   }
 
-  /** Is a 500 with its own code, a line and a number, and what is whole is served. */
+  /** Damage causes a 500 with its own code, a log line and a count in the metrics; undamaged rows are served. */
   async function serveWhatIsWhole(): Promise<void> {
     const [torn, scribbled, quoted, whole] = [500, 1500, 1000, 1];
     zero(torn, at => [at - (at % pageBytes), pageBytes]);
@@ -109,19 +109,19 @@ describe('a damaged database', () => {
       expect((await ask({ path: '/metrics' })).text).toContain(
         `catalog_database_damage_total ${requests.length}\n`,
       );
-      // Leaves something in the log for the next start.
+      // Leaves something in the write-ahead log for the next start.
       expect((await ask({ method: 'POST', path: '/v1/todos', body: { title: 'Restore' } })).status).toBe(201);
       child.kill('SIGKILL');
       return (await child.stdout.text()).split('\n');
     });
-    // A start after an orderly end checks nothing.
+    // A start after a clean stop checks nothing.
     expect(lines.filter(line => line.includes('not closed cleanly'))).toEqual([]);
     expect(
       lines.filter(line => line.includes('"request failed"') && line.includes('catalog check')).length,
     ).toBeGreaterThan(0);
   }
 
-  /** Is found by the start after a kill, by catalog check, and fixed by neither. */
+  /** The start after a kill and `catalog check` find the damage; neither fixes it. */
   async function findAfterKill(): Promise<void> {
     await served(async (_, child) => {
       await waitFor(
@@ -139,7 +139,7 @@ describe('a damaged database', () => {
     ]);
   }
 
-  // One after the other: each finds what the one before has left.
+  // One test, because each step depends on the one before.
   test('has its index built again; is a 500 for what is damaged alone; is found by the next start and by check', async () => {
     await rebuildIndex();
     await serveWhatIsWhole();

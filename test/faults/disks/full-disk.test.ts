@@ -1,8 +1,8 @@
 /**
- * A disk without room under SQLite: writes are refused whole, reads go on, and with room again the same
- * process writes. Two ways to a full disk need no privileges, and each has its own error of the system: a
- * small file system in a namespace of the service's own (ENOSPC), and a limit on the size of its files
- * (EFBIG), which SQLite reports as it does a used-up disk quota (EDQUOT).
+ * A full disk under SQLite: writes are refused as a whole, reads continue, and the same process writes again once there
+ * is room. Two ways to fill a disk need no privileges, and each has its own system error: a small file system in a
+ * namespace of the service's own (ENOSPC), and a limit on the size of its files (EFBIG), which SQLite reports like an
+ * exhausted disk quota (EDQUOT).
  */
 import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
@@ -19,7 +19,7 @@ const secret = 'correct horse battery';
 
 interface Disk {
   readonly name: string;
-  /** What becomes the service; the data folder is in DATA_DIR. */
+  /** The command that starts the service. The data folder is in DATA_DIR. */
   readonly wrapper: readonly string[];
   /** The data folder as this process sees it. */
   folder(service: Running, folder: string): string;
@@ -30,7 +30,7 @@ interface Disk {
 
 const limited: Disk = {
   name: 'a limit on the size of files',
-  // Ignored, the signal of the limit leaves the error to the write that met it.
+  // With the signal of the limit ignored, the write that exceeds the limit gets an error.
   wrapper: ['sh', '-c', `trap '' XFSZ; exec "$@"`, 'sh'],
   folder: (_, folder) => folder,
   fill: ({ pid }, folder) => limit(pid, String(statSync(join(folder, 'catalog.db-wal')).size)),
@@ -57,13 +57,13 @@ const small: Disk = {
   makeRoom: (_, folder) => rmSync(join(folder, 'ballast')),
 };
 
-/** Of the process only and only the soft limit, so that it can be raised again without privileges. */
+/** Sets the soft limit of the process only, so that it can be raised again without privileges. */
 function limit(pid: number, bytes: string): void {
   const { exitCode, stderr } = Bun.spawnSync(['prlimit', '--pid', String(pid), `--fsize=${bytes}:`]);
   if (exitCode !== 0) throw new Error(`prlimit: ${stderr.toString()}`);
 }
 
-/** Whether the wrapper can be run here: not every system has the commands, and some forbid namespaces. */
+/** Whether the wrapper can be run here: some systems lack the commands, and some forbid namespaces. */
 function works(disk: Disk): boolean {
   if (Bun.which('prlimit') === null || Bun.which(disk.wrapper[0] ?? '') === null) return false;
   const folder = mkdtempSync(join(tmpdir(), 'catalog-disk-'));
@@ -96,7 +96,7 @@ async function fullDisk(disk: Disk): Promise<void> {
     const ask = (request: Call): Promise<Received> => call(service, { as: 'admin', ...request });
     const acknowledged: string[] = [];
     let sent = 0;
-    /** @returns the status; the name is cached when it was created */
+    /** @returns the status. When the product was created, its name counts as acknowledged */
     const create = async (fields: object = {}): Promise<number> => {
       const name = `Lamp ${++sent}`;
       const body = { name, price: 1, ...fields };
@@ -119,7 +119,7 @@ async function fullDisk(disk: Disk): Promise<void> {
     const { key } = (await ask({ method: 'POST', path: '/v1/keys', body: keyBody })).body;
 
     disk.fill(child, folder);
-    // A few pages may be left; the log grows by what a write changes until there are none.
+    // A few pages may be free; each write makes the log grow until there are none.
     while ((await create()) === 201);
     const long = { description: 'x'.repeat(5000) };
     const group = await Promise.all(Array.from({ length: 40 }, () => create(long)));
@@ -151,7 +151,7 @@ async function fullDisk(disk: Disk): Promise<void> {
       ]);
     }
 
-    // Nothing of what was refused is there, and reading takes no room.
+    // No refused write is stored, and reading needs no room.
     expect(await stored()).toEqual(asAcknowledged());
     expect((await ask({ path })).body).toEqual(first);
     const withKey = await call(service, { path, headers: { 'X-API-Key': key } });
@@ -174,7 +174,7 @@ async function fullDisk(disk: Disk): Promise<void> {
       },
       { acknowledged, found: names, broken: total === names.length ? [] : [`total ${total}`] },
     );
-    // A copy, for SQLite does not open files through /proc; nothing is being written now.
+    // A copy, because SQLite does not open files through /proc. There are no writes now.
     const copy = join(place.folder, 'copy.db');
     for (const suffix of ['', '-wal']) copyFileSync(join(folder, `catalog.db${suffix}`), `${copy}${suffix}`);
     using connection = new Database(copy);

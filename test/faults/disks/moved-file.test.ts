@@ -1,6 +1,6 @@
 /**
- * The file of the embedded database, or its folder, removed or replaced under the running program: from then on
- * nothing is acknowledged that could not be found again, and readiness and log say why.
+ * The file of the embedded database, or its folder, is removed or replaced under the running program. From then on no
+ * write that could be lost is acknowledged, and readiness and log give the reason.
  */
 import { describe, expect, test } from 'bun:test';
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ const secret = 'correct horse battery';
 interface Scenario {
   readonly name: string;
   happens(folder: string): void;
-  /** Puts everything back; undefined where that cannot be. */
+  /** Puts everything back; undefined where that is impossible. */
   readonly undo?: (folder: string) => void;
 }
 
@@ -59,7 +59,7 @@ async function moved({ name, happens, undo }: Scenario): Promise<void> {
 
     const folder = place.environment.DATA_DIR ?? '';
     happens(folder);
-    // The log is looked at once a second, the file before each commit.
+    // The log is checked once a second, the file before each commit.
     const isLog = existsSync(database(folder)) && !existsSync(database(folder, '-wal'));
     const end = Date.now() + 5000;
     while (isLog && (await create('Between')).status === 201 && Date.now() < end);
@@ -75,7 +75,7 @@ async function moved({ name, happens, undo }: Scenario): Promise<void> {
     }
     for (let times = 0; times < 2; times++) expect(await ask({ path: '/ready' })).toMatchObject(refused);
     expect((await ask({ path: '/health' })).status).toBe(200);
-    // A list needs a connection that was not open: none is made to another file.
+    // A list needs a new connection, and none is opened to another file.
     expect([200, 503]).toContain((await ask({ path: '/v1/products?sort=name' })).status);
     expect(existsSync(database(folder))).toBe(isLog || happens === scenarios[2]?.happens);
 
@@ -107,7 +107,7 @@ async function moved({ name, happens, undo }: Scenario): Promise<void> {
   }
 }
 
-/** What a log line says; those of requests have the error's own message as `reason`. */
+/** The messages of the log. */
 async function logged(child: Running): Promise<string[]> {
   const lines = (await child.stdout.text()).trim().split('\n');
   return lines.map(line => String(JSON.parse(line).message));

@@ -1,11 +1,11 @@
-/** A disk that takes long to flush, as those across a network do: writers wait for it, readers do not. */
+/** A disk that flushes slowly, as network disks do: writers wait for it, readers do not. */
 import { expect, test } from 'bun:test';
 import { createPlace, waitFor } from '../../cli/program.ts';
 import { call } from '../../support/http/http.ts';
 import { signIn } from '../../support/service/service.ts';
 
 const flushMs = 40;
-/** Puts itself in front of the service and delays what flushes. */
+/** Runs the service under strace, which delays its flushes. */
 const slowly = [
   ...['strace', '-f', '-o', '/dev/null', '--seccomp-bpf', '-e', 'trace=fdatasync,fsync'],
   ...['-e', `inject=fdatasync,fsync:delay_enter=${flushMs * 1000}`],
@@ -13,7 +13,7 @@ const slowly = [
 const email = 'admin@test.example';
 const secret = 'correct horse battery';
 
-/** Whether this system has strace and lets it look into a process of one's own. */
+/** Whether this system has strace and lets it trace processes of the same user. */
 const isPossible = Bun.which('strace') !== null && Bun.spawnSync([...slowly, 'true']).exitCode === 0;
 if (!isPossible) console.log('skipped: a slow disk: strace is not installed, or may not trace');
 
@@ -58,12 +58,12 @@ test.skipIf(!isPossible)('reads wait for no flush, writes for theirs', async () 
     console.log(
       `slow disk: ${reads.length} reads beside ${writes.length} writes, ${median.toFixed(1)} ms at the median`,
     );
-    // Before its flush nothing is acknowledged; and no read in two has waited for half of one.
+    // No write is acknowledged before its flush, and the median read takes less than half of one.
     expect(Math.min(...writes)).toBeGreaterThan(flushMs);
     expect(median).toBeLessThan(flushMs / 2);
     expect(reads.length).toBeGreaterThan(writes.length * 4);
   } finally {
-    // strace keeps signals to itself: the service is the process that it has started.
+    // strace does not pass signals on, so the signal goes to the service, which is its child.
     const children = Bun.spawnSync(['pgrep', '-P', String(tracer.pid)])
       .stdout.toString()
       .trim();

@@ -1,6 +1,6 @@
 /**
- * Releases that follow each other on one PostgreSQL, as docs/operation.md has it: one that only adds (expand) is started
- * beside the one before, one that takes away (contract) puts those out of service that do not know it.
+ * Successive releases on one PostgreSQL, as docs/operation.md describes: one that only adds (expand) starts beside the
+ * previous one; one that removes (contract) takes releases out of service that do not know it.
  */
 import { describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -70,7 +70,7 @@ async function upgrade(
   });
   await load.acknowledge(50);
 
-  // The migration waits for whatever reads the table; nothing waits for the migration.
+  // The migration waits for readers of the table, but nothing waits for the migration.
   const reader = new SQL(place.environment.DATABASE_URL ?? '', { max: 1 });
   await reader.unsafe('begin; select count(*) from products');
   const migrating = start(later.adds);
@@ -82,7 +82,7 @@ async function upgrade(
   replicas.push(await ready(migrating));
   await load.acknowledge(100);
 
-  // An old one that is started only now, as when a machine is replaced during the upgrade.
+  // An old replica that starts only now, as when a machine is replaced during the upgrade.
   replicas.push(await ready(start()));
   await load.acknowledge(100);
   for (const { url } of replicas) expect((await fetch(`${url}/ready`)).status).toBe(200);

@@ -1,6 +1,6 @@
 /**
- * A replica that stands still (SIGSTOP) while it holds the row from which invoices take their numbers: how much the other
- * one serves meanwhile, against what it serves alone, in turns of the same length.
+ * A replica is stopped (SIGSTOP) while it holds the row from which invoices take their numbers. Compares how much the
+ * other replica serves in that time with what it serves alone, in turns of the same length.
  */
 import { describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
@@ -14,11 +14,11 @@ if (!isPossible) skipped('a replica that stands still', 'needs PostgreSQL, and t
 
 const administrator = { ADMIN_EMAIL: 'admin@test.example', ADMIN_PASSWORD: 'correct horse battery' };
 const rounds = roundsOf(5);
-/** Of each turn; longer than the server leaves a silent transaction alone. */
+/** The length of a turn: longer than the server tolerates a silent transaction. */
 const turnMs = isShort ? 2000 : 4000;
 const readers = 6;
 const payers = 4;
-/** Of what the other serves alone; with whatever else the machine does between two turns. */
+/** The least share of what the other replica serves alone; the machine may do other work between two turns. */
 const leastShare = 0.75;
 const slowestRead = 2000;
 
@@ -56,7 +56,7 @@ describe.skipIf(!isPossible)('a replica that stands still', () => {
 
 async function compare(stopped: Running, [stoppedUrl = '', url = '']: string[], admin: SQL): Promise<void> {
   const shop = await openShop(url, await signIn(url, administrator.ADMIN_EMAIL));
-  /** What is counted now; nothing between two turns. */
+  /** The current turn; undefined between two turns. */
   let turn: Turns | undefined;
   let done = false;
   const reading = Array.from({ length: readers }, async () => {
@@ -86,7 +86,7 @@ async function compare(stopped: Running, [stoppedUrl = '', url = '']: string[], 
     const paid = Array.from({ length: payers }, async () => {
       while (paying) await shop.pay(stoppedUrl);
     });
-    // Stopped at any moment; again until it is one at which it holds the row.
+    // Stopped at any moment, repeatedly, until it holds the row.
     for (;;) {
       stopped.kill('SIGSTOP');
       if ((await admin.unsafe(holder)).length > 0) break;
@@ -121,11 +121,11 @@ async function compare(stopped: Running, [stoppedUrl = '', url = '']: string[], 
   expect(beside.payments).toBeGreaterThan(0);
 }
 
-/** Transactions that wait for their client, and have added to the counter. */
+/** Transactions that have added to the counter and wait for their client. */
 const holder = `select 1 from pg_stat_activity join pg_locks using (pid)
   where state = 'idle in transaction' and relation = 'counters'::regclass and mode = 'RowExclusiveLock'`;
 
-/** One product, and orders of it, each paid once. */
+/** One product and orders of it, each of which is paid once. */
 async function openShop(url: string, token: string) {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   const broken: string[] = [];
@@ -165,7 +165,7 @@ async function openShop(url: string, token: string) {
       const { status } = await ask('GET', `${url}/v1/products/${product}`);
       if (status !== 200) broken.push(`a read: ${status}`);
     },
-    /** @param at the replica that takes the payment @returns whether it did */
+    /** @param at the replica that takes the payment @returns whether it succeeded */
     async pay(at: string): Promise<boolean> {
       const order = await ask<{ id: number }>('POST', `${url}/v1/users/${me}/orders`, { items });
       if (order.status !== 201) {

@@ -1,4 +1,4 @@
-/** Two services on one file of SQLite: not supported, but it happens, during a restart or by mistake. */
+/** Two services on one SQLite file: not supported, but it happens, during a restart or by mistake. */
 import { expect, test } from 'bun:test';
 import { createPlace, totalsOf, waitFor } from '../../cli/program.ts';
 import { signIn } from '../../support/data/sign-in.ts';
@@ -25,7 +25,7 @@ test('two services on one file lose nothing, and neither is stale', async () => 
   const load = startLoad('both', {
     url: writer => (writer % 2 === 0 ? one : other),
     token: () => token,
-    // What one has created, the other shows at once: by itself, and in the list that it may have kept.
+    // A product that one service created, the other shows immediately: alone, and in a list it may have cached.
     async confirm(id, writer) {
       const from = writer % 2 === 0 ? other : one;
       const single = await fetch(`${from}/v1/products/${id}`, { headers });

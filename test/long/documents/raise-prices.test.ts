@@ -45,7 +45,7 @@ describeOnDatabases('the example on %s', kind => {
       status: 0,
       out: `raised ${lamps} prices by 10 %\n`,
     });
-    // At least 81 requests with a quota of 40 in three seconds; around the end of a window, 80 pass. Announced beforehand.
+    // At least 81 requests with a quota of 40 in 3 s, or 80 around the end of a window. The wait is announced first.
     expect(err).toMatch(
       /^40 products take 81 requests, and this key may send 40 in 3 s: it will wait .*\n(waiting \d s \(429\)\n)*$/,
     );
