@@ -1,4 +1,4 @@
-/** A write that takes longer than a silent connection may stay open: the response is sent, and nothing is done twice. */
+/** A write that takes longer than a silent connection may stay open gets its response, and nothing is done twice. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { sql } from 'kysely';
 import { idleTimeout } from '../../src/app.ts';

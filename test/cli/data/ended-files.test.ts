@@ -19,7 +19,7 @@ async function untilWriting(folder: string, running: Running): Promise<void> {
   while (!hasBegun() && running.exitCode === null) await new Promise(resolve => setImmediate(resolve));
 }
 
-/** Sends the signal as soon as the command has begun its file. */
+/** Sends the signal as soon as the command has started to write its file. */
 async function signalWhileWriting(
   place: Place,
   args: readonly string[],

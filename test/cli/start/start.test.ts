@@ -117,7 +117,7 @@ describeOnDatabases('a first start on %s', kind => {
     const { data } = pageOfProducts.parse(
       await (await fetch(`${url}/v1/products`, { headers: { authorization } })).json(),
     );
-    // The sample catalog is for an embedded database only.
+    // Only an embedded database gets the sample catalog.
     expect(data.length > 10).toBe(kind === 'sqlite');
     await stop(child);
   });
