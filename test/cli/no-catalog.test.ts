@@ -109,7 +109,7 @@ describeOnDatabases('a catalog of another release on %s', kind => {
       expect(ended.err).toContain('does not know its migration 9999-without-names');
     }
     await change(place, `delete from migrations where name = '9999-without-names'`);
-    // A migration that only adds is no reason to refuse.
+    // A migration that only adds is not a reason to refuse.
     await change(place, `insert into migrations (name, applied_at) values ('9999-expand-names', 0)`);
     expect((await place.runHere(['users', 'list'])).status).toBe(0);
     await change(place, `delete from migrations where name = '9999-expand-names'`);

@@ -43,7 +43,7 @@ describeOnDatabases('rows that have moved on %s', kind => {
     return { ids: data.map(({ id }) => id), total: body.meta.total, next: body.links.next };
   };
 
-  /** The ids of rows of at least a size, in order. */
+  /** The sorted ids of the rows with at least the smallest size. */
   function expectedOf(smallest: number, sort: 'name' | 'price', sign: number): number[] {
     const compare = (a: Row, b: Row) => {
       const [one, other] = [a[sort], b[sort]];

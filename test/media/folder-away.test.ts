@@ -1,4 +1,4 @@
-/** A folder of images that is gone, is no folder, or is not writable; and a cache that fails. */
+/** A folder of images that is missing, not a folder, or not writable; and a cache that fails. */
 import { afterEach, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

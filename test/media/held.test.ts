@@ -28,7 +28,7 @@ test('of many images whose other sizes are requested at once, four are read at a
     },
   });
   const url = `s3://key:secret@bucket/?endpoint=${encodeURIComponent(server.url.origin)}&region=us-east-1`;
-  // The cache keeps nothing: each file has to be read again.
+  // The cache is too small for any file, so each has to be read again.
   await using service = await startTestService('sqlite', { MEDIA_URL: url, MEDIA_CACHE_LIMIT: '1' });
   const images: string[] = [];
   for (let red = 0; red < 12; red++) {

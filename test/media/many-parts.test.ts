@@ -1,4 +1,4 @@
-/** Files and forms with very many or very long parts: whatever is no picture costs little and is not kept. */
+/** Files and forms with very many or very long parts: anything but a picture costs little and is not kept. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { addProduct } from '../support/data/catalog.ts';
 import { gif, plainPng, png, sendImage } from '../support/data/images.ts';

@@ -1,4 +1,4 @@
-/** Files that are no images, or not what they claim: refused quickly, and nothing of them is kept. */
+/** Files that are not images, or not what they claim: refused quickly, and no part of them is kept. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -131,7 +131,7 @@ describeOnDatabases('lists of categories on %s', kind => {
   );
 });
 
-/** Few products in R and below it, most in Rest; some of those in Rest are listed below R, too. */
+/** Few products in R and below it, most in Rest; some of those in Rest are also listed below R. */
 function fieldsOf(index: number) {
   const below = ['R', 'R > A', 'R > A', 'R > B', 'R > B > D', 'R > B > D'];
   const rest = [index % 29 === 3 ? null : 'Rest', 'Rest > X', 'Rest > Y'];

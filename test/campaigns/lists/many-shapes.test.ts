@@ -47,7 +47,7 @@ describeOnDatabases('very many shapes of lists on %s', kind => {
     const check = async (query: string): Promise<void> => {
       const { status, body } = await call(service, { path: `/v1/products?${query}&page=1`, as: 'user' });
       const names = body.data?.map(({ name }: { name: string }) => name);
-      // A single bound of the price matches another product, too.
+      // A filter with only one bound of the price also matches another product.
       const isShown = names?.includes('Lamp') === true && body.meta.total === names.length;
       if (status !== 200 || !isShown) wrong.push([query, status, names]);
     };

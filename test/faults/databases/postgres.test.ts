@@ -104,7 +104,7 @@ describe.skipIf(!hasPostgres)('PostgreSQL under a running service', () => {
         running = false;
         await ended;
       },
-      /** Expects every acknowledged write once. A refused one may exist, too: the connection may fail after COMMIT. */
+      /** Expects every acknowledged write once. A refused one may also exist: the connection may fail after COMMIT. */
       async verify(name: string, done: string, rounds: number) {
         const { names, total } = await stored(category);
         const sent = new Set([...acknowledged, ...refused]);

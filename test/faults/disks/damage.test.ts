@@ -1,4 +1,4 @@
-/** Damaged pages of the database file: requests that need them fail with their own code, and the log names the file. */
+/** Damaged pages of the database file: requests that need them fail with a specific code, and the log reports it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

@@ -174,7 +174,7 @@ async function fullDisk(disk: Disk): Promise<void> {
       },
       { acknowledged, found: names, broken: total === names.length ? [] : [`total ${total}`] },
     );
-    // A copy, because SQLite does not open files through /proc. There are no writes now.
+    // A copy, because SQLite does not open files through /proc. The service is not writing now.
     const copy = join(place.folder, 'copy.db');
     for (const suffix of ['', '-wal']) copyFileSync(join(folder, `catalog.db${suffix}`), `${copy}${suffix}`);
     using connection = new Database(copy);

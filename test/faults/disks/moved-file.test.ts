@@ -107,7 +107,7 @@ async function moved({ name, happens, undo }: Scenario): Promise<void> {
   }
 }
 
-/** The messages of the log. */
+/** The messages of the log; lines of requests have the error's own message as `reason`. */
 async function logged(child: Running): Promise<string[]> {
   const lines = (await child.stdout.text()).trim().split('\n');
   return lines.map(line => String(JSON.parse(line).message));

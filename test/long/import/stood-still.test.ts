@@ -32,8 +32,8 @@ async function isEnded(pid: number, admin: SQL): Promise<boolean> {
 }
 
 /**
- * Sessions to be ended. Some are between two statements, when no process waits for the server. All may hit the same
- * transaction, which begins at most four times.
+ * The number of sessions that the server must end. It ends those stopped between two statements, when the import waits
+ * for no response. All may hit the same transaction, which begins at most four times.
  */
 const standstills = 3;
 

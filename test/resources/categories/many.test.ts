@@ -46,7 +46,7 @@ describeOnDatabases('very many categories on %s', kind => {
     expect(paths.sort()).toEqual(['Forestry', ...leaves].sort());
     expect((await send('GET', `/v1/categories/${id}`)).productCount).toBe(many);
 
-    // Products that are still to be indexed are no error.
+    // Products that still wait to be indexed are not an error.
     expect(await place.runHere(['check'])).toMatchObject({ status: 0 });
     await service.settle();
     expect([await totalOf('/v1/search?q=forestry'), await totalOf('/v1/search?q=gardening')]).toEqual([

@@ -61,7 +61,7 @@ describeOnDatabases('responses of Stripe on %s', kind => {
     expect(await paymentOf(order.id)).toMatchObject({ status: 'cancelled' });
   });
 
-  /** A payment as older releases stored it when the response was no payment intent. */
+  /** A payment as older releases stored it when Stripe's response was not a payment intent. */
   async function withoutReference(service: typeof on.service) {
     const placed = await placeOrder(service);
     const row = { order_id: placed.order.id, provider: 'stripe', reference: null, status: 'pending' };

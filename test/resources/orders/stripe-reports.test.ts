@@ -89,7 +89,7 @@ describeOnDatabases('reports of Stripe on %s', kind => {
       RATE_LIMIT: '5',
       RATE_WINDOW: '7200',
     });
-    // This replica has a separate window, because the tests before sent reports, too.
+    // A replica with a separate window, because the earlier tests also sent reports.
     const remaining = ({ headers }: { headers: Headers }) => headers.get('X-RateLimit-Remaining');
     const unsigned = () =>
       call(poor, { method: 'POST', path: '/v1/webhooks/stripe', body: { type: 'payment_intent.created' } });

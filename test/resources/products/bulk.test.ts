@@ -123,7 +123,7 @@ describeOnDatabases('bulk update on %s', kind => {
     expect((await read(service, first)).body).toEqual(first);
     expect((await read(service, last)).body).toEqual(last);
     expect((await bulk('fewer', ids.slice(0, 50), { price: 5 })).body).toEqual({ updated: 50 });
-    // The text of the update counts once for each product, too.
+    // The text of the update also counts, once for each product.
     const short = await Promise.all(Array.from({ length: 61 }, () => addProduct(service)));
     await bulk('long for many', idsOf(short), { description }, 400);
     expect((await bulk('long', idsOf(short).slice(0, 50), { description })).body).toEqual({ updated: 50 });

@@ -150,7 +150,7 @@ describeOnDatabases('stock on %s', kind => {
     const large = await ordered(service, [lamp, 5]);
     const small = await ordered(service, [lamp, 1]);
     expect(await shownOf(service, lamp)).toEqual({ onHand: 3, reserved: 6, available: true });
-    // Other members may change nevertheless, and backorder may end.
+    // Other members may still change, and backorder may end.
     expect((await patch(lamp, { name: 'Another lamp' })).status).toBe(200);
     const ended = await patch(lamp, { stock: { tracked: true, onHand: 3, backorder: false } });
     expect(ended.status === 200 ? 200 : ended.text).toBe(200);

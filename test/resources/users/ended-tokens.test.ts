@@ -147,7 +147,7 @@ describeOnDatabases('access tokens on %s', kind => {
     await end(place, account);
     expect(await both(writes, account)).toEqual([401, 401]);
     if (isKnown) expect(await reads(service, account)).toBe(401);
-    // A process that has just started knows, too.
+    // A process that has just started also knows.
     await using late = await service.replica();
     expect(await reads(late, account)).toBe(401);
     await late.stop();

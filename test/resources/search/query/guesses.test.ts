@@ -29,7 +29,7 @@ interface Scenario {
 }
 
 const scenarios: readonly Scenario[] = [
-  // An existing word is no typo of another, however rare it is: the other comes behind it.
+  // An existing word is not a typo of another, however rare it is. Hits for the other word follow as guesses.
   { query: 'boot', whole: ['Boot polish'], guessed: boats },
   // A word at the end of a compound counts as the word. Similar spellings then do not.
   { query: 'pfanne', whole: ['Bratpfanne'] },
@@ -55,12 +55,12 @@ const scenarios: readonly Scenario[] = [
   { query: 'oragnensatf', guessed: ['Orangensaft'] },
   { query: 'tellar', guessed: ['Cellar'] },
   { query: 'seller', guessed: [] },
-  // A whole word that begins another may also be a misspelling: those hits come behind.
+  // A whole word that begins another may also be a misspelling. Hits for the correct spelling follow as guesses.
   { query: 'kamer', whole: ['Kameragurt'], guessed: ['Schatz der Kammer'] },
   // Measures with a sign equal those with a letter. With the letter they may be any two numbers.
   { query: '80 × 202', whole: ['Brett 80x202'] },
   { query: '40x120', guessed: ['Kissen 40 × 120'] },
-  // A shared part is a guess: at least half the word at its beginning, and no filler word: `ohne` is no `bohnen`.
+  // A shared part is a guess: at least half the word at its beginning, and not a filler word like `ohne` in `bohnen`.
   { query: 'kaffeebohnen', guessed: ['Kaffee'] },
   { query: 'bohrmaschine', guessed: ['Waschmaschine'] },
   { query: 'softball', guessed: [] },
