@@ -164,13 +164,13 @@ export function startService(options: ServiceOptions): Service {
   /**
    * Deletes expired data: that of the resources, failed attempts, mail counters, idempotent responses, quota windows
    * and, if configured, events. A step that fails does not prevent the others.
-   * After a jump of the clock ahead it waits one interval: the clock may be wrong, and deleted data would be missing once
-   * it is right again.
+   * After a jump of the clock it skips one interval: the clock may be wrong, and deleted data would be missing once it is
+   * right again.
    */
   async function sweep(): Promise<void> {
     const ahead = measureJump();
     if (ahead > 0) {
-      log.warn('the clock has jumped ahead: what is over by it is kept until the next sweep', {
+      log.warn('the clock has jumped ahead: expired data is kept until the next sweep', {
         seconds: ahead,
       });
       return;

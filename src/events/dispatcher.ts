@@ -22,7 +22,7 @@ export type Consumer = { readonly queue: string } & (
       readonly attemptMs?: number;
       /** @param signal aborts when that time is up, or when the service stops; drop the connection then */
       deliver(payload: string, signal: AbortSignal): Promise<void>;
-      /** Deliveries may be queued for any time to come. */
+      /** Whether deliveries may be queued for any future time. */
       readonly isPlanned?: boolean;
       /** Runs in the transaction that removes a completed delivery: exactly once. */
       delivered?(session: Transaction, payload: string): Promise<void>;

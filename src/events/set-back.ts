@@ -1,13 +1,13 @@
 /**
- * Deliveries that were postponed by a clock that was set back since. They would wait as much longer as it was wrong: they are
- * due at once instead.
+ * Makes deliveries due that were postponed before the clock was set back. They would otherwise wait until the clock has
+ * caught up.
  */
 import type { Log } from '../operations/log.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Database } from '../storage/database.ts';
 import { type Consumer, longestPauseMs } from './dispatcher.ts';
 
-/** By so much the clock of another replica, which has postponed a delivery, may be ahead. */
+/** How far the clock of another replica, which postponed a delivery, may be ahead, in milliseconds. */
 const skewMs = 5 * 60 * 1000;
 
 interface Options {
@@ -17,7 +17,7 @@ interface Options {
   readonly consumers: readonly Consumer[];
 }
 
-/** @returns a function that does it, and gives how many there were */
+/** @returns a function that makes such deliveries due, and returns their number */
 export function createHastener({ database, clock, log, consumers }: Options): () => Promise<number> {
   const { build, write } = database;
   const isPlanned = (consumer: Consumer) => consumer.kind === 'external' && consumer.isPlanned === true;

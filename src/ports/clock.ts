@@ -7,19 +7,16 @@ export interface Clock {
 export const systemClock: Clock = { now: Date.now };
 
 /**
- * Whether less than so many milliseconds have passed since then. A moment that is still to come was noted before the clock
- * was set back: how long ago is not known.
+ * Whether less than this many milliseconds have passed since a moment. False for a moment in the future: it was recorded
+ * before the clock was set back, so its age is unknown.
  */
 export const isRecent = (since: number, milliseconds: number, now: number): boolean =>
   since <= now && now - since < milliseconds;
 
-/** What clocks are corrected by without anyone's doing, and more, in milliseconds. */
+/** Milliseconds; more than automatic corrections of a clock. */
 const usualCorrection = 60_000;
 
-/**
- * @returns a function that gives by how many seconds the clock has been set forward since it was last called; 0 where it
- * runs as time does
- */
+/** @returns a function that returns by how many seconds the clock was set forward since its last call; 0 if it was not */
 export function createJumpMeter(clock: Clock): () => number {
   const measure = () => clock.now() - performance.now();
   let last = measure();

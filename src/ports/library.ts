@@ -1,9 +1,9 @@
 /**
- * Libraries that are loaded when they are first needed: a start does not wait for them. Only where they are is looked up at
- * once: one that could not be found because too many files were open would be missing for as long as the process lives.
+ * Loads libraries when they are first needed, so that a start does not wait for them. Only their paths are resolved at
+ * once: a lookup that fails because too many files are open would fail for as long as the process lives.
  */
 
-/** @param load what of the library is needed, and what is made with it; repeated when it fails */
+/** @param load imports the library and creates what is needed of it; repeated if it fails */
 export function prepareLibrary<Made>(name: string, load: () => Promise<Made>): () => Promise<Made> {
   Bun.resolveSync(name, import.meta.dir);
   let made: Promise<Made> | undefined;

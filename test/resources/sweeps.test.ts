@@ -14,7 +14,7 @@ import { type DatabaseKind, startTestService, type TestService } from '../suppor
 const interval = 10 * 60 * 1000;
 const seconds = 20;
 const day = 24 * 60 * 60 * 1000;
-const jumped = 'the clock has jumped ahead: what is over by it is kept until the next sweep';
+const jumped = 'the clock has jumped ahead: expired data is kept until the next sweep';
 
 /** Starts a service. @returns it, and a function that runs its timer */
 async function startSwept(kind: DatabaseKind, settings: Record<string, string>) {

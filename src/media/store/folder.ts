@@ -20,7 +20,7 @@ const shelfPattern = /^[0-9a-f]{2}$/;
 /** Milliseconds after which an unfinished file is abandoned. */
 const abandoned = hourMs;
 
-/** Errors for a folder that is not permitted, mounted read-only, broken, or on a machine that cannot be reached; and too many open files. */
+/** Too many open files; a folder that is not permitted, mounted read-only, broken, or on an unreachable machine. */
 const awayCodes =
   'EMFILE ENFILE EROFS EACCES EPERM ENOTDIR EIO ESTALE ENODEV ENXIO ENOTCONN ETIMEDOUT EHOSTDOWN EHOSTUNREACH'.split(
     ' ',

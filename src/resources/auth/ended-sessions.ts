@@ -15,7 +15,7 @@ import { accessLifetime, clockSkew } from './lifetimes.ts';
 const knownForMs = 30_000;
 /** Milliseconds until the next poll after one that failed. */
 const againAfterMs = 5000;
-/** No access token is good for longer, wherever it was made. */
+/** No access token is valid for longer, on whichever machine it was issued. */
 const keptForMs = (accessLifetime + clockSkew) * 1000;
 
 export type EndedSessions = ReturnType<typeof createEndedSessions>;

@@ -33,8 +33,8 @@ export function createTokens(secrets: Secrets, clock: Clock, ended: Pick<EndedSe
   );
   const readSeconds = () => Math.floor(clock.now() / 1000);
   /**
-   * Whether the time of an access token is over, or lies in a future that the clock was set back from: such a token would
-   * outlive what is known of ended sessions.
+   * Whether an access token has expired, or was issued before the clock was set back: the latter would outlive the record
+   * of ended sessions.
    */
   function isOver(expiresAt: number): boolean {
     const left = expiresAt - readSeconds();
