@@ -1,5 +1,6 @@
 /** Reads amounts of money as people and programs write them: decimal commas, grouped digits, currencies. */
 
+import { getExponent } from '../../money.ts';
 import { trimCharacters } from './list.ts';
 
 export type DecimalMark = 'point' | 'comma';
@@ -30,6 +31,7 @@ const signs: Readonly<Record<string, readonly string[]>> = {
   '₹': ['INR'],
   RS: ['INR', 'PKR', 'LKR', 'NPR', 'MUR'],
   '₩': ['KRW'],
+  원: ['KRW'],
   '₽': ['RUB'],
   '₺': ['TRY'],
   TL: ['TRY'],
@@ -97,7 +99,8 @@ const longest = 60;
  * @returns the amount, or a phrase for people that says why it cannot be read
  */
 export function readAmount(given: string, { decimal, currency }: AmountOptions = {}): Amount | string {
-  const bare = given.trim();
+  // Full-width digits and signs, as Japanese and Chinese input methods write them.
+  const bare = given.normalize('NFKC').trim();
   if (decimal !== 'comma' && plain.test(bare)) return toAmount(Number(bare), undefined);
   // Adds a zero before a decimal mark without one, as in `.5`; the point of `Rs.100` belongs to the currency.
   const text = bare.replace(/(?<![\p{L}\d.,])[.,](?=\d)/u, '0$&');
@@ -110,9 +113,9 @@ export function readAmount(given: string, { decimal, currency }: AmountOptions =
   const choices = findCurrencies(named);
   const [first] = choices;
   if (named.length > 0 && first === undefined) return 'must be a number';
-  const number = toPlainDigits(found[0], decimal, first !== undefined);
-  if (!('digits' in number)) return number.problem;
   const code = currency !== undefined && choices.includes(currency) ? currency : first;
+  const number = toPlainDigits(found[0], decimal, code);
+  if (!('digits' in number)) return number.problem;
   const amount = toAmount(Number(number.digits) * (negative ? -1 : 1), code);
   return typeof amount === 'string' || choices.length < 2 ? amount : { ...amount, choices };
 }
@@ -143,14 +146,14 @@ const eitherWay = 'may be read in two ways: say --decimal point or --decimal com
 function toPlainDigits(
   text: string,
   decimal: DecimalMark | undefined,
-  hasCurrency: boolean,
+  currency: string | undefined,
 ): { readonly digits: string } | { readonly problem: string } {
   // Databases write .5
   const withWhole = text.startsWith('.') || text.startsWith(',') ? `0${text}` : text;
   const bare = withWhole.replace(/(\d)['’ \u00A0\u202F](?=\d{3}(?!\d))/g, '$1');
-  const mark = decimal === undefined ? findMark(bare) : decimal === 'comma' ? ',' : '.';
+  const mark = decimal === undefined ? findMark(bare, currency) : decimal === 'comma' ? ',' : '.';
   if (mark === 'either') return { problem: eitherWay };
-  if (mark === ',' && decimal === undefined && !hasCurrency && !bare.includes('.'))
+  if (mark === ',' && decimal === undefined && currency === undefined && !bare.includes('.'))
     return { problem: commaAlone };
   const grouping = mark === ',' ? '.' : ',';
   const [whole = '', fraction, ...more] = bare.split(mark);
@@ -166,8 +169,11 @@ function toPlainDigits(
 }
 
 /** The decimal mark that a number must have; `either` for a single comma before three digits, which is ambiguous. */
-function findMark(text: string): '.' | ',' | 'either' {
+function findMark(text: string, currency: string | undefined): '.' | ',' | 'either' {
   const [point, comma] = [text.lastIndexOf('.'), text.lastIndexOf(',')];
+  // A single mark before three digits groups them if the currency has no minor unit: `CLP 12.990`, `12,900원`.
+  if (/^[1-9]\d{0,2}[.,]\d{3}$/.test(text) && currency !== undefined && getExponent(currency) === 0)
+    return comma < 0 ? ',' : '.';
   if (comma < 0) return text.indexOf('.') === point ? '.' : ',';
   if (point >= 0) return point > comma ? '.' : ',';
   if (text.indexOf(',') !== comma) return '.';
