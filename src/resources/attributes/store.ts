@@ -54,8 +54,10 @@ export function createDefinitionStore(database: Database, outbox: Outbox) {
     ...rows,
     /** All definitions, as the session sees them. */
     async seenBy(session: Session): Promise<Definitions> {
+      if (value.peek() === undefined) return readAll(session);
+      const seen = (await session.first(version))?.version;
+      // Taken together with the version: a check during the query may have dropped what was cached before it.
       const known = value.peek();
-      const seen = known === undefined ? undefined : (await session.first(version))?.version;
       const isSeen = seen !== undefined && seen === changes.version(attributeDefinitions);
       return isSeen && known !== undefined ? known : readAll(session);
     },
