@@ -16,6 +16,9 @@ import type { Definition, DefinitionFields } from './schema.ts';
 /** Definitions by key. */
 export type Definitions = ReadonlyMap<string, Definition>;
 
+/** Definitions have changed since the work with them began. */
+class DefinitionsReplaced extends Error {}
+
 export type DefinitionStore = ReturnType<typeof createDefinitionStore>;
 
 /** A change of any definition drops the whole cache: there are few, and they seldom change. */
@@ -63,6 +66,23 @@ export function createDefinitionStore(database: Database, outbox: Outbox) {
     },
     /** All definitions as of the last check for changes. */
     current: value.current,
+    /**
+     * Runs work with all definitions as of the last check. Before it caches a result, the work calls `requireCurrent`,
+     * in the turn that begins with its own check: if definitions have changed since, the work is run again.
+     */
+    async use<T>(work: (definitions: Definitions, requireCurrent: () => void) => T | Promise<T>): Promise<T> {
+      for (;;) {
+        const known = await value.current();
+        const requireCurrent = () => {
+          if (value.peek() !== known) throw new DefinitionsReplaced();
+        };
+        try {
+          return await work(known, requireCurrent);
+        } catch (error) {
+          if (!(error instanceof DefinitionsReplaced)) throw error;
+        }
+      }
+    },
     /** Updates the paths in definitions that name a renamed category or one of its descendants. */
     async renameCategory(session: Transaction, former: string, path: string, cause: Cause): Promise<void> {
       for (let after = 0; ; ) {

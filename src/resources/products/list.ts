@@ -25,6 +25,15 @@ interface ListContext extends RequestContext {
   readonly strict: boolean;
 }
 
+/** What the definitions make of a query. */
+interface Understood {
+  readonly defined: Definitions;
+  /** The names of facets. */
+  readonly names: readonly string[];
+  /** Throws if the definitions have changed. */
+  readonly requireCurrent?: () => void;
+}
+
 export interface ListParts {
   readonly products: Pick<ProductStore, 'list'>;
   readonly definitions: DefinitionStore;
@@ -63,8 +72,7 @@ export function createProductLists(
   function respondWithPage(
     context: RequestContext,
     query: Query,
-    defined: Definitions,
-    names: readonly string[],
+    { defined, names, requireCurrent = () => undefined }: Understood,
   ): Reply | Promise<Reply> {
     const { url } = context;
     // Built for each request: the cache holds only what is the same for all callers.
@@ -77,20 +85,25 @@ export function createProductLists(
       return readBody(url, buildRequest(query, defined, names)).then(({ body }) => replyOk(body));
     return lists.respond(
       `${url.base}${url.path}?${url.search}`,
-      () => buildRequest(query, defined, names),
+      () => {
+        requireCurrent();
+        return buildRequest(query, defined, names);
+      },
       request => readBody(url, request),
     );
   }
 
   async function respondWithDefinitions(context: ListContext, query: Query): Promise<Reply> {
-    const defined = await definitions.current();
-    if (context.strict) await requireKnownAttributes(query.attributes, defined, used);
-    return respondWithPage(context, query, defined, await facets.names(query.facets, defined));
+    return definitions.use(async (defined, requireCurrent) => {
+      if (context.strict) await requireKnownAttributes(query.attributes, defined, used);
+      const names = await facets.names(query.facets, defined);
+      return respondWithPage(context, query, { defined, names, requireCurrent });
+    });
   }
 
   return (context: ListContext, query: Query): Reply | Promise<Reply> =>
     query.attributes === undefined && query.facets === undefined
-      ? respondWithPage(context, query, new Map(), [])
+      ? respondWithPage(context, query, { defined: new Map(), names: [] })
       : respondWithDefinitions(context, query);
 }
 

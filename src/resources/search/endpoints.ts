@@ -5,7 +5,7 @@ import { createCachedLists } from '../../http/cache/index.ts';
 import { createEndpoint, type Endpoint, type RequestUrl } from '../../http/endpoint.ts';
 import { createFieldError, HttpError } from '../../http/errors.ts';
 import { formatEnvelope } from '../../http/paginate.ts';
-import { replyOk } from '../../http/response/reply.ts';
+import { type Reply, replyOk } from '../../http/response/reply.ts';
 import type { Condition, ListRequest } from '../../storage/list/request.ts';
 import { type SearchType, searchCollection, searchTypes } from '../../storage/search/index.ts';
 import type { ProductFacets } from '../attributes/facets.ts';
@@ -101,50 +101,55 @@ export function createSearchEndpoints(
       async handle({ query, caller, url, strict }) {
         const { visible, types } = resolveTypes(query, caller);
         const isPlain = query.attributes === undefined && query.facets === undefined;
-        const defined: Definitions = isPlain ? new Map() : await definitions.current();
-        if (strict) await requireKnownAttributes(query.attributes, defined, used);
-        const names = await facets.names(query.facets, defined);
-        const { status, sku, ...filters } = query;
-        // The SKU of a product or of a variant.
-        const id = sku === undefined ? undefined : await variants.productOfSku(database.read, sku);
-        const coded = id === undefined ? { sku: sku === undefined ? undefined : [sku] } : { id: [id] };
-        const conditions = buildConditions({ ...filters, ...coded }, defined);
-        const buildRequest = () => {
-          const bound = [...buildBoundConditions(query, types, visible), ...conditions];
-          return paginator.request(query, bound, sortColumns, 'search');
+        const respond = async (defined: Definitions, requireCurrent = () => {}): Promise<Reply> => {
+          if (strict) await requireKnownAttributes(query.attributes, defined, used);
+          const names = await facets.names(query.facets, defined);
+          const { status, sku, ...filters } = query;
+          // The SKU of a product or of a variant.
+          const id = sku === undefined ? undefined : await variants.productOfSku(database.read, sku);
+          const coded = id === undefined ? { sku: sku === undefined ? undefined : [sku] } : { id: [id] };
+          const conditions = buildConditions({ ...filters, ...coded }, defined);
+          const buildRequest = () => {
+            const bound = [...buildBoundConditions(query, types, visible), ...conditions];
+            return paginator.request(query, bound, sortColumns, 'search');
+          };
+          const search = (request: ListRequest, narrowed: Partial<SearchRequest> = {}) =>
+            store.search({
+              query: query.q,
+              visible,
+              types,
+              page: request.page,
+              archived: status === 'archived',
+              conditions,
+              order: query.sort === undefined && query.order === undefined ? undefined : request.order,
+              ...narrowed,
+            });
+          const countFacets = createFacetedSearch(facets, { facets: names, conditions }, status);
+          const readPage = async (request: ListRequest) => {
+            const { found, members } =
+              names.length === 0
+                ? { found: await search(request), members: undefined }
+                : await countFacets(narrowed => search(request, narrowed));
+            const texts = found.rows.map(({ hit }) => JSON.stringify(toShownHit(hit, url)));
+            const page = paginator.page(found, request, 'search', url, texts, formatMeta(found, members));
+            return { body: await formatEnvelope(page), rows: [] };
+          };
+          // The events of a product do not report a changed code of one of its variants.
+          if (query.sku !== undefined || query.gtin !== undefined) {
+            await database.changes.check();
+            return replyOk((await readPage(buildRequest())).body);
+          }
+          return cached.respond(
+            `${visible.join()} ${url.base}${url.path}?${url.search}`,
+            // Products that fail the filters still count in scores and facets: a change of any may change the page.
+            () => {
+              requireCurrent();
+              return { ...buildRequest(), conditions: [] };
+            },
+            () => readPage(buildRequest()),
+          );
         };
-        const search = (request: ListRequest, narrowed: Partial<SearchRequest> = {}) =>
-          store.search({
-            query: query.q,
-            visible,
-            types,
-            page: request.page,
-            archived: status === 'archived',
-            conditions,
-            order: query.sort === undefined && query.order === undefined ? undefined : request.order,
-            ...narrowed,
-          });
-        const countFacets = createFacetedSearch(facets, { facets: names, conditions }, status);
-        const readPage = async (request: ListRequest) => {
-          const { found, members } =
-            names.length === 0
-              ? { found: await search(request), members: undefined }
-              : await countFacets(narrowed => search(request, narrowed));
-          const texts = found.rows.map(({ hit }) => JSON.stringify(toShownHit(hit, url)));
-          const page = paginator.page(found, request, 'search', url, texts, formatMeta(found, members));
-          return { body: await formatEnvelope(page), rows: [] };
-        };
-        // The events of a product do not report a changed code of one of its variants.
-        if (query.sku !== undefined || query.gtin !== undefined) {
-          await database.changes.check();
-          return replyOk((await readPage(buildRequest())).body);
-        }
-        return cached.respond(
-          `${visible.join()} ${url.base}${url.path}?${url.search}`,
-          // Products that fail the filters still count in scores and facets: a change of any may change the page.
-          () => ({ ...buildRequest(), conditions: [] }),
-          () => readPage(buildRequest()),
-        );
+        return isPlain ? respond(new Map()) : definitions.use(respond);
       },
     }),
   ];
