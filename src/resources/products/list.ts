@@ -25,7 +25,7 @@ interface ListContext extends RequestContext {
   readonly strict: boolean;
 }
 
-/** What the definitions make of a query. */
+/** A query, interpreted with the definitions. */
 interface Understood {
   readonly defined: Definitions;
   /** The names of facets. */
